@@ -60,17 +60,17 @@ const filesAhead = (): Plugin => ({
 const groups = [
   {
     name: 'base',
-    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:errors\.ts|api\/|app\/(?:app|lazy|logo|path-id|public-frame|query-client|root-route|route-error|router|search|session|shell-route)\.|ui\/(?:button|field|form|lazy-part|notice|failed|after-paint)\.)/,
+    test: /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack|clsx|lucide-react\/dist\/esm\/(?!icons))|admin-ui\/src\/(?:errors\.ts|api\/|app\/(?:app|public-frame|routes|session)\.|ui\/(?:button|form|lazy-part|notice|failed|after-paint)\.)/,
     priority: 2,
   },
   {
     name: 'frame',
-    test: /lucide-react\/dist\/esm\/icons\/check\.|admin-ui\/src\/(?:app\/(?:shell\/(?!shell\.tsx|command|shortcuts|drawer|theme-menu|user-menu|switch-company)|(?!announcer|not-found|new-password|factor-field|switch-company)[^/]+$)|ui\/(?:toast\.ts|badge|card|page|layout|format|time-ago)\b)/,
+    test: /lucide-react\/dist\/esm\/icons\/check\.|admin-ui\/src\/(?:app\/(?:shell\/(?!shell\.tsx|command|shortcuts|menus)|(?!not-found|new-password|factor-field|switch-company)[^/]+$)|ui\/(?:toast\.ts|badge|card|page|layout|format|time-ago)\b)/,
     priority: 1,
   },
   {
     name: 'overlays',
-    test: /node_modules\/(?:@base-ui\/(?!react\/(?:csp-provider|internals\/csp-context))|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/(?:drawer|theme-menu|user-menu|switch-company)|switch-company|factor-field)|ui\/(?:menu|dialog|toaster|confirm-dialog|use-focus-kept)\b)/,
+    test: /node_modules\/(?:@base-ui\/(?!react\/(?:csp-provider|internals\/csp-context))|@floating-ui)|admin-ui\/src\/(?:app\/(?:shell\/menus|switch-company|factor-field)|ui\/(?:menu|dialog|toaster)\b)/,
     priority: 0,
   },
 ];

@@ -1,7 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './styles/index.css';
-import { watchActivity } from './api/activity.ts';
+import { watchActivity } from './api/client.ts';
 import { App } from './app/app.tsx';
 
 watchActivity();

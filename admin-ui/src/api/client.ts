@@ -1,8 +1,15 @@
 import table from 'virtual:portal-operations';
+import type { AnswerTo, BodyFor, Contract, MemberOperationId, QueryOf } from '@causeway/proto';
+import {
+  type DefaultError,
+  queryOptions,
+  type UseMutationOptions,
+  type UseMutationResult,
+  useMutation as useQueryMutation,
+} from '@tanstack/react-query';
+import { useRef } from 'react';
 import { ApiError, type Detail } from '../errors.ts';
 import { noteAnswer, noteNoAnswer } from '../reachability.ts';
-import { takeActivity } from './activity.ts';
-import type { Answer, Input, MemberOperationId } from './types.ts';
 
 const basePath = '/portal/api/v1';
 
@@ -109,3 +116,84 @@ const parseObject = (text: string): Record<string, unknown> => {
 const unknownOperation = (id: string): never => {
   throw new Error(`no operation ${id}`);
 };
+
+/**
+ * The query of one operation: its key is the operation's id and its input, so `[id]` invalidates every
+ * variant of it.
+ */
+export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
+  queryOptions({
+    queryKey: [id, input] as const,
+    queryFn: ({ signal }) => call(id, input, signal),
+  });
+
+/**
+ * A mutation that ignores calls of `mutate` until the running one has ended. `isPending` cannot tell: it is that of the
+ * last render, and a double click makes both calls before the next one.
+ */
+export const useMutation = <Data, Failure = DefaultError, Input = void>(
+  options: UseMutationOptions<Data, Failure, Input>,
+): UseMutationResult<Data, Failure, Input> => {
+  const running = useRef(false);
+  const mutation = useQueryMutation(options);
+  const mutate: typeof mutation.mutate = (...input) => {
+    if (running.current) return;
+    running.current = true;
+    const end = (): void => {
+      running.current = false;
+    };
+    // The result shows a failure.
+    mutation.mutateAsync(...input).then(end, end);
+  };
+  return { ...mutation, mutate };
+};
+
+/**
+ * Whether there was user input since the last request. Pages refresh themselves, and those requests must not keep an
+ * unattended session alive, so they are marked as passive.
+ */
+let active = true;
+
+const note = (): void => {
+  active = true;
+};
+
+export const watchActivity = (): void => {
+  for (const type of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
+    addEventListener(type, note, { capture: true, passive: true });
+};
+
+/** Reads and resets the flag. */
+const takeActivity = (): boolean => {
+  const was = active;
+  active = false;
+  return was;
+};
+
+/** The contract as the browser sees it: types only, so none of its code is in the bundle. */
+export type { MemberOperationId };
+
+type Params<Id extends MemberOperationId> =
+  ParamsOf<Contract[Id]['path']> extends never
+    ? { readonly params?: undefined }
+    : { readonly params: Readonly<Record<ParamsOf<Contract[Id]['path']>, string | number>> };
+
+/** The names of the parameters in a path. */
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
+
+type Value = string | number | boolean | undefined;
+type Query<Id extends MemberOperationId> = Contract[Id]['query'] extends null
+  ? { readonly query?: undefined }
+  : { readonly query?: { readonly [Name in keyof QueryOf<Contract[Id]>]?: Value } };
+
+type Body<Id extends MemberOperationId> = Contract[Id]['body'] extends null
+  ? { readonly body?: undefined }
+  : { readonly body: BodyFor<Id> };
+
+/** The input of an operation. */
+export type Input<Id extends MemberOperationId> = Params<Id> & Query<Id> & Body<Id>;
+
+/** The answer of an operation; undefined if it has no body. */
+export type Answer<Id extends MemberOperationId> = AnswerTo<Id>;

@@ -1,6 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { operationQuery } from '../api/query.ts';
-import type { Answer } from '../api/types.ts';
+import { type Answer, operationQuery } from '../api/client.ts';
 
 export type Attention = Answer<'getAttention'>;
 

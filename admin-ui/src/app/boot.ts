@@ -1,5 +1,5 @@
 /** The input of the form in `index.html`, which people may have filled in while the code was loading. */
-export interface BootInput {
+interface BootInput {
   readonly email: string;
   readonly password: string;
   readonly submitted: boolean;

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
-import { Field, TextInput } from '../ui/field.tsx';
+import { Field, TextInput } from '../ui/form.tsx';
 import { Stack } from '../ui/layout.tsx';
 
 /** The code being typed: from the authenticator app, or a recovery code. */
-export interface Factor {
+interface Factor {
   readonly recovery: boolean;
   readonly code: string;
   /** The code in the format of the operations. */

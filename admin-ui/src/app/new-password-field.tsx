@@ -1,5 +1,5 @@
 import { minPasswordCharacters } from '@causeway/proto/passwords';
-import { Field, PasswordInput } from '../ui/field.tsx';
+import { Field, PasswordInput } from '../ui/form.tsx';
 
 interface NewPasswordFieldProps {
   readonly label: string;

@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { endBoot } from './boot.ts';
-import { Logo } from './logo.tsx';
 import s from './public-frame.module.css';
 
 /** The frame of pages that require no session. */
@@ -33,6 +32,22 @@ function Arches() {
         </pattern>
       </defs>
       <rect width="100%" height="140" fill="url(#arches)" />
+    </svg>
+  );
+}
+
+/** Two arches that carry a road. */
+export function Logo({ size = 24 }: { readonly size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="var(--accent)" />
+      <path
+        d="M5 12h22M8 23v-3a3.5 3.5 0 0 1 7 0v3M17 23v-3a3.5 3.5 0 0 1 7 0v3"
+        fill="none"
+        stroke="var(--on-accent)"
+        strokeWidth="2.4"
+        strokeLinecap="round"
+      />
     </svg>
   );
 }

@@ -1,7 +1,6 @@
 import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { AnyRouter } from '@tanstack/react-router';
-import { call } from '../api/client.ts';
-import type { Answer } from '../api/types.ts';
+import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
 
 export type Session = Answer<'getSession'>;

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import { call } from '../api/client.ts';
-import { useMutation } from '../api/mutation.ts';
+import { call, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
 import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { FactorField, useFactor } from './factor-field.tsx';
-import type { Session } from './session.ts';
+import { rememberSignedIn, type Session } from './session.ts';
 
 export type OtherCompany = Session['otherCompanies'][number];
 
@@ -40,3 +40,30 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
     </Form>
   );
 }
+
+interface SwitchCompanyProps {
+  readonly company: OtherCompany | null;
+  readonly onClose: () => void;
+}
+
+/** Asks for the second factor of a company that requires one. */
+export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
+  if (!company) return null;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Switch to ${company.name}`}
+      description="This company requires your two-factor code."
+      size="s"
+    >
+      <CompanyCode company={company} onBack={onClose} onDone={showCompany} />
+    </Dialog>
+  );
+}
+
+/** Opens the other company. Reloads the page, so that nothing of the previous company stays in memory. */
+export const showCompany = ({ company }: Session): void => {
+  rememberSignedIn(company.id);
+  location.assign('/portal/');
+};

@@ -1,6 +1,6 @@
 import clsx from 'clsx';
 import { type ComponentPropsWithRef, type ReactNode, useId } from 'react';
-import s from './field.module.css';
+import s from './form.module.css';
 
 interface ChoiceProps extends Omit<ComponentPropsWithRef<'input'>, 'children'> {
   readonly label: ReactNode;

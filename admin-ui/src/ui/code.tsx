@@ -5,7 +5,7 @@ import s from './code.module.css';
 import { CopyButton } from './copy-button.tsx';
 import { tokens } from './highlight.ts';
 
-export type Language = 'json' | 'code' | 'text';
+type Language = 'json' | 'code' | 'text';
 
 interface CodeBlockProps {
   readonly code: string;

@@ -1,13 +1,16 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { type ReactNode, type RefObject, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { errorText } from '../errors.ts';
 import { useOpenAfterPaint } from './after-paint.ts';
-import { IconButton } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import s from './dialog.module.css';
-import { useFocusKept } from './use-focus-kept.ts';
+import { Field, type Submission, send, TextInput } from './form.tsx';
+import { Row, Stack } from './layout.tsx';
+import { Notice } from './notice.tsx';
 
-export interface DialogProps {
+interface DialogProps {
   readonly open: boolean;
   /** Called on Escape, a press outside, and the close button. */
   readonly onClose: () => void;
@@ -69,3 +72,86 @@ const firstField = (popup: HTMLElement | null): HTMLElement | null =>
 
 /** In a group of choices, the chosen one, like the Tab key. */
 const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';
+
+type ConfirmProps = Submission & {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  /** What will happen, and whether it can be undone. */
+  readonly children: ReactNode;
+  readonly confirm: string;
+  readonly danger?: boolean;
+  /** For actions with large effects: the word to type before confirming, in lower case. */
+  readonly typed?: string | undefined;
+};
+
+/** Asks for confirmation of an irreversible action. The safe button has the focus. */
+export function ConfirmDialog(props: ConfirmProps) {
+  const { open, onClose, title, children, confirm, danger, typed, mutation } = props;
+  const [text, setText] = useState('');
+  const cancel = useRef<HTMLButtonElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const close = (): void => {
+    setText('');
+    onClose();
+  };
+  const missing = typed !== undefined && text.trim().toLowerCase() !== typed;
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title={title}
+      size="s"
+      initialFocus={typed === undefined ? cancel : input}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!missing) send(props);
+        }}
+      >
+        <Stack>
+          <div>{children}</div>
+          {typed !== undefined && (
+            <Field label={`Type “${typed}” to confirm`}>
+              <TextInput ref={input} value={text} onChange={(event) => setText(event.target.value)} />
+            </Field>
+          )}
+          {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
+          <Row justify="flex-end">
+            <Button ref={cancel} onClick={close}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              variant={danger ? 'danger' : 'primary'}
+              pending={mutation.isPending}
+              disabledReason={missing ? `Type “${typed}” first` : undefined}
+            >
+              {confirm}
+            </Button>
+          </Row>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Longer than the closing animation of a dialog. */
+const goneMs = 300;
+
+/**
+ * Moves the focus to the page's heading if the element that had it before the dialog is gone, such as a menu item or
+ * a deleted row. Keyboard users never lose their place.
+ */
+const useFocusKept = (open: boolean): void => {
+  useEffect(() => {
+    if (!open) return;
+    return () => {
+      setTimeout(() => {
+        if (document.activeElement !== document.body) return;
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      }, goneMs);
+    };
+  }, [open]);
+};

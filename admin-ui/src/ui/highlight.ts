@@ -1,5 +1,5 @@
 /** A part of a text: its kind ('' is plain) and its characters. */
-export type Token = readonly [kind: '' | 'key' | 'string' | 'literal' | 'comment' | 'keyword', text: string];
+type Token = readonly [kind: '' | 'key' | 'string' | 'literal' | 'comment' | 'keyword', text: string];
 
 /** The text operations used here; a test counts the reads. */
 export type Source = Pick<string, 'length' | 'charAt' | 'slice'>;

@@ -59,7 +59,7 @@ export function Split({ children, aside }: { readonly children: ReactNode; reado
   );
 }
 
-export interface Fact {
+interface Fact {
   readonly label: string;
   readonly value: ReactNode;
 }

@@ -5,7 +5,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import s from './menu.module.css';
 
-export interface MenuAction {
+interface MenuAction {
   readonly label: string;
   readonly icon?: ReactNode;
   readonly danger?: boolean;

@@ -1,6 +1,6 @@
 import { errorText } from '../errors.ts';
 
-export interface ToastMessage {
+interface ToastMessage {
   readonly title: string;
   readonly type: 'good' | 'bad';
 }

@@ -1,6 +1,6 @@
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Field, Select, TextInput } from './field.tsx';
+import { Field, Select, TextInput } from './form.tsx';
 import s from './toolbar.module.css';
 
 /** The search and filters above a list. */

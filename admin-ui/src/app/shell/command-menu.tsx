@@ -1,10 +1,29 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import clsx from 'clsx';
-import { Search } from 'lucide-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import {
+  CalendarDays,
+  Keyboard,
+  KeyRound,
+  LogOut,
+  Moon,
+  Plus,
+  Search,
+  Sun,
+  Users,
+  Webhook,
+} from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { call, operationQuery } from '../../api/client.ts';
 import { afterPaint } from '../../ui/after-paint.ts';
+import { toastError } from '../../ui/toast.ts';
+import { nameOfMember } from '../name-of-member.ts';
+import { leave, roleAtLeast, useSession } from '../session.ts';
+import { setTheme } from '../theme.ts';
+import { useDebounced } from '../use-debounced.ts';
 import s from './command-menu.module.css';
-import { type Command, useCommands } from './commands.tsx';
+import { pageGroups } from './navigation.tsx';
 
 interface CommandMenuProps {
   readonly onClose: () => void;
@@ -88,3 +107,155 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
     </Base.Root>
   );
 }
+
+interface Command {
+  readonly id: string;
+  readonly label: string;
+  readonly kind: string;
+  readonly icon: ReactNode;
+  readonly run: () => void;
+}
+
+interface Known extends Command {
+  /** The lower-case text that searches match. */
+  readonly words: string;
+}
+
+/** The commands that match the text, best match first; all pages and actions if it is empty. */
+const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
+  const pages = usePages();
+  const actions = useActions(onShortcuts);
+  const things = useThings(text);
+  const event = useEventByNumber(text);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...pages, ...actions];
+  const first = words[0] ?? '';
+  return [
+    ...event,
+    ...[...pages, ...actions, ...things]
+      .filter((command) => words.every((word) => command.words.includes(word)))
+      .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
+      .slice(0, 40),
+  ];
+};
+
+const known = (command: Command, words = ''): Known => ({
+  ...command,
+  words: `${command.label} ${words}`.toLowerCase(),
+});
+
+const usePages = (): readonly Known[] => {
+  const navigate = useNavigate();
+  const { role } = useSession().user;
+  return pageGroups
+    .flatMap((group) => group.links)
+    .filter((link) => roleAtLeast(role, link.least))
+    .map(({ to, label, icon: Icon, words }) =>
+      known({ id: to, label, kind: 'Page', icon: <Icon />, run: () => void navigate({ to }) }, words),
+    );
+};
+
+const useActions = (onShortcuts: () => void): readonly Known[] => {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const { role } = useSession().user;
+  const action = (label: string, icon: ReactNode, run: () => void, words = ''): Known =>
+    known({ id: label, label, kind: 'Action', icon, run }, words);
+  const signOut = async (): Promise<void> => {
+    await call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
+  };
+  return [
+    ...(roleAtLeast(role, 'developer')
+      ? [
+          action(
+            'Create an API key',
+            <Plus />,
+            () => void navigate({ to: '/keys', search: { dialog: 'create' } }),
+            'new',
+          ),
+          action(
+            'Add a subscription',
+            <Plus />,
+            () => void navigate({ to: '/subscriptions/new' }),
+            'new webhook',
+          ),
+        ]
+      : []),
+    action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
+    action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
+    action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
+    action('Sign out', <LogOut />, () => void signOut(), 'leave log out'),
+  ];
+};
+
+const useThings = (text: string): readonly Known[] => {
+  const navigate = useNavigate();
+  const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));
+  const q = useDebounced(text.trim(), 200).slice(0, 100);
+  const { role } = useSession().user;
+  // The server searches, because only a page of them is loaded.
+  const keys = useQuery({
+    ...operationQuery('listApiKeys', { query: { q, limit: 10 } }),
+    enabled: q !== '',
+    placeholderData: keepPreviousData,
+  });
+  const team = useQuery({ ...operationQuery('listTeam', {}), enabled: roleAtLeast(role, 'developer') });
+  return [
+    ...(subscriptions.data?.subscriptions ?? []).map((one) =>
+      known(
+        {
+          id: `subscription-${one.id}`,
+          label: one.name ?? one.url,
+          kind: 'Subscription',
+          icon: <Webhook />,
+          run: () => void navigate({ to: '/subscriptions/$id', params: { id: one.id } }),
+        },
+        one.url,
+      ),
+    ),
+    ...(keys.data?.keys ?? []).map((key) =>
+      known(
+        {
+          id: `key-${key.id}`,
+          label: key.name,
+          kind: 'API key',
+          icon: <KeyRound />,
+          run: () =>
+            void navigate({
+              to: '/keys',
+              search: { show: key.isActive ? undefined : 'revoked', q: key.name, key: key.id },
+            }),
+        },
+        `${key.masked} ${q}`,
+      ),
+    ),
+    ...(team.data?.members ?? []).map((member) =>
+      known(
+        {
+          id: `member-${member.id}`,
+          label: nameOfMember(member),
+          kind: 'Member',
+          icon: <Users />,
+          run: () => void navigate({ to: '/team', search: { q: member.email, member: member.id } }),
+        },
+        member.email,
+      ),
+    ),
+  ];
+};
+
+const useEventByNumber = (text: string): readonly Command[] => {
+  const navigate = useNavigate();
+  const id = Number(/^#?(\d{1,15})$/.exec(text.trim())?.[1]);
+  if (!Number.isSafeInteger(id) || id === 0) return [];
+  return [
+    {
+      id: 'event',
+      label: `Event ${id}`,
+      kind: 'Event',
+      icon: <CalendarDays />,
+      run: () => void navigate({ to: '/events/$id', params: { id } }),
+    },
+  ];
+};

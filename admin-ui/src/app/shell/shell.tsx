@@ -1,32 +1,39 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { memo, Suspense, useEffect, useLayoutEffect, useState } from 'react';
+import {
+  memo,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { call } from '../../api/client.ts';
 import { useOpenAfterPaint } from '../../ui/after-paint.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { lazyPart } from '../../ui/lazy-part.ts';
+import { lazyPart, loadParts } from '../../ui/lazy-part.ts';
 import { endBoot } from '../boot.ts';
-import { usePresence } from '../presence.ts';
-import { commandKey } from './command-key.ts';
-import { Deferred } from './deferred.tsx';
+import { hintKey, sessionQuery, useSession } from '../session.ts';
 import { Navigation } from './navigation.tsx';
 import { OfflineBar } from './offline-bar.tsx';
-import { followOtherWindows } from './other-windows.ts';
 import s from './shell.module.css';
-import { ThemeTrigger, UserTrigger } from './triggers.tsx';
-import { useLoadAhead } from './use-load-ahead.ts';
+import { commandKey, ThemeTrigger, UserTrigger } from './triggers.tsx';
 
 const CommandMenu = lazyPart(
   () => import('./command-menu.tsx'),
   (m) => m.CommandMenu,
 );
 const Drawer = lazyPart(
-  () => import('./drawer.tsx'),
+  () => import('./menus.tsx'),
   (m) => m.Drawer,
 );
-const loadThemeMenu = () => import('./theme-menu.tsx');
+const loadThemeMenu = () => import('./menus.tsx');
 const ThemeMenu = lazyPart(loadThemeMenu, (m) => m.ThemeMenu);
-const loadUserMenu = () => import('./user-menu.tsx');
+const loadUserMenu = () => import('./menus.tsx');
 const UserMenu = lazyPart(loadUserMenu, (m) => m.UserMenu);
 const Toaster = lazyPart(
   () => import('../../ui/toaster.tsx'),
@@ -157,4 +164,115 @@ const useOnNavigation = (run: () => void): void => {
   const router = useRouter();
   // biome-ignore lint/correctness/useExhaustiveDependencies: one subscription for the life of the shell
   useEffect(() => router.subscribe('onBeforeNavigate', run), [router]);
+};
+
+interface DeferredProps {
+  /** Loads the code of the control. */
+  readonly load: () => Promise<unknown>;
+  /** Stands in for the control until its code is loaded. */
+  readonly placeholder: (events: {
+    readonly onClick: () => void;
+    readonly onPointerEnter: () => void;
+  }) => ReactElement;
+  /** @param pressed whether the stand-in was pressed, so that the control opens at once. */
+  readonly children: (pressed: boolean) => ReactNode;
+}
+
+/** After the first page has settled. */
+const deferredMs = 1500;
+
+/**
+ * A control whose code is not part of the first page: it loads on first use, or when the page has settled. It never takes
+ * the place of its stand-in under the pointer: a press that begins there must end there.
+ */
+function Deferred({ load, placeholder, children }: DeferredProps) {
+  const [wanted, setWanted] = useState<'later' | 'shown' | 'pressed'>('later');
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (wanted !== 'later') return;
+    const isFree = (): boolean => place.current?.matches(':hover, :focus-within') === false;
+    const show = (): void => {
+      if (isFree()) setWanted('shown');
+    };
+    const timer = setInterval(() => {
+      if (isFree()) load().then(show, () => {});
+    }, deferredMs);
+    return () => clearInterval(timer);
+  }, [wanted, load]);
+  const standIn = placeholder({
+    onClick: () => setWanted('pressed'),
+    onPointerEnter: () => void load().catch(() => {}),
+  });
+  return (
+    <span ref={place}>
+      {wanted === 'later' ? (
+        standIn
+      ) : (
+        <Suspense fallback={standIn}>{children(wanted === 'pressed')}</Suspense>
+      )}
+    </span>
+  );
+}
+
+/** After the first page has settled. */
+const loadAheadMs = 2000;
+
+/**
+ * Loads the code of all pages, one after another, so that each opens at once, also while the server cannot be reached.
+ * Browsers that save data load each page when it is opened.
+ */
+const useLoadAhead = (): void => {
+  const router = useRouter();
+  useEffect(() => {
+    if ((navigator as { connection?: { saveData?: boolean } }).connection?.saveData) return;
+    let stopped = false;
+    const load = async (): Promise<void> => {
+      await loadParts();
+      for (const { options } of Object.values(router.routesById)) {
+        if (stopped) return;
+        await (options.component as { preload?: () => Promise<void> } | undefined)?.preload?.();
+      }
+    };
+    const timer = setTimeout(() => void load(), loadAheadMs);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [router]);
+};
+
+const longestMs = 5 * 60_000;
+
+/**
+ * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
+ */
+const usePresence = (): void => {
+  const session = useSession();
+  const everyMs = Math.min(session.session.idleTimeoutMs / 4, longestMs);
+  const queryClient = useQueryClient();
+  useQuery({
+    queryKey: ['presence', session.session.id],
+    queryFn: async ({ signal }) => {
+      const facts = await call('getSession', {}, signal);
+      queryClient.setQueryData(sessionQuery.queryKey, facts);
+      return facts;
+    },
+    initialData: session,
+    staleTime: everyMs,
+    refetchInterval: everyMs,
+    enabled: session.session.id > 0,
+  });
+};
+
+/**
+ * Reloads the page when another window of this browser switches companies. All windows share the session cookie, so
+ * this one would show the old company and act in the new one.
+ */
+const followOtherWindows = (): (() => void) => {
+  const changed = ({ key, oldValue, newValue }: StorageEvent): void => {
+    if (key === hintKey && oldValue !== null && newValue !== null && oldValue !== newValue)
+      location.assign('/portal/');
+  };
+  addEventListener('storage', changed);
+  return () => removeEventListener('storage', changed);
 };

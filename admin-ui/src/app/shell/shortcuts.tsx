@@ -1,6 +1,6 @@
 import { Dialog } from '../../ui/dialog.tsx';
-import { commandKey } from './command-key.ts';
 import s from './shortcuts.module.css';
+import { commandKey } from './triggers.tsx';
 
 /** Lists the keyboard shortcuts; opened by `?`. */
 export function Shortcuts({ onClose }: { readonly onClose: () => void }) {

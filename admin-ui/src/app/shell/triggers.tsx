@@ -37,3 +37,6 @@ const initials = (name: string): string => {
 const firstCharacter = (word = ''): string =>
   // Most names need no segmenter, which takes the browser long to load.
   /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');
+
+/** The modifier key of shortcuts on this platform. */
+export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');

@@ -1,20 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { operationQuery } from '../../api/query.ts';
+import { operationQuery } from '../../api/client.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
 import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
-import { Table } from '../../ui/table.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
-import { teamQuery } from '../team/queries.ts';
-import { columns } from './columns.tsx';
-import { actionOptions, kindOptions } from './words.ts';
+import { teamQuery } from '../queries.ts';
+import s from './audit-page.module.css';
+import { actionOptions, type Entry, kindOptions, namesTarget, wordsOf } from './words.ts';
 
 export function AuditPage() {
   const refusal = useRefusal('admin');
@@ -110,3 +113,102 @@ function Log() {
     </Card>
   );
 }
+
+const columns: readonly Column<Entry>[] = [
+  {
+    id: 'what',
+    header: 'What happened',
+    phone: 'title',
+    grow: true,
+    cell: (entry) => (
+      <Stack gap="xs">
+        <p>
+          <bdi>
+            <strong>{entry.actor.name}</strong>
+          </bdi>
+          {entry.actor.kind !== 'user' && (
+            <>
+              {' '}
+              <Badge>{actorKinds[entry.actor.kind]}</Badge>
+            </>
+          )}{' '}
+          {wordsOf(entry)}{' '}
+          {namesTarget(entry) && (
+            <bdi>
+              <strong>{entry.target.name}</strong>
+            </bdi>
+          )}
+        </p>
+        <Changes before={entry.before} after={entry.after} />
+      </Stack>
+    ),
+  },
+  {
+    id: 'from',
+    header: 'From',
+    phone: 'detail',
+    cell: (entry) =>
+      entry.address === null ? (
+        <Quiet>–</Quiet>
+      ) : (
+        <code data-tip={entry.userAgent ?? undefined}>{entry.address}</code>
+      ),
+  },
+  {
+    id: 'when',
+    header: 'When',
+    phone: 'time',
+    align: 'end',
+    cell: (entry) => (
+      <Stack gap="xs">
+        <TimeAgo time={entry.createdUtc} />
+        <Quiet small>
+          <Moment time={entry.createdUtc} />
+        </Quiet>
+      </Stack>
+    ),
+  },
+];
+
+const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
+
+type Fields = Readonly<Record<string, unknown>> | null;
+
+/** The values before and after, field by field; folded if they are many, as those of a new record are. */
+function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return null;
+  const list = (
+    <dl className={s.changes}>
+      {names.map((name) => {
+        const was = before?.[name];
+        const is = after?.[name];
+        return (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {was !== undefined && <del>{text(was)}</del>}
+              {was !== undefined && is !== undefined && <span aria-hidden="true"> → </span>}
+              {is !== undefined && <ins>{text(is)}</ins>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+  if (names.length <= maxUnfolded) return list;
+  return (
+    <details className={s.folded}>
+      <summary>{names.length} fields</summary>
+      {list}
+    </details>
+  );
+}
+
+const maxUnfolded = 2;
+
+const text = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(text).join(', ');
+  if (value === null) return 'none';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};

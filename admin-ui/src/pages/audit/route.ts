@@ -1,7 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { anyNumber, anyText, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { anyNumber, anyText, lazyPage, searchOf, shellRoute } from '../../app/routes.tsx';
 
 export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,

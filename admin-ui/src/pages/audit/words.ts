@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/types.ts';
+import type { Answer } from '../../api/client.ts';
 
 export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];

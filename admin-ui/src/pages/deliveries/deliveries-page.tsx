@@ -1,16 +1,23 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { RotateCcw } from 'lucide-react';
+import { RefreshCw, RotateCcw, Send } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { span } from '../../ui/format.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { plural, span } from '../../ui/format.ts';
+import { Row } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { ReplayDialog } from '../replays/replay-dialog.tsx';
-import { ReplayList } from '../replays/replay-list.tsx';
-import { DeliveryLog } from './delivery-log.tsx';
+import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
+import s from './deliveries-page.module.css';
+import { DeliveryFilters } from './delivery-filters.tsx';
+import { DeliveryTable } from './delivery-table.tsx';
 import { LiveTail } from './live-tail.tsx';
+import { deliveriesQuery } from './queries.ts';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
@@ -53,5 +60,85 @@ export function DeliveriesPage() {
         <ReplayDialog filters={filters} onClose={() => void navigate({ search: filters, replace: true })} />
       )}
     </Page>
+  );
+}
+
+/** The delivery log, filtered by the URL. */
+function DeliveryLog() {
+  const { view, dialog, ...search } = useSearch({ from: '/in/deliveries' });
+  const navigate = useNavigate({ from: '/deliveries' });
+  const { settings } = useSession();
+  const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
+  const { cursor, ...filters } = search;
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  const { data } = query;
+  return (
+    <Card flush className={s.card}>
+      <div className={s.bar}>
+        <DeliveryFilters
+          search={filters}
+          onChange={(next) => void navigate({ search: next, replace: true })}
+        />
+        <IconButton
+          label="Refresh"
+          icon={<RefreshCw />}
+          pending={query.isFetching}
+          onClick={() => void query.refetch()}
+        />
+      </div>
+      <OrError query={query}>
+        <div className={query.isPlaceholderData ? s.stale : undefined}>
+          <DeliveryTable
+            deliveries={data?.deliveries}
+            emptyState={
+              data?.hasMore ? (
+                <Empty title="No matches so far" icon={<Send />}>
+                  Choose Older to search further back.
+                </Empty>
+              ) : filtered || cursor !== undefined ? (
+                <Empty
+                  icon={<Send />}
+                  title="No delivery matches"
+                  action={
+                    <Row>
+                      {filters.state === 'failed' && (
+                        <Button
+                          variant="primary"
+                          onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
+                        >
+                          Show all not delivered
+                        </Button>
+                      )}
+                      <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
+                    </Row>
+                  }
+                >
+                  {filters.state === 'failed' &&
+                    'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled. '}
+                  Deliveries are kept for {plural(settings.retentionDays, 'day')}.
+                </Empty>
+              ) : (
+                <Empty
+                  icon={<Send />}
+                  title="No deliveries yet"
+                  action={
+                    <Button onClick={() => void navigate({ to: '/subscriptions' })}>
+                      Go to subscriptions
+                    </Button>
+                  }
+                >
+                  Deliveries are listed here as soon as a matching event occurs.
+                </Empty>
+              )
+            }
+          />
+        </div>
+      </OrError>
+      <Pager
+        cursor={cursor}
+        page={data}
+        onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
+      />
+    </Card>
   );
 }

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useState, useSyncExternalStore } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, TextInput } from '../../ui/field.tsx';
+import { Field, TextInput } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
-import { phoneWidth, useMedia } from '../../ui/use-media.ts';
-import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
+import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
 import { classLabels } from './attempt/attempt-view.tsx';
 import s from './delivery-filters.module.css';
@@ -162,3 +161,17 @@ const toLocal = (time: string): string => {
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
+
+/** Whether a media query matches now. */
+const useMedia = (query: string): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query);
+      media.addEventListener('change', listener);
+      return () => media.removeEventListener('change', listener);
+    },
+    () => matchMedia(query).matches,
+  );
+
+/** Where styles show one column. */
+const phoneWidth = '(width < 40rem)';

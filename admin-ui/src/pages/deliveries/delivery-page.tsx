@@ -1,17 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import clsx from 'clsx';
+import type { Answer } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Split } from '../../ui/layout.tsx';
+import { milliseconds } from '../../ui/format.ts';
+import { Facts, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { ChosenAttempt } from './chosen-attempt.tsx';
+import { ClockTime, Moment, TimeAgo, useNow } from '../../ui/time-ago.tsx';
+import { nameOf } from '../subscriptions/state.ts';
+import { AttemptView, StatusBadge } from './attempt/attempt-view.tsx';
+import { causeOf } from './attempt/causes.ts';
 import { DeliveryActions } from './delivery-actions.tsx';
-import { DeliveryFacts } from './delivery-facts.tsx';
-import { deliveryQuery } from './queries.ts';
-import { stateOf } from './states.ts';
-import { Timeline } from './timeline.tsx';
+import s from './delivery-page.module.css';
+import { attemptQuery, type DeliveryName, deliveryQuery } from './queries.ts';
+import { nextProbeOf, pathOf, stateOf } from './states.ts';
 
 export function DeliveryPage() {
   const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
@@ -77,5 +83,184 @@ export function DeliveryPage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** The delivery's event, subscription and replays. */
+function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> }) {
+  const { subscription, subscriptionId, eventId, replayId, others } = delivery;
+  return (
+    <>
+      <Card title="About">
+        <Facts
+          columns={8}
+          facts={[
+            {
+              label: 'Event',
+              value: (
+                <Link to="/events/$id" params={{ id: eventId }}>
+                  {eventId}
+                </Link>
+              ),
+            },
+            { label: 'Happened', value: <Moment time={delivery.eventCreatedUtc} /> },
+            {
+              label: 'Subscription',
+              value: subscription ? (
+                <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
+                  {nameOf(subscription)}
+                </Link>
+              ) : (
+                <Quiet>Deleted (no. {subscriptionId})</Quiet>
+              ),
+            },
+            replayId === 0
+              ? null
+              : {
+                  label: 'Created by',
+                  value: (
+                    <Link to="/replays/$id" params={{ id: replayId }}>
+                      Replay {replayId}
+                    </Link>
+                  ),
+                },
+          ]}
+        />
+      </Card>
+      {others.length > 0 && (
+        <Card title="Other deliveries of this event">
+          <Stack gap="s">
+            {others.map((one) => {
+              const { tone, label } = stateOf(one);
+              return (
+                <Row key={one.id} justify="space-between">
+                  <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+                    {one.replayId === 0 ? 'First delivery' : `Replay ${one.replayId}`}
+                  </Link>
+                  <Row>
+                    <Quiet small>
+                      <TimeAgo time={one.updatedUtc} />
+                    </Quiet>
+                    <Badge tone={tone} dot>
+                      {label}
+                    </Badge>
+                  </Row>
+                </Row>
+              );
+            })}
+          </Stack>
+        </Card>
+      )}
+    </>
+  );
+}
+
+type Delivery = Answer<'getDelivery'>;
+
+interface TimelineProps {
+  readonly delivery: Delivery;
+  readonly chosen: number | undefined;
+  readonly onChoose: (attempt: number) => void;
+}
+
+/** The attempts in order, and what comes next. */
+function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
+  return (
+    <ol className={s.list}>
+      {delivery.history.map((one) => {
+        const cause = causeOf(one);
+        return (
+          <li key={one.attempt} className={clsx(s.item, one.errorClass === null ? s.good : s.bad)}>
+            <button
+              type="button"
+              className={s.attempt}
+              aria-pressed={one.attempt === chosen}
+              onClick={() => onChoose(one.attempt)}
+            >
+              <span className={s.number}>
+                <span className="visually-hidden">Attempt </span>
+                {one.attempt}
+              </span>
+              <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />
+              <span className={s.text}>{cause ? cause.title : 'Delivered'}</span>
+              <Quiet small>{milliseconds(one.elapsedMs)}</Quiet>
+              <Quiet small>
+                <ClockTime time={one.startedUtc} />
+              </Quiet>
+            </button>
+          </li>
+        );
+      })}
+      <Next delivery={delivery} />
+    </ol>
+  );
+}
+
+function Next({ delivery }: { readonly delivery: Delivery }) {
+  const { state, dueUtc, attempts } = delivery;
+  const now = useNow();
+  if (state === 'succeeded') return null;
+  const probeUtc = nextProbeOf(delivery);
+  const nextUtc = probeUtc ?? dueUtc;
+  return (
+    <li className={clsx(s.item, s.next)}>
+      {state === 'waiting' &&
+        (nextUtc === null || (probeUtc === null && attempts === 0) ? (
+          'The first attempt is about to start.'
+        ) : new Date(nextUtc).getTime() <= now ? (
+          'Waits for its turn.'
+        ) : (
+          <>
+            {probeUtc === null
+              ? 'Next attempt '
+              : 'Waits for the endpoint, which is failing and gets one attempt at a time: the next '}
+            <TimeAgo time={nextUtc} />{' '}
+            <Quiet small>
+              (<Moment time={nextUtc} />)
+            </Quiet>
+          </>
+        ))}
+      {state === 'held' && <Held delivery={delivery} />}
+      {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
+      {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
+    </li>
+  );
+}
+
+function Held({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
+  if (subscription === null) return 'Held. Its subscription was deleted.';
+  if (subscription.enabled) return 'Held since its subscription was disabled. Release it to deliver it.';
+  return (
+    <>
+      Held because its subscription is disabled.{' '}
+      <Link to="/subscriptions/$id" params={{ id: subscriptionId }} search={{ dialog: 'repair' }}>
+        Repair subscription
+      </Link>
+    </>
+  );
+}
+
+interface ChosenAttemptProps {
+  readonly name: DeliveryName;
+  readonly attempt: number;
+}
+
+function ChosenAttempt({ name, attempt }: ChosenAttemptProps) {
+  const query = useQuery(attemptQuery(name, attempt));
+  return (
+    <Card title={`Attempt ${attempt}`}>
+      <Loaded query={query} skeleton={<SkeletonLines lines={12} />}>
+        {(whole) => (
+          <>
+            {whole.masked && (
+              <Notice tone="info">
+                Personal data is hidden from your role, so the signature does not match what is shown.
+              </Notice>
+            )}
+            <AttemptView attempt={whole} when={<Moment time={whole.startedUtc} />} />
+          </>
+        )}
+      </Loaded>
+    </Card>
   );
 }

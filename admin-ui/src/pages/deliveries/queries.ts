@@ -1,5 +1,4 @@
-import { operationQuery } from '../../api/query.ts';
-import type { Input } from '../../api/types.ts';
+import { type Input, operationQuery } from '../../api/client.ts';
 
 export interface DeliverySearch {
   readonly subscription?: number | undefined;

@@ -1,8 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { pathIds } from '../../app/path-id.ts';
-import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { anyNumber, anyText, lazyPage, oneOf, pathIds, searchOf, shellRoute } from '../../app/routes.tsx';
 
 export const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,

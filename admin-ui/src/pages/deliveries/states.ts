@@ -1,10 +1,10 @@
-import type { Answer } from '../../api/types.ts';
+import type { Answer } from '../../api/client.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
-export type DeliveryState = Delivery['state'];
+type DeliveryState = Delivery['state'];
 
-export const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
+const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
   { value: 'succeeded', label: 'Delivered' },
   { value: 'waiting', label: 'Pending' },
   { value: 'held', label: 'Held' },

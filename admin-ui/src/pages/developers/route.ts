@@ -1,7 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { anyText, lazyPage, oneOf, searchOf, shellRoute } from '../../app/routes.tsx';
 import { languages } from './snippets/languages.ts';
 
 const developerTabs = ['start', 'signatures', 'checker', 'reference'] as const;

@@ -11,8 +11,7 @@ import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { deliveriesQuery } from '../deliveries/queries.ts';
-import { eventTypesQuery } from '../subscriptions/queries.ts';
-import { eventQuery } from './queries.ts';
+import { eventQuery, eventTypesQuery } from '../queries.ts';
 
 export function EventPage() {
   const { id } = useParams({ from: '/in/events/$id' });

@@ -2,22 +2,27 @@ import { summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
-import { operationQuery } from '../../api/query.ts';
-import type { Answer } from '../../api/types.ts';
+import { useState } from 'react';
+import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Form, Select } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
+import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Filter } from '../../ui/toolbar.tsx';
-import { eventTypesQuery } from '../subscriptions/queries.ts';
+import { eventTypesQuery } from '../queries.ts';
+import { PayloadField, parsePayload } from '../test/payload-field.tsx';
 import s from './events-page.module.css';
-import { TestEventDialog } from './test-event-dialog.tsx';
 
 type Event = Answer<'listPortalEvents'>['events'][number];
 
@@ -114,3 +119,62 @@ const columns: readonly Column<Event>[] = [
     cell: (event) => <TimeAgo time={event.createdUtc} />,
   },
 ];
+
+/** Creates a real event, delivered to every subscription to its type. */
+function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
+  const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
+  const [chosen, setChosen] = useState<string>();
+  const [own, setOwn] = useState<string | null>(null);
+  const described = types.find((one) => one.type === chosen) ?? types[0];
+  const navigate = useNavigate();
+  const send = useMutation({
+    mutationFn: async () => {
+      const type = described?.type ?? 'client.created';
+      return call('createPortalTestEvent', {
+        body: { type, ...(own === null ? {} : { payload: parsePayload(own) }) },
+      });
+    },
+    meta: { invalidates: [['listPortalEvents']] },
+    onSuccess: (event) => {
+      toast(`Sent to ${plural(event.subscriptionCount, 'subscription')}`);
+      void navigate({ to: '/events/$id', params: { id: event.id } });
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title="Send test event" size="l">
+      <Form
+        mutation={send}
+        fields={['type', 'payload']}
+        submit="Send event"
+        secondary={<Button onClick={onClose}>Cancel</Button>}
+      >
+        <Notice tone="warn">
+          This is a real event: every subscription to its type receives it, tools act on it, and it stays in
+          the log. To try one receiver only, send a test delivery.
+        </Notice>
+        <Field label="Event type" hint={described?.description} error={fieldError(send.error, 'type')}>
+          <Select
+            value={described?.type}
+            onChange={(event) => {
+              setChosen(event.target.value);
+              setOwn(null);
+            }}
+          >
+            {types.map((one) => (
+              <option key={one.type} value={one.type}>
+                {one.type}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <PayloadField
+          sample={described?.sample}
+          schema={described?.schema}
+          value={own}
+          onChange={setOwn}
+          error={fieldError(send.error, 'payload')}
+        />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,9 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { pathIds } from '../../app/path-id.ts';
-import { anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
-import { eventQuery } from './queries.ts';
+import { anyText, lazyPage, oneOf, pathIds, searchOf, shellRoute } from '../../app/routes.tsx';
+import { eventQuery } from '../queries.ts';
 
 export const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,

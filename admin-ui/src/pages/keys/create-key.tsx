@@ -1,7 +1,5 @@
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import type { Answer } from '../../api/types.ts';
+import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -9,12 +7,10 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, TextInput } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { keysQuery } from './queries.ts';
-import { sampleCall } from './sample-call.ts';
-import { type Scope, scopeWords } from './scopes.ts';
+import { keysQuery } from '../queries.ts';
+import { type Scope, sampleCall, scopeWords } from './scopes.ts';
 
 interface CreateKeyProps {
   readonly open: boolean;

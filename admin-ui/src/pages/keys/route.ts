@@ -1,8 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
-import { keySorts, keysPageQuery, keyViews } from './queries.ts';
+import { anyNumber, anyText, lazyPage, oneOf, searchOf, shellRoute } from '../../app/routes.tsx';
+import { keySorts, keysPageQuery, keyViews } from '../queries.ts';
 
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,14 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import { operationQuery } from '../../api/query.ts';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { NewPasswordField } from '../../app/new-password-field.tsx';
 import { enter } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Field, TextInput } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { LinkPage } from './link-page.tsx';
 
 export function InvitationPage() {

@@ -1,9 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import { operationQuery } from '../../api/query.ts';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { NewPasswordField } from '../../app/new-password-field.tsx';
 import { fieldError } from '../../errors.ts';
 import { Form } from '../../ui/form.tsx';

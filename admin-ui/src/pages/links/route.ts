@@ -1,6 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { rootRoute } from '../../app/root-route.tsx';
+import { lazyPage, rootRoute } from '../../app/routes.tsx';
 
 // Each token is in the URL's fragment, which browsers send to no server.
 

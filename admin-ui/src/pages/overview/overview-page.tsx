@@ -1,17 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { memo, useDeferredValue } from 'react';
-import { useAttentionPending } from '../../app/attention.ts';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Check } from 'lucide-react';
+import { memo, type ReactNode, useDeferredValue } from 'react';
+import type { Answer } from '../../api/client.ts';
+import { useAttention, useAttentionPending } from '../../app/attention.ts';
+import { Card } from '../../ui/card.tsx';
+import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid } from '../../ui/layout.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Segmented } from '../../ui/segmented.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { AttentionBanner } from './attention-banner.tsx';
-import { DeliveryChart } from './delivery-chart.tsx';
-import { Endpoints } from './endpoints.tsx';
-import { FirstSteps } from './first-steps.tsx';
-import { KeyUsage } from './key-usage.tsx';
-import { Numbers } from './numbers.tsx';
+import { MinuteAgo } from '../../ui/time-ago.tsx';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
@@ -19,9 +18,11 @@ import {
   ranges,
   statsQuery,
   usageQuery,
-} from './queries.ts';
-import { TookChart } from './took-chart.tsx';
-import { UsageChart } from './usage-chart.tsx';
+} from '../queries.ts';
+import { AttentionBanner } from './attention-banner.tsx';
+import { Endpoints } from './endpoints.tsx';
+import s from './overview-page.module.css';
+import { DeliveryChart, KeyUsage, TookChart, UsageChart } from './usage.tsx';
 
 const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
@@ -100,5 +101,145 @@ const Charts = memo(function Charts({ range }: { readonly range: Range }) {
         </Grid>
       )}
     </>
+  );
+});
+
+interface NumbersProps {
+  readonly usage: UseQueryResult<Answer<'getUsage'>>;
+  readonly stats: UseQueryResult<Answer<'getDeliveryStats'>>;
+}
+
+/** The period in four numbers. */
+function Numbers({ usage, stats }: NumbersProps) {
+  const buckets = usage.data?.buckets;
+  const requests = buckets?.reduce((sum, one) => sum + one.answered, 0);
+  const limited = buckets?.reduce((sum, one) => sum + one.limited, 0) ?? 0;
+  const total = stats.data?.total;
+  const tries = total ? total.succeeded + total.failed : 0;
+  const attention = useAttention();
+  const troubled = attention && attention.offCount + attention.failingCount;
+  return (
+    <dl className={s.numbers}>
+      <Tile
+        label="API requests"
+        value={requests === undefined ? undefined : shortNumber(requests)}
+        note={limited > 0 ? `${number(limited)} over the limit` : 'none over the limit'}
+        bad={limited > 0}
+        failed={usage.isError}
+      />
+      <Tile
+        label="Successful attempts"
+        value={total && share(total.succeeded, tries)}
+        note={total && (tries === 0 ? 'no attempts' : `of ${plural(tries, 'attempt')}`)}
+        failed={stats.isError}
+      />
+      <Tile
+        label="Response time (p95)"
+        value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
+        note={total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
+        failed={stats.isError}
+      />
+      <Tile
+        label="Failing or off"
+        value={troubled === undefined ? undefined : number(troubled)}
+        note={
+          attention &&
+          (troubled === 0 ? (
+            'all subscriptions work'
+          ) : (
+            <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
+              {number(attention.offCount)} off, {number(attention.failingCount)} failing
+            </Link>
+          ))
+        }
+        bad={(troubled ?? 0) > 0}
+        failed={false}
+      />
+    </dl>
+  );
+}
+
+interface TileProps {
+  readonly label: string;
+  /** Undefined while it loads. */
+  readonly value: string | undefined;
+  readonly note: ReactNode;
+  readonly bad?: boolean;
+  readonly failed: boolean;
+}
+
+function Tile({ label, value, note, bad, failed }: TileProps) {
+  return (
+    <div className={s.tile} data-bad={bad || undefined}>
+      <dt>{label}</dt>
+      <dd className={s.value}>{value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}</dd>
+      <dd className={bad ? s.bad : s.note}>
+        {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
+      </dd>
+    </div>
+  );
+}
+
+interface Step {
+  readonly title: string;
+  readonly link: ReactNode;
+  /** When it was first done. */
+  readonly done: string | null;
+}
+
+/** A checklist for new companies, completed by real activity. Disappears when complete. */
+const FirstSteps = memo(function FirstSteps() {
+  const own = useQuery(firstStepsQuery).data;
+  const delivered = useQuery(firstDeliveryStepsQuery).data;
+  if (!own || !delivered) return null;
+  const steps: readonly Step[] = [
+    { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
+    {
+      title: 'Make your first API call',
+      link: <Link to="/developers">Quick start</Link>,
+      done: own.firstCallUtc,
+    },
+    {
+      title: 'Add a subscription',
+      link: <Link to="/subscriptions/new">Add one</Link>,
+      done: delivered.subscriptionCreatedUtc,
+    },
+    {
+      title: 'Send a successful test delivery',
+      link: <Link to="/test">Test delivery</Link>,
+      done: delivered.testSucceededUtc,
+    },
+    {
+      title: 'Receive your first event',
+      link: <Link to="/events">Events</Link>,
+      done: delivered.deliverySucceededUtc,
+    },
+  ];
+  const doneCount = steps.filter((step) => step.done !== null).length;
+  if (doneCount === steps.length) return null;
+  const next = steps.findIndex((step) => step.done === null);
+  return (
+    <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
+      <ol className={s.steps}>
+        {steps.map((step, index) => (
+          <li
+            key={step.title}
+            data-done={step.done !== null || undefined}
+            data-next={index === next || undefined}
+          >
+            <span className={s.mark} aria-hidden="true">
+              {step.done === null ? index + 1 : <Check size={14} />}
+            </span>
+            <div>
+              <p className={s.title}>
+                {step.title}
+                {step.done !== null && <span className="visually-hidden"> (done)</span>}
+              </p>
+              <p className={s.hint}>{step.done === null ? step.link : <MinuteAgo time={step.done} />}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Card>
   );
 });

@@ -1,8 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
-import { ranges } from './queries.ts';
+import { lazyPage, oneOf, searchOf, shellRoute } from '../../app/routes.tsx';
+import { ranges } from '../queries.ts';
 
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,6 +1,7 @@
+import { type Answer, operationQuery } from '../../api/client.ts';
+import type { Tone } from '../../ui/badge.tsx';
 import { number } from '../../ui/format.ts';
 import s from './progress.module.css';
-import { deliversAgain, type Replay } from './replay.ts';
 
 /** The progress of a replay: delivered, failed, in progress, and not created yet. */
 export function Progress({ replay }: { readonly replay: Replay }) {
@@ -28,3 +29,48 @@ export function Progress({ replay }: { readonly replay: Replay }) {
     </div>
   );
 }
+
+export type Replay = Answer<'getReplay'>;
+
+/** Polls while the replay runs. */
+export const replayQuery = (id: number) => ({
+  ...operationQuery('getReplay', { params: { id } }),
+  refetchInterval: ({ state }: { readonly state: { readonly data?: Replay | undefined } }) =>
+    state.data?.state === 'running' || isUnsettled(state.data) ? 1000 : false,
+});
+
+/** All deliveries were created, and some have no result yet. */
+const isUnsettled = (replay: Replay | undefined): boolean =>
+  replay !== undefined &&
+  replay.state === 'done' &&
+  deliversAgain(replay) &&
+  replay.succeeded + replay.failed < replay.made &&
+  Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
+
+export const kindLabels: Readonly<Record<Replay['kind'], string>> = {
+  resend: 'Resent delivery',
+  failed: 'Failed deliveries',
+  missed: 'Missed events',
+  filter: 'Chosen deliveries',
+  release: 'Held deliveries released',
+  drop: 'Held deliveries discarded',
+};
+
+export const replayStates: Readonly<
+  Record<Replay['state'], { readonly tone: Tone; readonly label: string }>
+> = {
+  running: { tone: 'info', label: 'Running' },
+  done: { tone: 'good', label: 'Done' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+};
+
+/** Whether it makes deliveries of its own, whose outcome it counts. The others act on held deliveries. */
+export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
+  kind !== 'release' && kind !== 'drop';
+
+/** The result so far: `12 delivered, 1 failed`, or `310 released`. */
+export const outcomeOf = ({ kind, made, succeeded, failed }: Replay): string => {
+  if (kind === 'release') return `${number(made)} released`;
+  if (kind === 'drop') return `${number(made)} discarded`;
+  return `${number(succeeded)} delivered${failed > 0 ? `, ${number(failed)} failed` : ''}`;
+};

@@ -1,19 +1,27 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
-import { operationQuery } from '../../api/query.ts';
+import { type ReactNode, useState } from 'react';
+import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
+import { errorText } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Fieldset, Radio } from '../../ui/choice.tsx';
 import { Cut } from '../../ui/cut.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Form, Select } from '../../ui/form.tsx';
+import { plural, span } from '../../ui/format.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Pager } from '../../ui/pager.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
+import { Empty, OrError, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TimeAgo } from '../../ui/time-ago.tsx';
-import { subscriptionsQuery } from '../subscriptions/queries.ts';
+import type { DeliverySearch } from '../deliveries/queries.ts';
+import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
-import { Progress } from './progress.tsx';
-import { kindLabels, outcomeOf, type Replay, replayStates } from './replay.ts';
+import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './progress.tsx';
 
 export function ReplayList({ cursor }: { readonly cursor: string | undefined }) {
   const navigate = useNavigate({ from: '/deliveries' });
@@ -99,3 +107,158 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
   },
   { id: 'begun', header: 'Started', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
 ];
+
+type Body = Input<'createReplay'>['body'];
+type Kind = Body['kind'];
+
+interface ReplayDialogProps {
+  /** The filters of the log, which the replay starts from. */
+  readonly filters: DeliverySearch;
+  readonly onClose: () => void;
+}
+
+const periods = [
+  { hours: 1, label: 'the last hour' },
+  { hours: 6, label: 'the last 6 hours' },
+  { hours: 24, label: 'the last 24 hours' },
+  { hours: 168, label: 'the last 7 days' },
+  { hours: 720, label: 'the last 30 days' },
+];
+
+/** Chooses what to replay, and counts it first. */
+export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
+  const [kind, setKind] = useState<Kind>(filters.state === 'succeeded' ? 'filter' : 'failed');
+  const [hours, setHours] = useState(24);
+  const [now] = useState(Date.now);
+  const chosen = subscriptionId ?? subscriptions[0]?.id;
+  const since = filters.since ?? new Date(now - hours * 3_600_000).toISOString();
+  const body = chosen === undefined ? null : toBody(chosen, kind, since, filters);
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Replay deliveries"
+      description="Events are delivered again with the same ID, to the current URL, signed with the current secret."
+    >
+      <ReplayForm body={body} onClose={onClose}>
+        <Field label="To">
+          <Select value={chosen ?? ''} onChange={(event) => setSubscriptionId(Number(event.target.value))}>
+            {subscriptions.map((one) => (
+              <option key={one.id} value={one.id}>
+                {nameOf(one)}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Fieldset legend="Deliveries">
+          <Radio
+            name="kind"
+            checked={kind === 'failed'}
+            onChange={() => setKind('failed')}
+            label="Failed deliveries"
+            description="All attempts failed, and no replay succeeded since."
+          />
+          <Radio
+            name="kind"
+            checked={kind === 'missed'}
+            onChange={() => setKind('missed')}
+            label="Missed events"
+            description="Never sent, because the subscription was disabled or did not exist yet."
+          />
+          <Radio
+            name="kind"
+            checked={kind === 'filter'}
+            onChange={() => setKind('filter')}
+            label="Everything"
+            description="Includes successful deliveries. The receiver gets them again."
+          />
+        </Fieldset>
+        {filters.since === undefined && (
+          <Field label="Events of">
+            <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+              {periods.map((period) => (
+                <option key={period.hours} value={period.hours}>
+                  {period.label}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+      </ReplayForm>
+    </Dialog>
+  );
+}
+
+const toBody = (subscriptionId: number, kind: Kind, since: string, filters: DeliverySearch): Body => {
+  const narrowed = {
+    subscriptionId,
+    since,
+    ...(filters.until === undefined ? {} : { until: filters.until }),
+    ...(filters.type === undefined ? {} : { types: [filters.type] }),
+  };
+  if (kind !== 'filter') return { ...narrowed, kind };
+  const state = (['failed', 'succeeded', 'dropped'] as const).find((one) => one === filters.state);
+  return {
+    ...narrowed,
+    kind,
+    states: state ? [state] : ['failed', 'succeeded', 'dropped'],
+    ...(filters.status === undefined ? {} : { statusCodes: [filters.status] }),
+  };
+};
+
+interface ReplayFormProps {
+  readonly body: Body | null;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+function ReplayForm({ body, onClose, children }: ReplayFormProps) {
+  const navigate = useNavigate();
+  const preview = useQuery({
+    // Loads only if there is a subscription.
+    ...operationQuery('previewReplay', { body: body as Body }),
+    enabled: body !== null,
+    retry: false,
+  });
+  const begin = useMutation({
+    mutationFn: (asked: Body) => call('createReplay', { body: asked }),
+    meta: { invalidates: [['listReplays']] },
+    onSuccess: (replay) => void navigate({ to: '/replays/$id', params: { id: replay.id } }),
+  });
+  const count = preview.data?.count;
+  return (
+    <Form
+      mutation={begin}
+      onSubmit={() => body && begin.mutate(body)}
+      submit={count ? `Replay ${plural(count, 'delivery', 'deliveries')}` : 'Replay'}
+      submitDisabledReason={
+        body === null
+          ? 'Add a subscription first'
+          : count === 0
+            ? 'There is nothing to replay'
+            : count === undefined
+              ? 'Counting deliveries'
+              : undefined
+      }
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      {children}
+      <div aria-live="polite">
+        {preview.isError ? (
+          <Notice tone="warn">{errorText(preview.error)}</Notice>
+        ) : count === undefined ? (
+          <Skeleton width="60%" />
+        ) : count === 0 ? (
+          <p>Nothing matches.</p>
+        ) : (
+          <p>
+            <strong>{plural(count, 'delivery', 'deliveries')}</strong>, in about{' '}
+            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
+          </p>
+        )}
+      </div>
+    </Form>
+  );
+}

@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,10 +12,17 @@ import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Moment } from '../../ui/time-ago.tsx';
 import { toastError } from '../../ui/toast.ts';
-import { subscriptionsQuery } from '../subscriptions/queries.ts';
+import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
-import { Progress } from './progress.tsx';
-import { deliversAgain, kindLabels, outcomeOf, type Replay, replayQuery, replayStates } from './replay.ts';
+import {
+  deliversAgain,
+  kindLabels,
+  outcomeOf,
+  Progress,
+  type Replay,
+  replayQuery,
+  replayStates,
+} from './progress.tsx';
 
 export function ReplayPage() {
   const { id } = useParams({ from: '/in/replays/$id' });

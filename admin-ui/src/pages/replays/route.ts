@@ -1,7 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { pathIds } from '../../app/path-id.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { lazyPage, pathIds, shellRoute } from '../../app/routes.tsx';
 
 export const replayRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,19 +1,24 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useSession } from '../../app/session.ts';
+import { useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { NewPasswordField } from '../../app/new-password-field.tsx';
+import { sessionQuery, useSession } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Cut } from '../../ui/cut.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Facts, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ChangeName } from './change-name.tsx';
-import { ChangePassword } from './change-password.tsx';
-import { DisableTotp } from './disable-totp.tsx';
-import { EnableTotp } from './enable-totp.tsx';
-import { RecoveryCodes } from './recovery-codes.tsx';
+import { toast } from '../../ui/toast.ts';
+import { sessionsQuery } from '../queries.ts';
 import { Sessions } from './sessions.tsx';
+import { DisableTotp, EnableTotp, RecoveryCodes } from './two-factor.tsx';
 
 export function SecurityPage() {
   const { dialog } = useSearch({ from: '/in/security' });
@@ -96,5 +101,70 @@ export function SecurityPage() {
       {dialog === 'totp-off' && user.totpEnabled && <DisableTotp onClose={close} />}
       <RecoveryCodes open={dialog === 'codes' && user.totpEnabled} onClose={close} />
     </Page>
+  );
+}
+
+function ChangeName({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState(useSession().user.name);
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () => call('updateProfile', { body: { name } }),
+    onSuccess: (session) => {
+      queryClient.setQueryData(sessionQuery.queryKey, session);
+      onClose();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title="Change your name" size="s">
+      <Form
+        mutation={change}
+        fields={['name']}
+        submit="Save"
+        secondary={<Button onClick={onClose}>Cancel</Button>}
+      >
+        <Field label="Name" error={fieldError(change.error, 'name')}>
+          <TextInput autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
+
+function ChangePassword({ onClose }: { readonly onClose: () => void }) {
+  const [currentPassword, setCurrent] = useState('');
+  const [newPassword, setNew] = useState('');
+  const { email } = useSession().user;
+  const change = useMutation({
+    mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
+    meta: { invalidates: [sessionsQuery.queryKey] },
+    onSuccess: () => {
+      toast('Password changed');
+      onClose();
+    },
+  });
+  return (
+    <Dialog open onClose={onClose} title="Change password" size="s">
+      <Form
+        mutation={change}
+        fields={['currentPassword', 'newPassword']}
+        submit="Change password"
+        secondary={<Button onClick={onClose}>Cancel</Button>}
+      >
+        <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
+          <PasswordInput
+            autoComplete="current-password"
+            value={currentPassword}
+            onChange={(event) => setCurrent(event.target.value)}
+          />
+        </Field>
+        <NewPasswordField
+          label="New password"
+          email={email}
+          value={newPassword}
+          onChange={setNew}
+          error={fieldError(change.error, 'newPassword')}
+        />
+      </Form>
+    </Dialog>
   );
 }

@@ -1,19 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import type { Answer } from '../../api/types.ts';
+import { type Answer, call, useMutation } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
-import { browserName } from './browser-name.ts';
-import { sessionsQuery } from './queries.ts';
+import { sessionsQuery } from '../queries.ts';
 
 type Session = Answer<'listSessions'>['sessions'][number];
 
@@ -118,3 +115,27 @@ function End({ session }: { readonly session: Session }) {
     </Button>
   );
 }
+
+const browsers = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+] as const;
+const systems = [
+  [/iPhone/, 'iPhone'],
+  [/iPad/, 'iPad'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'Mac'],
+  [/Linux/, 'Linux'],
+] as const;
+
+/** A readable name for a User-Agent header: `Chrome on Mac`. */
+const browserName = (userAgent: string): string => {
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
+  if (!browser) return userAgent.slice(0, 60) || 'Unknown browser';
+  return system ? `${browser} on ${system}` : browser;
+};

@@ -1,12 +1,10 @@
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { FactorField, useFactor } from '../../app/factor-field.tsx';
 import type { Session } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form } from '../../ui/form.tsx';
-import type { Credentials } from './password-step.tsx';
-import { useWait } from './wait.ts';
+import { type Credentials, useWait } from './password-step.tsx';
 
 interface CodeStepProps {
   readonly credentials: Credentials;

@@ -1,12 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { readBootInput } from '../../app/boot.ts';
 import type { Session } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
-import { Field, PasswordInput, TextInput } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
-import { useWait } from './wait.ts';
+import { ApiError, fieldError } from '../../errors.ts';
+import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 
 export interface Credentials {
   readonly email: string;
@@ -67,3 +64,16 @@ export function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
     </Form>
   );
 }
+
+/** Seconds until the server accepts another attempt, counted down. */
+export const useWait = (error: unknown): number => {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const seconds = error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? 0) : 0;
+    setLeft(seconds);
+    if (seconds === 0) return;
+    const timer = setInterval(() => setLeft((now) => Math.max(now - 1, 0)), 1000);
+    return () => clearInterval(timer);
+  }, [error]);
+  return left;
+};

@@ -1,7 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { rootRoute } from '../../app/root-route.tsx';
-import { oneOf, searchOf } from '../../app/search.ts';
+import { lazyPage, oneOf, rootRoute, searchOf } from '../../app/routes.tsx';
 import { sessionQuery } from '../../app/session.ts';
 
 /** Accepts no URL of another site: `//example.com` is one. */

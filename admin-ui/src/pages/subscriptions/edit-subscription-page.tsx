@@ -1,9 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import type { Input } from '../../api/types.ts';
+import { call, type Input, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { ApiError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
-import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
+import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { managedReason, nameOf, type Subscription } from './state.ts';
 import { type Draft, SubscriptionForm } from './subscription-form.tsx';
 

@@ -1,7 +1,7 @@
 import { isAutoDisabled, isUndecided, nameOf, type Subscription, stateOf } from './state.ts';
 
-export const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
-export type SubscriptionState = (typeof subscriptionStates)[number];
+const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
+type SubscriptionState = (typeof subscriptionStates)[number];
 
 /** Beside their state, subscriptions are found by what waits for a decision. */
 export const subscriptionFilters = [...subscriptionStates, 'undecided'] as const;
@@ -14,7 +14,7 @@ export const subscriptionSorts = ['trouble', 'name', 'newest', 'busiest'] as con
 export type SubscriptionSort = (typeof subscriptionSorts)[number];
 
 /** The one state that a subscription is listed under. */
-export const listedState = (one: Subscription): SubscriptionState => {
+const listedState = (one: Subscription): SubscriptionState => {
   if (one.verification?.state === 'pending') return 'unverified';
   if (isAutoDisabled(one)) return 'off';
   if (!one.enabled) return 'disabled';

@@ -1,14 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
-import type { Answer } from '../../api/types.ts';
+import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { subscriptionsQuery } from './queries.ts';
+import { subscriptionsQuery } from '../queries.ts';
 import { type Draft, emptyDraft, SubscriptionForm } from './subscription-form.tsx';
 
 type Made = Answer<'createPortalSubscription'>;

@@ -1,16 +1,20 @@
-import { useState } from 'react';
-import { call } from '../../api/client.ts';
-import { useMutation } from '../../api/mutation.ts';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import clsx from 'clsx';
+import { Check } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { StatusBadge } from '../deliveries/attempt/attempt-view.tsx';
 import { causeOf } from '../deliveries/attempt/causes.ts';
-import { HeldStep } from './held-step.tsx';
-import { MissedStep } from './missed-step.tsx';
-import { RepairStep } from './repair-step.tsx';
+import { subscriptionQuery } from '../queries.ts';
+import s from './repair-dialog.module.css';
 import { nameOf, type Subscription } from './state.ts';
 import { useSubscriptionCache } from './use-subscription-cache.ts';
 
@@ -124,5 +128,142 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
         </Stack>
       )}
     </RepairStep>
+  );
+}
+
+interface MissedStepProps {
+  readonly subscriptionId: number;
+  readonly since: string;
+  /** Told whether they are being delivered, or there are none. */
+  readonly onDone: (done: boolean) => void;
+}
+
+/** The events that occurred while the subscription was disabled. */
+function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
+  const [until] = useState(() => new Date().toISOString());
+  const body = { kind: 'missed' as const, subscriptionId, since, until };
+  const preview = useQuery({ ...operationQuery('previewReplay', { body }), retry: false });
+  const replay = useMutation({ mutationFn: () => call('createReplay', { body }) });
+  const done = preview.data?.count === 0 || replay.isSuccess;
+  useEffect(() => onDone(done), [done, onDone]);
+  if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
+  if (!preview.data) return <Skeleton width="50%" />;
+  const { count, estimateSeconds } = preview.data;
+  if (count === 0) return <p>No events were missed while it was disabled.</p>;
+  return (
+    <Stack gap="s">
+      <p>
+        {plural(count, 'event')} occurred while it was disabled. Delivering {count === 1 ? 'it' : 'them'}{' '}
+        takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
+      </p>
+      {replay.data ? (
+        <p>
+          Replay started.{' '}
+          <Link to="/replays/$id" params={{ id: replay.data.id }}>
+            View progress
+          </Link>
+        </p>
+      ) : (
+        <div>
+          <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
+            Deliver missed events
+          </Button>
+        </div>
+      )}
+      {replay.isError && <Notice tone="bad">{errorText(replay.error)}</Notice>}
+    </Stack>
+  );
+}
+
+interface HeldStepProps {
+  readonly subscriptionId: number;
+  /** Told whether a person has decided about all of them. */
+  readonly onDone?: (done: boolean) => void;
+}
+
+/** The held deliveries: release or discard them. */
+export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
+  const params = { id: subscriptionId };
+  const held = useQuery({
+    ...operationQuery('countHeld', { params }),
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data?.replay?.state === 'running' ? 1000 : false),
+  });
+  const queryClient = useQueryClient();
+  const decide = useMutation({
+    mutationFn: (what: 'releaseHeld' | 'discardHeld') => call(what, { params }),
+    onSettled: () => {
+      void held.refetch();
+      void queryClient.invalidateQueries({ queryKey: subscriptionQuery(subscriptionId).queryKey });
+    },
+  });
+  const done =
+    held.data !== undefined && (held.data.held === 0 || held.data.replay !== null || decide.isSuccess);
+  useEffect(() => onDone?.(done), [done, onDone]);
+  if (held.isError) return <Notice tone="bad">{errorText(held.error)}</Notice>;
+  if (!held.data) return <Skeleton width="50%" />;
+  const { held: count, replay } = held.data;
+  const begun = replay ?? decide.data;
+  return (
+    <Stack gap="s">
+      <p>
+        {count === 0
+          ? 'No deliveries are held.'
+          : `${plural(count, 'delivery', 'deliveries')} from before it was disabled ${count === 1 ? 'is' : 'are'} held.`}
+      </p>
+      {begun ? (
+        <p>
+          {begun.kind === 'drop' ? 'They are being discarded. ' : 'They are being delivered. '}
+          <Link to="/replays/$id" params={{ id: begun.id }}>
+            View progress
+          </Link>
+        </p>
+      ) : (
+        count > 0 && (
+          <Row>
+            <Button
+              size="s"
+              variant="primary"
+              pending={decide.isPending && decide.variables === 'releaseHeld'}
+              onClick={() => decide.mutate('releaseHeld')}
+            >
+              Release deliveries
+            </Button>
+            <Button
+              size="s"
+              pending={decide.isPending && decide.variables === 'discardHeld'}
+              onClick={() => decide.mutate('discardHeld')}
+            >
+              Discard deliveries
+            </Button>
+          </Row>
+        )
+      )}
+      {decide.isError && <Notice tone="bad">{errorText(decide.error)}</Notice>}
+    </Stack>
+  );
+}
+
+interface RepairStepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly done?: boolean;
+  /** An earlier step must be completed first. */
+  readonly waiting?: boolean;
+  readonly children: ReactNode;
+}
+
+function RepairStep({ number, title, done, waiting, children }: RepairStepProps) {
+  return (
+    <li className={clsx(s.step, done && s.done, waiting && s.waiting)}>
+      <span className={s.mark} aria-hidden="true">
+        {done ? <Check size={14} /> : number}
+      </span>
+      <h3>
+        {title}
+        {done && <span className="visually-hidden"> (done)</span>}
+      </h3>
+      {!waiting && <div className={s.body}>{children}</div>}
+    </li>
   );
 }

@@ -1,10 +1,7 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { pathIds } from '../../app/path-id.ts';
-import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { anyNumber, anyText, lazyPage, oneOf, pathIds, searchOf, shellRoute } from '../../app/routes.tsx';
+import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { subscriptionFilters, subscriptionSorts } from './list-subscriptions.ts';
-import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from './queries.ts';
 
 const id = pathIds('id');
 

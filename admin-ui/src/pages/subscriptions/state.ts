@@ -1,5 +1,5 @@
 import { failuresUntilProbing } from '@causeway/proto/delivery-states';
-import type { Answer } from '../../api/types.ts';
+import type { Answer } from '../../api/client.ts';
 import type { Tone } from '../../ui/badge.tsx';
 
 export type Subscription = Answer<'getPortalSubscription'>;

@@ -1,16 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { fieldError } from '../../errors.ts';
+import { operationQuery } from '../../api/client.ts';
+import { useSession } from '../../app/session.ts';
+import { useDebounced } from '../../app/use-debounced.ts';
+import { fieldError, sentence } from '../../errors.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Checkbox } from '../../ui/choice.tsx';
-import { Field, TextArea, TextInput } from '../../ui/field.tsx';
-import { Form, type Mutation } from '../../ui/form.tsx';
+import { Checkbox, Fieldset } from '../../ui/choice.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { Field, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
+import { Row } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { SkeletonLines } from '../../ui/states.tsx';
-import { EventTypePicker } from './event-type-picker.tsx';
-import { eventTypesQuery, subscriptionsQuery } from './queries.ts';
+import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { type EventType, nameOf, shortUrl } from './state.ts';
-import { UrlField } from './url-field.tsx';
+import s from './subscription-form.module.css';
 
 export interface Draft {
   readonly name: string;
@@ -120,5 +125,135 @@ function TwinHint({ draft, ownId }: { readonly draft: Draft; readonly ownId: num
       “{nameOf(twin)}” already sends some of these events to this URL. The receiver would get each of them
       twice.
     </Notice>
+  );
+}
+
+interface UrlFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** The server's error for this field from the last submit. */
+  readonly error: string | undefined;
+}
+
+/** The target URL, checked by the server while it is typed. */
+function UrlField({ value, onChange, error }: UrlFieldProps) {
+  const { features } = useSession();
+  const url = useDebounced(value.trim(), 400);
+  const settled = url === value.trim();
+  const check = useQuery({
+    ...operationQuery('checkSubscriptionUrl', { body: { url } }),
+    enabled: url.length > 8,
+    staleTime: 60_000,
+    retry: false,
+  });
+  const problem = settled && check.data ? check.data.problem : null;
+  const usual = features.allowHttp
+    ? 'Events are sent here as POST requests.'
+    : 'Events are sent here as POST requests. Must start with https://.';
+  return (
+    <Field
+      label="URL"
+      error={problem === null ? error && advise(error) : advise(sentence(problem))}
+      hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
+    >
+      <TextInput
+        type="url"
+        mono
+        spellCheck={false}
+        placeholder="https://hooks.example.com/crm"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </Field>
+  );
+}
+
+/** The server says only that a text is no URL; says what one looks like. */
+const advise = (error: string): string =>
+  error === 'Invalid URL.' ? 'This is not a URL. Enter one like https://hooks.example.com/crm.' : error;
+
+interface EventTypePickerProps {
+  readonly value: readonly EventType[];
+  readonly onChange: (value: readonly EventType[]) => void;
+  readonly error: string | undefined;
+}
+
+/** Every event type with its description and a sample; searchable. */
+function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
+  const [text, setText] = useState('');
+  const query = useQuery(eventTypesQuery);
+  const all = query.data?.eventTypes ?? [];
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = all.filter((one) =>
+    words.every((word) => `${one.type} ${one.title} ${one.description}`.toLowerCase().includes(word)),
+  );
+  const everything = all.length > 0 && value.length === all.length;
+  return (
+    <Fieldset legend="Events to send" error={error}>
+      <div className={s.box}>
+        <div className={s.bar}>
+          <Field label="Search event types" hideLabel>
+            <TextInput
+              type="search"
+              placeholder="Search: payment, client…"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </Field>
+          <Row nowrap>
+            <span className={s.count} role="status">
+              {value.length} chosen
+            </span>
+            <Button size="s" onClick={() => onChange(everything ? [] : all.map((one) => one.type))}>
+              {everything ? 'None' : 'All'}
+            </Button>
+          </Row>
+        </div>
+        <Loaded
+          query={query}
+          skeleton={
+            <div className={s.waiting}>
+              <SkeletonLines lines={8} />
+            </div>
+          }
+        >
+          {() => (
+            <ul className={s.list}>
+              {shown.map((one) => (
+                <li key={one.type}>
+                  <Checkbox
+                    checked={value.includes(one.type)}
+                    onChange={(event) =>
+                      onChange(
+                        event.target.checked
+                          ? [...value, one.type]
+                          : value.filter((type) => type !== one.type),
+                      )
+                    }
+                    label={
+                      <>
+                        {one.title} <Badge mono>{one.type}</Badge>
+                      </>
+                    }
+                    description={one.description}
+                  />
+                  <details className={s.sample}>
+                    <summary>
+                      Sample<span className="visually-hidden"> of {one.title}</span>
+                    </summary>
+                    <CodeBlock
+                      code={JSON.stringify(one.sample, null, 2)}
+                      language="json"
+                      label={`sample of ${one.type}`}
+                    />
+                  </details>
+                </li>
+              ))}
+              {shown.length === 0 && <li className={s.none}>No event type matches.</li>}
+            </ul>
+          )}
+        </Loaded>
+      </div>
+    </Fieldset>
   );
 }

@@ -1,25 +1,25 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ellipsis, FlaskConical, History, Pencil, Power, Trash2 } from 'lucide-react';
+import { Ellipsis, FlaskConical, History, KeyRound, Pencil, Power, Trash2 } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Split } from '../../ui/layout.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { number } from '../../ui/format.ts';
+import { HealthBar } from '../../ui/health-bar.tsx';
+import { Facts, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { BackLabel, Page } from '../../ui/page.tsx';
-import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { DisableDialog } from './disable-dialog.tsx';
-import { MissedNotice } from './missed-notice.tsx';
-import { OffBanner } from './off-banner.tsx';
-import { subscriptionQuery } from './queries.ts';
-import { RecentDeliveries } from './recent-deliveries.tsx';
+import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
+import { MinuteAgo, Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { DeliveryTable } from '../deliveries/delivery-table.tsx';
+import { deliveriesQuery } from '../deliveries/queries.ts';
+import { subscriptionQuery } from '../queries.ts';
 import { RepairDialog } from './repair-dialog.tsx';
-import { RotateDialog } from './rotate-dialog.tsx';
 import { isUndecided, managedReason, nameOf, type Subscription, stateOf } from './state.ts';
-import { SubscriptionFacts } from './subscription-facts.tsx';
-import { SubscriptionHealth } from './subscription-health.tsx';
+import { MissedNotice, OffBanner } from './subscription-banners.tsx';
+import { DeleteDialog, DisableDialog, RotateDialog } from './subscription-dialogs.tsx';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });
@@ -158,5 +158,129 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
         </>
       )}
     </>
+  );
+}
+
+interface SubscriptionFactsProps {
+  readonly subscription: Subscription;
+  /** Why the secret cannot be rotated. */
+  readonly refusal: string | undefined;
+  readonly onRotate: () => void;
+}
+
+/** The settings and the signing secret. */
+function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFactsProps) {
+  const until = subscription.previousSecretUntilUtc;
+  return (
+    <>
+      <Card title="Settings">
+        <Stack>
+          <Facts
+            columns={16}
+            facts={[
+              {
+                label: 'URL',
+                value: (
+                  <Row gap="xs" nowrap align="flex-start" justify="space-between">
+                    <code>{subscription.url}</code>
+                    <CopyButton value={subscription.url} label="Copy URL" />
+                  </Row>
+                ),
+              },
+              {
+                label: 'Events',
+                value: (
+                  <Row gap="xs">
+                    {subscription.eventTypes.map((type) => (
+                      <Badge key={type} mono>
+                        {type}
+                      </Badge>
+                    ))}
+                  </Row>
+                ),
+              },
+              subscription.description === null
+                ? null
+                : { label: 'Description', value: subscription.description },
+              subscription.managedBy === null
+                ? null
+                : { label: 'Managed by', value: <Badge tone="info">{subscription.managedBy}</Badge> },
+              { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
+              { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
+            ]}
+          />
+        </Stack>
+      </Card>
+      <Card title="Signing secret">
+        <Stack gap="s">
+          <p>
+            {until === null ? (
+              'Signs every delivery. It cannot be shown again.'
+            ) : (
+              <>
+                Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
+              </>
+            )}
+          </p>
+          <div>
+            <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
+              Rotate secret…
+            </Button>
+          </div>
+        </Stack>
+      </Card>
+    </>
+  );
+}
+
+function SubscriptionHealth({ subscription: { health } }: { readonly subscription: Subscription }) {
+  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
+  return (
+    <Card title="Last 24 hours">
+      <Stack>
+        <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} wide />
+        <Facts
+          columns={7.5}
+          facts={[
+            { label: 'Succeeded', value: number(health.succeeded24h) },
+            { label: 'Failed', value: number(health.failed24h) },
+            { label: 'Pending', value: number(health.waiting) },
+            { label: 'Held', value: number(health.held) },
+            { label: 'Last success', value: when(health.lastSuccessUtc) },
+            { label: 'Last failure', value: when(health.lastFailureUtc) },
+          ]}
+        />
+      </Stack>
+    </Card>
+  );
+}
+
+function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number }) {
+  const query = useQuery({
+    ...deliveriesQuery({ subscription: subscriptionId }, 8),
+    refetchInterval: 15_000,
+  });
+  return (
+    <Card
+      flush
+      title="Latest deliveries"
+      actions={
+        <Link to="/deliveries" search={{ subscription: subscriptionId }}>
+          All deliveries
+        </Link>
+      }
+    >
+      <OrError query={query}>
+        <DeliveryTable
+          deliveries={query.data?.deliveries}
+          without="subscription"
+          emptyState={
+            <Empty title="No deliveries yet">
+              The next matching event is delivered here. To try it now, send a test delivery.
+            </Empty>
+          }
+        />
+      </OrError>
+    </Card>
   );
 }

@@ -1,16 +1,26 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Plus, Webhook } from 'lucide-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { FlaskConical, History, Pencil, Plus, Power, Send, Trash2, Webhook } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { number } from '../../ui/format.ts';
+import { Cut } from '../../ui/cut.tsx';
+import { number, plural } from '../../ui/format.ts';
+import { HealthBar } from '../../ui/health-bar.tsx';
+import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { NumberedPager, pageOf } from '../../ui/pager.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { MinuteAgo } from '../../ui/time-ago.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
-import { EndpointVerification } from './endpoint-verification.tsx';
+import { subscriptionsQuery } from '../queries.ts';
 import {
   listSubscriptions,
   matches,
@@ -18,9 +28,7 @@ import {
   type SubscriptionSort,
   subscriptionFilters,
 } from './list-subscriptions.ts';
-import { subscriptionsQuery } from './queries.ts';
-import type { Subscription } from './state.ts';
-import { SubscriptionTable } from './subscription-table.tsx';
+import { isUndecided, managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
 
 export function SubscriptionsPage() {
   const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });
@@ -123,3 +131,185 @@ const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: 
   { value: 'newest', label: 'Newest first' },
   { value: 'busiest', label: 'Busiest first' },
 ];
+
+interface SubscriptionTableProps {
+  readonly subscriptions: readonly Subscription[] | undefined;
+  readonly emptyState: ReactNode;
+}
+
+function SubscriptionTable({ subscriptions, emptyState }: SubscriptionTableProps) {
+  return (
+    <Table
+      label="Subscriptions"
+      columns={columns}
+      rows={subscriptions}
+      rowKey={(one) => one.id}
+      emptyState={emptyState}
+    />
+  );
+}
+
+const columns: readonly Column<Subscription>[] = [
+  {
+    id: 'name',
+    header: 'Subscription',
+    phone: 'title',
+    grow: true,
+    cell: (one) => (
+      <Stack gap="xs">
+        <Row gap="s">
+          <Link to="/subscriptions/$id" params={{ id: one.id }}>
+            <Cut strong text={nameOf(one)} />
+          </Link>
+          {one.managedBy !== null && (
+            <Badge tone="info" title={managedReason(one)}>
+              {one.managedBy}
+            </Badge>
+          )}
+        </Row>
+        {one.name !== null && (
+          <Quiet small>
+            <Cut text={shortUrl(one.url)} />
+          </Quiet>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    id: 'state',
+    header: 'State',
+    phone: 'badge',
+    cell: (one) => {
+      const { tone, label } = stateOf(one);
+      return (
+        <Stack gap="xs">
+          <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
+            {label}
+          </Badge>
+          {one.health.held > 0 && <Quiet small>{number(one.health.held)} held</Quiet>}
+          {one.missed !== null && <Quiet small>{number(one.missed.count)} missed</Quiet>}
+        </Stack>
+      );
+    },
+  },
+  {
+    id: 'types',
+    header: 'Events',
+    cell: (one) => <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, 'type')}</span>,
+  },
+  {
+    id: 'health',
+    header: 'Last 24 hours',
+    phone: 'detail',
+    cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
+  },
+  {
+    id: 'last',
+    header: 'Last success',
+    phone: 'named-time',
+    cell: (one) =>
+      one.health.lastSuccessUtc === null ? (
+        <Quiet>None yet</Quiet>
+      ) : (
+        <MinuteAgo time={one.health.lastSuccessUtc} />
+      ),
+  },
+  actionsColumn('menu', (one) => <Actions subscription={one} />),
+];
+
+function Actions({ subscription }: { readonly subscription: Subscription }) {
+  const navigate = useNavigate();
+  const refusal = useRefusal('developer');
+  const { id, enabled } = subscription;
+  const dialog = (name: 'delete' | 'disable' | 'repair'): void =>
+    void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog: name } });
+  return (
+    <RowMenu
+      label={nameOf(subscription)}
+      actions={[
+        {
+          label: 'Send test delivery',
+          icon: <FlaskConical />,
+          disabledReason: refusal,
+          onSelect: () => void navigate({ to: '/test', search: { subscription: id } }),
+        },
+        {
+          label: 'View deliveries',
+          icon: <Send />,
+          onSelect: () => void navigate({ to: '/deliveries', search: { subscription: id } }),
+        },
+        {
+          label: 'Edit',
+          icon: <Pencil />,
+          disabledReason: refusal ?? managedReason(subscription),
+          onSelect: () => void navigate({ to: '/subscriptions/$id/edit', params: { id } }),
+        },
+        {
+          label: enabled ? 'Disable…' : 'Enable…',
+          icon: <Power />,
+          disabledReason: refusal,
+          onSelect: () => dialog(enabled ? 'disable' : 'repair'),
+        },
+        ...(isUndecided(subscription)
+          ? [
+              {
+                label: 'Held and missed…',
+                icon: <History />,
+                disabledReason: refusal,
+                onSelect: () => dialog('repair'),
+              },
+            ]
+          : []),
+        'separator',
+        {
+          label: 'Delete…',
+          icon: <Trash2 />,
+          danger: true,
+          disabledReason: refusal,
+          onSelect: () => dialog('delete'),
+        },
+      ]}
+    />
+  );
+}
+
+const settingsQuery = operationQuery('getSubscriptionSettings', {});
+
+/** The company's setting, which admins change. */
+function EndpointVerification() {
+  const { data } = useQuery(settingsQuery);
+  const queryClient = useQueryClient();
+  const refusal = useRefusal('admin');
+  const change = useMutation({
+    mutationFn: (verifyEndpoints: boolean) =>
+      call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
+    meta: { invalidates: [['listPortalSubscriptions'], ['getPortalSubscription']] },
+    onSuccess: (settings) => {
+      queryClient.setQueryData(settingsQuery.queryKey, settings);
+      toast(`Endpoint verification turned ${settings.verifyEndpoints ? 'on' : 'off'}`);
+    },
+    onError: toastError,
+  });
+  if (!data) return null;
+  const { verifyEndpoints } = data;
+  return (
+    <Card
+      title="Endpoint verification"
+      description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
+      actions={
+        <Button
+          size="s"
+          disabledReason={refusal}
+          pending={change.isPending}
+          onClick={() => change.mutate(!verifyEndpoints)}
+        >
+          {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
+        </Button>
+      }
+    >
+      <Badge tone={verifyEndpoints ? 'good' : 'neutral'} dot>
+        {verifyEndpoints ? 'On' : 'Off'}
+      </Badge>
+    </Card>
+  );
+}

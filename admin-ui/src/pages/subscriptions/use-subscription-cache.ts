@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { subscriptionQuery, subscriptionsQuery } from './queries.ts';
+import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import type { Subscription } from './state.ts';
 
 /** Updates the cache after a subscription changed. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/types.ts';
+import type { Answer } from '../../api/client.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
 
 type Member = Answer<'listTeam'>['members'][number];

@@ -1,5 +1,5 @@
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
-import type { Answer } from '../../api/types.ts';
+import type { Answer } from '../../api/client.ts';
 import { nameOfMember } from '../../app/name-of-member.ts';
 import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
 import { Badge } from '../../ui/badge.tsx';

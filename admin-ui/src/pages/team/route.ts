@@ -1,9 +1,7 @@
 import { createRoute } from '@tanstack/react-router';
-import { lazyPage } from '../../app/lazy-page.ts';
-import { anyNumber, anyText, oneOf, searchOf } from '../../app/search.ts';
-import { shellRoute } from '../../app/shell-route.ts';
+import { anyNumber, anyText, lazyPage, oneOf, searchOf, shellRoute } from '../../app/routes.tsx';
+import { teamQuery } from '../queries.ts';
 import { memberFilters, memberSorts } from './list-members.ts';
-import { teamQuery } from './queries.ts';
 
 export const teamRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,23 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
-import { useRefusal } from '../../app/session.ts';
+import { useState } from 'react';
+import { type Answer, call, useMutation } from '../../api/client.ts';
+import { type Role, useRefusal } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Cut } from '../../ui/cut.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Form, TextInput } from '../../ui/form.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { NumberedPager, pageOf } from '../../ui/pager.tsx';
-import { OrError } from '../../ui/states.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Empty, OrError } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { TimeAgo } from '../../ui/time-ago.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
-import { ChangeRole } from './change-role.tsx';
-import { Invitations } from './invitations.tsx';
-import { InviteMember } from './invite-member.tsx';
+import { teamQuery } from '../queries.ts';
 import { listMembers, type MemberFilter, type MemberSort } from './list-members.ts';
+import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
-import { OfferPassword } from './offer-password.tsx';
-import { teamQuery } from './queries.ts';
-import { RemoveMember } from './remove-member.tsx';
-import { ResetTwoFactor } from './reset-two-factor.tsx';
 
 export function TeamPage() {
   const { dialog, role, remove, password, factor, ...search } = useSearch({ from: '/in/team' });
@@ -127,3 +134,117 @@ const sortOptions: readonly { readonly value: MemberSort; readonly label: string
   { value: 'recent', label: 'Last sign-in first' },
   { value: 'idle', label: 'Longest without sign-in first' },
 ];
+
+type Invitation = Answer<'listTeam'>['invitations'][number];
+
+function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
+  return (
+    <Card flush title="Open invitations" description="Each link works once.">
+      <Table
+        label="Open invitations"
+        columns={columns}
+        rows={invitations}
+        rowKey={(invitation) => invitation.id}
+        emptyState={<Empty title="No open invitations" />}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Invitation>[] = [
+  {
+    id: 'email',
+    header: 'Email',
+    phone: 'title',
+    grow: true,
+    cell: (invitation) => (
+      <Stack gap="xs">
+        <Cut strong text={invitation.email} />
+        <Quiet small>
+          <Cut text={`Invited by ${invitation.invitedBy}`} />
+        </Quiet>
+      </Stack>
+    ),
+  },
+  { id: 'role', header: 'Role', phone: 'badge', cell: (invitation) => <Badge>{invitation.role}</Badge> },
+  {
+    id: 'expires',
+    header: 'Expires',
+    phone: 'named-time',
+    cell: (invitation) =>
+      invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+  },
+  actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
+];
+
+function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
+  const refusal = useRefusal('admin');
+  const revoke = useMutation({
+    mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
+    meta: { invalidates: [teamQuery.queryKey] },
+    onSuccess: () => toast('Invitation revoked'),
+    onError: toastError,
+  });
+  return (
+    <Button
+      size="s"
+      pending={revoke.isPending}
+      disabledReason={refusal}
+      aria-label={`Revoke invitation for ${invitation.email}`}
+      onClick={() => revoke.mutate()}
+    >
+      Revoke invitation
+    </Button>
+  );
+}
+
+interface InviteMemberProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function InviteMember({ open, onClose }: InviteMemberProps) {
+  const [link, setLink] = useState<string | null>(null);
+  if (link !== null) {
+    return (
+      <SecretDialog title="Invitation link" name="link" value={link} onClose={() => setLink(null)}>
+        <p>Send this link to the person privately. Anyone who opens it first can join.</p>
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog open={open} onClose={onClose} title="Invite a member">
+      <InviteForm
+        onClose={onClose}
+        onDone={(path) => {
+          setLink(`${location.origin}${path}`);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: string) => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('developer');
+  const invite = useMutation({
+    mutationFn: () => call('inviteMember', { body: { email, role } }),
+    gcTime: 0,
+    meta: { invalidates: [teamQuery.queryKey] },
+    onSuccess: (answer) => onDone(answer.link),
+  });
+  return (
+    <Form
+      mutation={invite}
+      fields={['email', 'role']}
+      submit="Create invitation link"
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
+        <TextInput type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+      </Field>
+      <RoleChoice value={role} onChange={setRole} error={fieldError(invite.error, 'role')} />
+    </Form>
+  );
+}

@@ -1,13 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
+import { useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
+import { fieldError } from '../../errors.ts';
 import { Card } from '../../ui/card.tsx';
+import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
+import { Grid } from '../../ui/layout.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { eventTypesQuery, subscriptionsQuery } from '../subscriptions/queries.ts';
-import { TestForm } from './test-form.tsx';
+import { ClockTime } from '../../ui/time-ago.tsx';
+import { AttemptView } from '../deliveries/attempt/attempt-view.tsx';
+import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
+import { nameOf, type Subscription } from '../subscriptions/state.ts';
+import { PayloadField, parsePayload } from './payload-field.tsx';
 
 export function TestPage() {
   const refusal = useRefusal('developer');
@@ -51,5 +60,108 @@ export function TestPage() {
         </Loaded>
       )}
     </Page>
+  );
+}
+
+function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
+  const search = useSearch({ from: '/in/test' });
+  const navigate = useNavigate({ from: '/test' });
+  const subscription = subscriptions.find((one) => one.id === search.subscription) ?? subscriptions[0];
+  const types = subscription?.eventTypes ?? [];
+  const type = types.find((one) => one === search.type) ?? types[0];
+  const catalog = useQuery(eventTypesQuery).data?.eventTypes;
+  const described = catalog?.find((one) => one.type === type);
+  /** Null: the sample of the type. */
+  const [own, setOwn] = useState<string | null>(null);
+  const [status, setStatus] = useState('');
+  const send = useMutation({
+    mutationFn: async (id: number) => {
+      const attempt = await call('testPortalSubscription', {
+        params: { id },
+        body: {
+          ...(type ? { eventType: type } : {}),
+          ...(own === null ? {} : { useSamplePayload: false, samplePayload: parsePayload(own) }),
+          ...(status.trim() ? { statusOverride: status.trim() } : {}),
+        },
+      });
+      return { attempt, at: new Date().toISOString() };
+    },
+    meta: { invalidates: [['getFirstDeliverySteps']] },
+  });
+  if (!subscription) return null;
+  return (
+    <Grid min={26}>
+      <Card title="Request">
+        <Form
+          onSubmit={() => send.mutate(subscription.id)}
+          mutation={send}
+          fields={['statusOverride', 'samplePayload']}
+          submit="Send test delivery"
+        >
+          <Field label="To" hint={<code>{subscription.url}</code>}>
+            <Select
+              value={subscription.id}
+              onChange={(event) =>
+                void navigate({ search: { subscription: Number(event.target.value) }, replace: true })
+              }
+            >
+              {subscriptions.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {nameOf(one)}
+                  {one.enabled ? '' : ' (off)'}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="Event type" hint={described?.description}>
+            <Select
+              value={type}
+              onChange={(event) => {
+                setOwn(null);
+                void navigate({ search: { ...search, type: event.target.value }, replace: true });
+              }}
+            >
+              {types.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <PayloadField
+            sample={described?.sample}
+            schema={described?.schema}
+            value={own}
+            onChange={setOwn}
+            error={fieldError(send.error, 'samplePayload')}
+          />
+          <Field
+            label="Status override"
+            optional
+            hint={
+              <>
+                Sent as <code>metadata.status</code>, for receivers that branch on it.
+              </>
+            }
+            error={fieldError(send.error, 'statusOverride')}
+          >
+            <TextInput maxLength={100} value={status} onChange={(event) => setStatus(event.target.value)} />
+          </Field>
+        </Form>
+      </Card>
+      <Card title="Result">
+        <div aria-live="polite" aria-busy={send.isPending}>
+          {send.isPending ? (
+            <SkeletonLines lines={8} />
+          ) : send.data ? (
+            <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
+          ) : (
+            <Empty title="No test sent yet">
+              Your receiver’s response, the timings and the full request are shown here.
+            </Empty>
+          )}
+        </div>
+      </Card>
+    </Grid>
   );
 }

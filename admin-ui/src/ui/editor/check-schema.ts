@@ -1,5 +1,5 @@
 /** A violation of the schema; `path` leads to the value from the root. */
-export interface Mismatch {
+interface Mismatch {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }

@@ -1,13 +1,20 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from '@codemirror/language';
+import {
+  bracketMatching,
+  ensureSyntaxTree,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter, lintKeymap } from '@codemirror/lint';
 import { Compartment, EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 import { checkSchema } from './check-schema.ts';
-import { positionOf } from './position-of.ts';
-import { editorTheme } from './theme.ts';
 
 export interface JsonEditorProps {
   readonly label: string;
@@ -101,3 +108,78 @@ const schemaLinter = (schema: unknown) =>
       message: path.length === 0 ? message : `${path.join('.')} ${message}`,
     }));
   });
+
+/** The portal's design tokens. They are custom properties, so they reach into the shadow root. */
+const frame = EditorView.theme({
+  '&': {
+    border: '1px solid var(--control-line)',
+    borderRadius: 'var(--radius)',
+    background: 'var(--surface)',
+    color: 'var(--ink)',
+    fontSize: '0.78125rem',
+    minHeight: '20rem',
+    maxHeight: '32rem',
+  },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-1px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', overflow: 'auto' },
+  '.cm-content': { padding: '0.5rem 0', caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': { background: 'transparent', border: '0', color: 'var(--ink-faint)' },
+  '.cm-activeLine': { background: 'color-mix(in oklab, var(--hover) 60%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'color-mix(in oklab, var(--accent) 25%, transparent)',
+  },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { background: 'var(--accent-soft)' },
+  '.cm-foldPlaceholder': { background: 'var(--hover)', border: '0', color: 'var(--ink-quiet)' },
+  '.cm-tooltip': {
+    background: 'var(--raised)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: 'var(--radius)',
+    boxShadow: 'var(--shadow-2)',
+    font: '0.8125rem var(--font)',
+  },
+  '.cm-diagnostic': { padding: '0.25rem 0.625rem' },
+});
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--info)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+]);
+
+const editorTheme = [frame, syntaxHighlighting(colours)];
+
+/** The position in the text of the value at a path. */
+const positionOf = (
+  state: EditorState,
+  path: readonly (string | number)[],
+): { readonly from: number; readonly to: number } => {
+  let node = ensureSyntaxTree(state, state.doc.length, 200)?.topNode.firstChild ?? null;
+  for (const step of path) {
+    if (!node) break;
+    if (typeof step === 'number') {
+      node = valuesOf(node)[step] ?? null;
+      continue;
+    }
+    const property = node.getChildren('Property').find((one) => {
+      const name = one.getChild('PropertyName');
+      return name && state.sliceDoc(name.from, name.to) === JSON.stringify(step);
+    });
+    node = property?.lastChild ?? null;
+  }
+  if (!node) return { from: 0, to: Math.min(1, state.doc.length) };
+  // Marks an object by its opening brace; marking all of it would underline too much.
+  return node.name === 'Object' || node.name === 'Array'
+    ? { from: node.from, to: node.from + 1 }
+    : { from: node.from, to: node.to };
+};
+
+type SyntaxNode = NonNullable<ReturnType<typeof ensureSyntaxTree>>['topNode'];
+
+const valuesOf = (node: SyntaxNode): SyntaxNode[] => {
+  const values: SyntaxNode[] = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) {
+    if (!/^[[\],]$/.test(child.name)) values.push(child);
+  }
+  return values;
+};

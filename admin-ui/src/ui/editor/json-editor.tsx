@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { TextArea } from '../field.tsx';
+import { TextArea } from '../form.tsx';
 import { lazyPart } from '../lazy-part.ts';
 import type { JsonEditorProps } from './code-mirror.tsx';
 import s from './json-editor.module.css';

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Answer } from '../../../api/types.ts';
+import type { Answer } from '../../../api/client.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { CodeBlock, prettyJson } from '../../../ui/code.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
@@ -7,15 +7,13 @@ import { bytes, milliseconds } from '../../../ui/format.ts';
 import { Facts, Quiet, Row, Stack } from '../../../ui/layout.tsx';
 import { Notice } from '../../../ui/notice.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
+import s from './attempt-view.module.css';
 import { causeOf } from './causes.ts';
-import { toCurl } from './curl.ts';
-import { Headers } from './headers.tsx';
-import { Timings } from './timings.tsx';
 
 type Tested = Answer<'testPortalSubscription'>;
 
 /** An attempt of a test or of a delivery. The body of an old delivery may be deleted. */
-export type Attempt = Omit<Tested, 'request'> & {
+type Attempt = Omit<Tested, 'request'> & {
   readonly request: Omit<Tested['request'], 'body'> & { readonly body: string | null };
 };
 
@@ -157,3 +155,102 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
     </Stack>
   );
 }
+
+/** The stages of an attempt, as bars on one scale. */
+function Timings({
+  attempt: { timings, elapsedMs },
+}: {
+  readonly attempt: Pick<Answer<'testPortalSubscription'>, 'timings' | 'elapsedMs'>;
+}) {
+  const { dnsMs, connectMs, tlsMs, firstByteMs } = timings;
+  const setUp = (dnsMs ?? 0) + (connectMs ?? 0) + (tlsMs ?? 0);
+  const wait = firstByteMs === null ? null : Math.max(firstByteMs - setUp, 0);
+  const steps = [
+    { label: 'DNS lookup', ms: dnsMs },
+    { label: 'Connect', ms: connectMs },
+    { label: 'TLS handshake', ms: tlsMs },
+    { label: 'Wait for response', ms: wait },
+    { label: 'Read response', ms: firstByteMs === null ? null : Math.max(elapsedMs - firstByteMs, 0) },
+  ];
+  let start = 0;
+  const total = Math.max(elapsedMs, 1);
+  return (
+    <table className={s.table}>
+      <caption className="visually-hidden">Timings of the attempt</caption>
+      <tbody>
+        {steps.map(({ label, ms }) => {
+          const from = start;
+          start += ms ?? 0;
+          return (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td className={s.track}>
+                {ms !== null && (
+                  <span
+                    style={{
+                      marginLeft: `${(from / total) * 100}%`,
+                      width: `${(Math.min(ms, total - from) / total) * 100}%`,
+                    }}
+                  />
+                )}
+              </td>
+              <td className={s.value}>{ms === null ? 'not needed' : milliseconds(ms)}</td>
+            </tr>
+          );
+        })}
+        <tr className={s.total}>
+          <th scope="row">Total</th>
+          <td className={s.track} />
+          <td className={s.value}>{milliseconds(elapsedMs)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+interface HeadersProps {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly label: string;
+}
+
+/** The headers as sent or received. */
+function Headers({ headers, label }: HeadersProps) {
+  return (
+    <section aria-label={label} className={s.box}>
+      <header className={s.head}>
+        <h3>{label}</h3>
+        <CopyButton
+          value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+          label={`Copy ${label.toLowerCase()}`}
+        />
+      </header>
+      <dl className={s.list}>
+        {headers.map(([name, value], index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a name may come twice
+          <div key={index}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface SentRequest {
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** The request as a command for a shell, signature and all, so that it can be sent to a receiver under repair. */
+const toCurl = ({ url, headers, body }: SentRequest): string =>
+  [
+    `curl -X POST ${quote(url)}`,
+    ...headers
+      .filter(([name]) => !/^(?:host|content-length|connection)$/i.test(name))
+      .map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    `--data-raw ${quote(body)}`,
+  ].join(' \\\n  ');
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

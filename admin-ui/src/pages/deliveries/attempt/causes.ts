@@ -1,4 +1,4 @@
-import type { Answer } from '../../../api/types.ts';
+import type { Answer } from '../../../api/client.ts';
 
 type Failure = Pick<Answer<'testPortalSubscription'>, 'errorClass' | 'statusCode'>;
 

@@ -1,6 +1,4 @@
-import { hmacSha256, toBase64, toHex } from './hmac.ts';
-
-export interface Given {
+interface Given {
   readonly secret: string;
   readonly headers: string;
   readonly body: string;
@@ -8,7 +6,7 @@ export interface Given {
   readonly now: number;
 }
 
-export interface Finding {
+interface Finding {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
   readonly advice?: string;
@@ -159,3 +157,20 @@ const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
     return null;
   }
 };
+
+/** HMAC-SHA-256. A text key is used as its UTF-8 bytes. */
+const hmacSha256 = async (
+  key: string | Uint8Array<ArrayBuffer>,
+  text: string,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const encoder = new TextEncoder();
+  const bytes = typeof key === 'string' ? encoder.encode(key) : key;
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text)));
+};
+
+const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));

@@ -38,7 +38,7 @@ interface Parameter {
   readonly schema?: Schema;
 }
 
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;

@@ -29,7 +29,7 @@ export const has = (program: string, ...args: string[]): boolean => {
 export const unless = (available: boolean, reason: string): string | undefined =>
   available ? undefined : reason;
 
-export interface Language {
+interface Language {
   readonly file: string;
   /** Why its programs cannot run here; undefined if they can. */
   readonly missing?: string | undefined;

@@ -7,7 +7,7 @@ import { providePrograms } from '../../../../../../deploy/local/toolchain/provid
  * How to run the files of a language: the program, its arguments before the file, and additional environment
  * variables.
  */
-export interface Runtime {
+interface Runtime {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

@@ -1,0 +1,162 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { KeyRound } from 'lucide-react';
+import type { Answer } from '../../api/client.ts';
+import { Card } from '../../ui/card.tsx';
+import { BarChart, LineChart } from '../../ui/chart/chart.tsx';
+import { Cut } from '../../ui/cut.tsx';
+import { milliseconds, number, shortNumber } from '../../ui/format.ts';
+import { Empty, Loaded, Skeleton, SkeletonLines } from '../../ui/states.tsx';
+import s from './usage.module.css';
+
+type Usage = Answer<'getUsage'>;
+type KeyBucket = Usage['keys'][number]['buckets'][number];
+
+/** Each key's busiest minute compared to its limit. */
+export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
+  return (
+    <Card
+      title="API keys and their limits"
+      description="Each key’s busiest minute and its total requests."
+      actions={<Link to="/keys">All keys</Link>}
+    >
+      <Loaded query={usage} skeleton={<SkeletonLines lines={6} />}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <Empty icon={<KeyRound />} title="No key used in this period" />
+          ) : (
+            <ul className={s.keys}>
+              {keys.slice(0, 6).map((key) => (
+                <li key={key.id}>
+                  <p className={s.name}>
+                    <Cut text={key.name} /> <code>{key.masked}</code>
+                  </p>
+                  {key.buckets.map((bucket) => (
+                    <Bucket key={bucket.bucket} bucket={bucket} />
+                  ))}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Bucket({ bucket }: { readonly bucket: KeyBucket }) {
+  const { peakPerMinute, limitPerMinute, limited, answered } = bucket;
+  const level = Math.min(peakPerMinute / limitPerMinute, 1);
+  return (
+    <div className={s.bucket}>
+      <span>{bucketLabels[bucket.bucket]}</span>
+      <span className={s.bar} aria-hidden="true">
+        <span
+          data-mark
+          data-level={limited > 0 ? 'over' : level >= 0.8 ? 'near' : 'fine'}
+          style={{ width: `${level * 100}%` }}
+        />
+      </span>
+      <span className={s.value}>
+        {number(peakPerMinute)} of {number(limitPerMinute)} a minute
+        <small>
+          {number(answered)} in total
+          {limited > 0 && `, ${number(limited)} refused`}
+        </small>
+      </span>
+    </div>
+  );
+}
+
+type BucketName = Usage['buckets'][number]['bucket'];
+
+const bucketLabels: Readonly<Record<BucketName, string>> = {
+  read: 'Read',
+  write: 'Write',
+  admin: 'Webhooks and tests',
+  lookup: 'Lookups',
+};
+const colors: Readonly<Record<BucketName, string>> = {
+  read: 'var(--accent)',
+  write: 'var(--info-mark)',
+  admin: 'var(--warn-mark)',
+  lookup: 'var(--good-mark)',
+};
+
+export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
+  return (
+    <Card title="API requests" description="By kind, with requests refused by rate limits.">
+      <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
+        {({ buckets }) => {
+          const points = buckets[0]?.points ?? [];
+          const limited = points.map((_, index) =>
+            buckets.reduce((sum, one) => sum + (one.points[index]?.limited ?? 0), 0),
+          );
+          return (
+            <BarChart
+              label="API requests"
+              times={points.map((point) => point.utc)}
+              format={shortNumber}
+              series={[
+                ...buckets.map((one) => ({
+                  label: bucketLabels[one.bucket],
+                  color: colors[one.bucket],
+                  values: one.points.map((point) => point.answered),
+                })),
+                { label: 'Over the limit', color: 'var(--bad-mark)', values: limited },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
+  return (
+    <Card title="Delivery attempts" description="Every HTTP request to a subscription.">
+      <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
+        {({ points }) => (
+          <BarChart
+            label="Delivery attempts"
+            times={points.map((point) => point.utc)}
+            format={shortNumber}
+            series={[
+              {
+                label: 'Succeeded',
+                color: 'var(--good-mark)',
+                values: points.map((point) => point.succeeded),
+              },
+              { label: 'Failed', color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
+  return (
+    <Card
+      title="Response times of receivers"
+      description="The time within which 50 %, 95 % and 99 % of attempts finished."
+    >
+      <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
+        {({ points }) => (
+          <LineChart
+            label="Response times of receivers"
+            times={points.map((point) => point.utc)}
+            format={milliseconds}
+            series={[
+              { label: 'p50', color: 'var(--accent)', values: points.map((point) => point.p50Ms) },
+              { label: 'p95', color: 'var(--info-mark)', values: points.map((point) => point.p95Ms) },
+              { label: 'p99', color: 'var(--warn-mark)', values: points.map((point) => point.p99Ms) },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

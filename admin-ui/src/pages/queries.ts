@@ -1,0 +1,53 @@
+import { keepPreviousData } from '@tanstack/react-query';
+import { operationQuery } from '../api/client.ts';
+
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
+export type Range = (typeof ranges)[number];
+
+const live = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
+
+export const usageQuery = (range: Range) => ({
+  ...operationQuery('getUsage', { query: { range } }),
+  ...live,
+});
+export const statsQuery = (range: Range) => ({
+  ...operationQuery('getDeliveryStats', { query: { range } }),
+  ...live,
+});
+
+const steps = { refetchInterval: 15_000 };
+export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...steps };
+export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...steps };
+
+/** Matches every page of the list, for invalidation. */
+export const keysQuery = operationQuery('listApiKeys', {});
+
+export const keySorts = ['newest', 'used', 'unused'] as const;
+
+/** Beside the active keys. `limited`: those that reached a rate limit in the last hour. */
+export const keyViews = ['revoked', 'limited'] as const;
+
+export interface KeySearch {
+  readonly show?: (typeof keyViews)[number] | undefined;
+  readonly q?: string | undefined;
+  readonly sort?: (typeof keySorts)[number] | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** @param ids lists only these keys. */
+export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readonly number[]) => {
+  const state = show === 'revoked' ? 'revoked' : 'active';
+  return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
+};
+
+export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
+
+export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
+
+export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
+
+export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
+
+export const teamQuery = operationQuery('listTeam', {});
+
+export const sessionsQuery = operationQuery('listSessions', {});

@@ -1,3 +1,0 @@
-import { operationQuery } from '../../api/query.ts';
-
-export const sessionsQuery = operationQuery('listSessions', {});

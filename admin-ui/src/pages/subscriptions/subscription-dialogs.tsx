@@ -1,0 +1,204 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { fieldError } from '../../errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Fieldset, Radio } from '../../ui/choice.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Field, Form, Select } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Moment } from '../../ui/time-ago.tsx';
+import { toast } from '../../ui/toast.ts';
+import { nameOf, type Subscription } from './state.ts';
+import { useSubscriptionCache } from './use-subscription-cache.ts';
+
+interface RotateDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+/** Rotates the signing secret, with or without an overlap. */
+export function RotateDialog({ open, subscription, onClose }: RotateDialogProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null) {
+    return (
+      <SecretDialog
+        title="New signing secret"
+        name="signing secret"
+        value={secret}
+        onClose={() => setSecret(null)}
+      />
+    );
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Rotate the signing secret"
+      description="Rotate it if it may have leaked, or on a schedule."
+    >
+      <RotateForm
+        subscription={subscription}
+        onClose={onClose}
+        onDone={(value) => {
+          setSecret(value);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+interface RotateFormProps {
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+  readonly onDone: (secret: string) => void;
+}
+
+function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
+  const overlapUntil = subscription.previousSecretUntilUtc;
+  const [overlap, setOverlap] = useState(overlapUntil === null);
+  const [hours, setHours] = useState(24);
+  const cache = useSubscriptionCache();
+  const rotate = useMutation({
+    mutationFn: () =>
+      call('rotatePortalSubscriptionSecret', {
+        params: { id: subscription.id },
+        body: { overlapHours: overlap ? hours : 0 },
+      }),
+    gcTime: 0,
+    onSuccess: ({ signingSecret, ...changed }) => {
+      cache.changed(changed);
+      onDone(signingSecret);
+    },
+  });
+  return (
+    <Form
+      mutation={rotate}
+      fields={['overlapHours']}
+      submit="Rotate secret"
+      danger={!overlap}
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      {overlapUntil !== null && (
+        <Notice tone="info">
+          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another
+          overlap, or end all earlier secrets now.
+        </Notice>
+      )}
+      <Fieldset legend="The old secret">
+        {overlapUntil === null && (
+          <Radio
+            name="overlap"
+            checked={overlap}
+            onChange={() => setOverlap(true)}
+            label="Keeps working for a while"
+            description="Deliveries carry both signatures, so nothing fails while you update your receiver."
+          />
+        )}
+        <Radio
+          name="overlap"
+          checked={!overlap}
+          onChange={() => setOverlap(false)}
+          label="Stops working at once"
+          description="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
+        />
+      </Fieldset>
+      {overlap && (
+        <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
+          <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
+            <option value={1}>1 hour</option>
+            <option value={6}>6 hours</option>
+            <option value={24}>24 hours</option>
+            <option value={48}>2 days</option>
+            <option value={72}>3 days</option>
+          </Select>
+        </Field>
+      )}
+    </Form>
+  );
+}
+
+interface DisableDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+export function DisableDialog({ open, subscription, onClose }: DisableDialogProps) {
+  const cache = useSubscriptionCache();
+  const disable = useMutation({
+    mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
+    onSuccess: (changed) => {
+      cache.changed(changed);
+      toast(`“${nameOf(changed)}” disabled`);
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      open={open && subscription.enabled}
+      onClose={onClose}
+      title={`Disable “${nameOf(subscription)}”?`}
+      confirm="Disable subscription"
+      mutation={disable}
+    >
+      <Stack gap="s">
+        <p>Pending deliveries are held until you release or discard them.</p>
+        <p>New events are not delivered; you can replay them when you enable the subscription again.</p>
+      </Stack>
+    </ConfirmDialog>
+  );
+}
+
+interface DeleteDialogProps {
+  readonly open: boolean;
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps) {
+  const { id, health, managedBy } = subscription;
+  const cache = useSubscriptionCache();
+  const navigate = useNavigate();
+  const remove = useMutation({
+    mutationFn: () => call('deletePortalSubscription', { params: { id } }),
+    onSuccess: async () => {
+      await navigate({ to: '/subscriptions' });
+      cache.deleted(id);
+      toast(`“${nameOf(subscription)}” deleted`);
+    },
+  });
+  const traffic = health.succeeded24h + health.failed24h;
+  const pending = health.waiting + health.held;
+  const busy = traffic > 0 || pending > 0 || health.lastSuccessUtc !== null;
+  return (
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={`Delete “${nameOf(subscription)}”?`}
+      confirm="Delete subscription"
+      danger
+      typed={busy ? 'delete' : undefined}
+      mutation={remove}
+    >
+      <Stack gap="s">
+        {busy && (
+          <Notice tone="warn">
+            {traffic > 0
+              ? `It had ${plural(traffic, 'attempt')} in the last 24 hours.`
+              : 'It has received deliveries before.'}
+            {pending > 0 &&
+              ` ${plural(pending, 'delivery', 'deliveries')} that are not sent yet will be discarded.`}
+          </Notice>
+        )}
+        {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
+        <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
+      </Stack>
+    </ConfirmDialog>
+  );
+}

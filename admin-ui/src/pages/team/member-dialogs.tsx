@@ -1,0 +1,281 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
+import { nameOfMember } from '../../app/name-of-member.ts';
+import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
+import { errorText, fieldError } from '../../errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Checkbox, Fieldset, Radio } from '../../ui/choice.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
+import { Quiet, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { MinuteAgo, Moment } from '../../ui/time-ago.tsx';
+import { toast } from '../../ui/toast.ts';
+import { keysQuery, teamQuery } from '../queries.ts';
+import s from './member-dialogs.module.css';
+import type { Member } from './member-table.tsx';
+
+interface ChangeRoleProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function ChangeRole({ member, onClose }: ChangeRoleProps) {
+  if (!member) return null;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={`Change the role of ${nameOfMember(member)}`}
+      description="Takes effect on their next request."
+    >
+      <RoleForm member={member} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const [role, setRole] = useState<Role>(member.role);
+  const [keep, setKeep] = useState<readonly number[]>([]);
+  const demoted = !roleAtLeast(role, member.role);
+  const change = useMutation({
+    mutationFn: () =>
+      call('changeRole', {
+        params: { id: member.id },
+        body: { role, ...(demoted && { keepKeys: [...keep] }) },
+      }),
+    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey] },
+    onSuccess: () => {
+      toast(`${nameOfMember(member)} now has the role ${role}`);
+      onClose();
+    },
+  });
+  return (
+    <Form
+      mutation={change}
+      fields={['role']}
+      submit="Change role"
+      submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
+      secondary={<Button onClick={onClose}>Cancel</Button>}
+    >
+      <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
+      {demoted && (
+        <>
+          <p>Invitations and reset links that they created stop working.</p>
+          <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+        </>
+      )}
+    </Form>
+  );
+}
+
+interface RemoveMemberProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function RemoveMember({ member, onClose }: RemoveMemberProps) {
+  const [keep, setKeep] = useState<readonly number[]>([]);
+  const remove = useMutation({
+    mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
+    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey] },
+    onSuccess: () => {
+      if (member) toast(`${nameOfMember(member)} removed`);
+      onClose();
+    },
+  });
+  if (!member) return null;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
+      confirm={member.you ? 'Leave company' : 'Remove member'}
+      danger
+      typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
+      mutation={remove}
+      onSubmit={() => remove.mutate(member.id)}
+    >
+      <Stack>
+        <p>
+          {member.you ? 'Your' : 'Their'} sessions end at once. Invitations and reset links that{' '}
+          {member.you ? 'you' : 'they'} created stop working. Subscriptions stay as they are.
+        </p>
+        <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+      </Stack>
+    </ConfirmDialog>
+  );
+}
+
+interface KeyChoiceProps {
+  readonly memberId: number;
+  /** The keys to keep; all others are revoked. */
+  readonly keep: readonly number[];
+  readonly onChange: (keep: readonly number[]) => void;
+}
+
+/** The keys a member created. They know the values, so they can use the keys without the portal. */
+function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
+  const { data, error } = useQuery(memberKeysQuery(memberId));
+  if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
+  if (!data) return <Quiet small>Loading the API keys they created…</Quiet>;
+  const { keys } = data;
+  if (keys.length === 0) return <Quiet small>They created no active API keys.</Quiet>;
+  return (
+    <Fieldset
+      legend={`Revoke ${plural(keys.length, 'API key')} they created`}
+      hint="They know the values of these keys. A revoked key stops working at once and cannot be restored."
+    >
+      <div className={s.keys}>
+        {keys.map((key) => (
+          <Checkbox
+            key={key.id}
+            label={key.name}
+            description={
+              <>
+                <code>{key.masked}</code>,{' '}
+                {key.lastUsedUtc === null ? (
+                  'never used'
+                ) : (
+                  <>
+                    last used <MinuteAgo time={key.lastUsedUtc} />
+                  </>
+                )}
+              </>
+            }
+            checked={!keep.includes(key.id)}
+            onChange={(event) =>
+              onChange(event.target.checked ? keep.filter((id) => id !== key.id) : [...keep, key.id])
+            }
+          />
+        ))}
+      </div>
+    </Fieldset>
+  );
+}
+
+const memberKeysQuery = (id: number) => operationQuery('listMemberKeys', { params: { id } });
+
+interface OfferPasswordProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+/** Creates a password reset link for a member who forgot their password. */
+export function OfferPassword({ member, onClose }: OfferPasswordProps) {
+  const [link, setLink] = useState<{ readonly url: string; readonly expiresUtc: string } | null>(null);
+  const offer = useMutation({
+    mutationFn: (id: number) => call('offerPasswordReset', { params: { id } }),
+    gcTime: 0,
+    onSuccess: (answer) => {
+      setLink({ url: `${location.origin}${answer.link}`, expiresUtc: answer.expiresUtc });
+      onClose();
+    },
+  });
+  if (link !== null) {
+    return (
+      <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
+        <p>
+          Send this link to the person privately: anyone who opens it can choose the password. It works once,
+          until <Moment time={link.expiresUtc} />.
+        </p>
+      </SecretDialog>
+    );
+  }
+  if (!member) return null;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Reset the password of ${nameOfMember(member)}?`}
+      confirm="Create reset link"
+      mutation={offer}
+      onSubmit={() => offer.mutate(member.id)}
+    >
+      <p>
+        You get a link to send to them. When they use it, their sessions in this company end and they sign in
+        with the new password{member.totpEnabled && ' and a code from their app'}. Their current password
+        works until then.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+interface ResetTwoFactorProps {
+  readonly member: Member | undefined;
+  readonly onClose: () => void;
+}
+
+export function ResetTwoFactor({ member, onClose }: ResetTwoFactorProps) {
+  const reset = useMutation({
+    mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
+    meta: { invalidates: [teamQuery.queryKey] },
+    onSuccess: () => {
+      if (member) toast(`Two-factor sign-in of ${nameOfMember(member)} turned off`);
+      onClose();
+    },
+  });
+  if (!member) return null;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Turn off two-factor sign-in of ${nameOfMember(member)}?`}
+      confirm="Turn off two-factor"
+      danger
+      mutation={reset}
+      onSubmit={() => reset.mutate(member.id)}
+    >
+      <p>
+        For a member who lost the authenticator app and the recovery codes. Make sure that they ask you
+        themselves: from then on their password alone signs in. Their sessions end at once, and an unused
+        password reset link stops working.
+      </p>
+    </ConfirmDialog>
+  );
+}
+
+interface RoleChoiceProps {
+  readonly value: Role;
+  readonly onChange: (role: Role) => void;
+  readonly error: string | undefined;
+}
+
+export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
+  const { role } = useSession().user;
+  return (
+    <Fieldset legend="Role" error={error}>
+      {roleWords
+        .filter((one) => one.role !== 'owner' || roleAtLeast(role, 'owner'))
+        .map((one) => (
+          <Radio
+            key={one.role}
+            name="role"
+            label={one.label}
+            description={one.description}
+            checked={value === one.role}
+            onChange={() => onChange(one.role)}
+          />
+        ))}
+    </Fieldset>
+  );
+}
+
+/** The roles, lowest first. Each includes the permissions of those before it. */
+const roleWords: readonly {
+  readonly role: Role;
+  readonly label: string;
+  readonly description: string;
+}[] = [
+  { role: 'viewer', label: 'Viewer', description: 'Can view everything except personal data.' },
+  {
+    role: 'developer',
+    label: 'Developer',
+    description: 'Also manages API keys and subscriptions, sends tests and replays deliveries.',
+  },
+  { role: 'admin', label: 'Admin', description: 'Also invites and removes people, and reads the audit log.' },
+  { role: 'owner', label: 'Owner', description: 'Also adds, changes and removes owners.' },
+];
