@@ -4,20 +4,20 @@ import { operationQuery } from '../api/client.ts';
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];
 
-const live = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
+const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
 
 export const usageQuery = (range: Range) => ({
   ...operationQuery('getUsage', { query: { range } }),
-  ...live,
+  ...liveOptions,
 });
 export const statsQuery = (range: Range) => ({
   ...operationQuery('getDeliveryStats', { query: { range } }),
-  ...live,
+  ...liveOptions,
 });
 
-const steps = { refetchInterval: 15_000 };
-export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...steps };
-export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...steps };
+const stepOptions = { refetchInterval: 15_000 };
+export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...stepOptions };
+export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...stepOptions };
 
 /** Matches every page of the list, for invalidation. */
 export const keysQuery = operationQuery('listApiKeys', {});

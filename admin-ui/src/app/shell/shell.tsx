@@ -27,14 +27,10 @@ const CommandMenu = lazyPart(
   () => import('./command-menu.tsx'),
   (m) => m.CommandMenu,
 );
-const Drawer = lazyPart(
-  () => import('./menus.tsx'),
-  (m) => m.Drawer,
-);
-const loadThemeMenu = () => import('./menus.tsx');
-const ThemeMenu = lazyPart(loadThemeMenu, (m) => m.ThemeMenu);
-const loadUserMenu = () => import('./menus.tsx');
-const UserMenu = lazyPart(loadUserMenu, (m) => m.UserMenu);
+const loadMenus = () => import('./menus.tsx');
+const Drawer = lazyPart(loadMenus, (m) => m.Drawer);
+const ThemeMenu = lazyPart(loadMenus, (m) => m.ThemeMenu);
+const UserMenu = lazyPart(loadMenus, (m) => m.UserMenu);
 const Toaster = lazyPart(
   () => import('../../ui/toaster.tsx'),
   (m) => m.Toaster,
@@ -109,10 +105,10 @@ export function Shell() {
 const Menus = memo(function Menus() {
   return (
     <div className={s.right}>
-      <Deferred load={loadThemeMenu} placeholder={(events) => <ThemeTrigger {...events} />}>
+      <Deferred load={loadMenus} placeholder={(events) => <ThemeTrigger {...events} />}>
         {(pressed) => <ThemeMenu defaultOpen={pressed} />}
       </Deferred>
-      <Deferred load={loadUserMenu} placeholder={(events) => <UserTrigger {...events} />}>
+      <Deferred load={loadMenus} placeholder={(events) => <UserTrigger {...events} />}>
         {(pressed) => <UserMenu defaultOpen={pressed} />}
       </Deferred>
     </div>
@@ -241,14 +237,14 @@ const useLoadAhead = (): void => {
   }, [router]);
 };
 
-const longestMs = 5 * 60_000;
+const longestPollMs = 5 * 60_000;
 
 /**
  * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
  */
 const usePresence = (): void => {
   const session = useSession();
-  const everyMs = Math.min(session.session.idleTimeoutMs / 4, longestMs);
+  const everyMs = Math.min(session.session.idleTimeoutMs / 4, longestPollMs);
   const queryClient = useQueryClient();
   useQuery({
     queryKey: ['presence', session.session.id],
