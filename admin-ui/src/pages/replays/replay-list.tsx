@@ -21,7 +21,7 @@ import { TimeAgo } from '../../ui/time-ago.tsx';
 import type { DeliverySearch } from '../deliveries/queries.ts';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/state.ts';
-import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './progress.tsx';
+import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './replay.tsx';
 
 export function ReplayList({ cursor }: { readonly cursor: string | undefined }) {
   const navigate = useNavigate({ from: '/deliveries' });

@@ -22,7 +22,7 @@ import {
   type Replay,
   replayQuery,
   replayStates,
-} from './progress.tsx';
+} from './replay.tsx';
 
 export function ReplayPage() {
   const { id } = useParams({ from: '/in/replays/$id' });

@@ -1,7 +1,7 @@
 import { type Answer, operationQuery } from '../../api/client.ts';
 import type { Tone } from '../../ui/badge.tsx';
 import { number } from '../../ui/format.ts';
-import s from './progress.module.css';
+import s from './replay.module.css';
 
 /** The progress of a replay: delivered, failed, in progress, and not created yet. */
 export function Progress({ replay }: { readonly replay: Replay }) {
