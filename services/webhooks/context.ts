@@ -1,8 +1,8 @@
 import { type DeliveryPorts, type KeyRing, waitingDeliveriesQuota } from '@causeway/proto';
 import type { Bus, Database, Log, Once, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
+import type { Challenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
-import type { Challenges } from './verification/challenges.ts';
 
 /** The dependencies of this service's handlers. */
 export interface WebhooksContext {

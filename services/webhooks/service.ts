@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, retentionDays } from '@causeway/proto';
+import { type KeyRing, maskTargets, openSecret, retentionDays, sealSecret } from '@causeway/proto';
 import {
   type Bus,
   type Callers,
+  createOnce,
   type Database,
+  each,
   followCallers,
   type Handler,
   type LaneHandler,
   type Log,
   type Metrics,
   noMetrics,
+  type Once,
   serveOperations,
   startRetention,
   type Tracer,
@@ -18,12 +21,10 @@ import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } fr
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
 import { webhooksMetrics } from './metrics.ts';
-import { openOnce } from './once.ts';
-import { forViewers } from './portal/for-viewers.ts';
+import { startChallenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
-import { startChallenges } from './verification/challenges.ts';
 
-export interface Webhooks {
+interface Webhooks {
   /** Whether the service can authenticate callers. */
   ready(): boolean;
   /** Takes no more requests. Resolves when those taken are answered and every job has stopped. */
@@ -120,3 +121,35 @@ const guarded =
     callers.guard(
       handler.operation.audience === 'member' ? { ...handler, answer: forViewers(handler.answer) } : handler,
     );
+
+/** Stores answers encrypted, because those of creating a subscription and of rotating its secret hold the secret. */
+export const openOnce = ({ db, keyRing, now }: OnceContext): Once<Tables> =>
+  createOnce({
+    db,
+    now,
+    seal: {
+      seal: (companyId, answer) => sealSecret(keyRing, companyId, answer.toString()),
+      open: (companyId, sealed) => Buffer.from(openSecret(keyRing, companyId, sealed)),
+    },
+  });
+
+interface OnceContext {
+  readonly db: Database<Tables>;
+  readonly keyRing: KeyRing;
+  readonly now: () => Date;
+}
+
+/**
+ * Masks the tokens in receivers' URLs and headers in answers to viewers (SECURITY.md). It wraps all operations of the
+ * portal, so none can omit it.
+ */
+const forViewers = (handler: LaneHandler): LaneHandler =>
+  each(async (call) => {
+    const [pending] = handler([call]);
+    const answer = await pending!;
+    if (call.actor?.user?.role !== 'viewer' || answer.body === null) return answer;
+    const shown = maskTargets(
+      JSON.parse(typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body).toString()),
+    );
+    return { ...answer, body: JSON.stringify(shown) };
+  });

@@ -1,19 +1,22 @@
 import {
+  type AnswerTo,
   type AuditEntry,
   type AuditSource,
   conflict,
+  notFound,
   type Problem,
   type ReplayKind,
   type ReplayRow,
+  replayColumns,
   type SubscriptionRow,
 } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import { writeAudit } from '../audit.ts';
 import type { Tables } from '../tables.ts';
-import { writeAudit } from '../write-audit.ts';
-import { readReplay } from './record.ts';
 
 /** Who starts a replay, and when. */
-export interface ReplayStart {
+interface ReplayStart {
   readonly by: AuditSource;
   readonly now: Date;
 }
@@ -120,4 +123,39 @@ const targetOf = (
   return actions[kind] === 'replay.created'
     ? { kind: 'replay', id: replayId, name: `${kind}: ${shownAs}` }
     : { kind: 'subscription', id: subscription_id, name: shownAs };
+};
+
+/** The replay as the portal shows it. */
+export const replayAnswer = (row: ReplayRow) => ({
+  id: row.replay_id,
+  subscriptionId: row.subscription_id,
+  kind: row.kind,
+  filter: row.filter as AnswerTo<'getReplay'>['filter'],
+  state: row.state,
+  total: row.total,
+  made: row.made,
+  succeeded: row.succeeded,
+  failed: row.failed,
+  createdBy: row.created_by,
+  createdUtc: row.created_utc,
+  finishedUtc: row.finished_utc,
+});
+
+/** A company's replays, newest first. */
+export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('replays')
+    .select(replayColumns)
+    .where('company_id', '=', companyId)
+    .orderBy('replay_id', 'desc');
+
+/** @throws Problem `not_found` */
+export const readReplay = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  replayId: number,
+): Promise<ReplayRow> => {
+  const row = await selectReplays(db, companyId).where('replay_id', '=', replayId).executeTakeFirst();
+  if (!row) throw notFound('replay');
+  return row;
 };

@@ -14,10 +14,9 @@ import {
 import { type StartedCommands, startCommands } from '../../dispatcher/testing/start-commands.ts';
 import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
-import { openOnce } from '../once.ts';
-import { createWebhooks, type WebhooksOptions } from '../service.ts';
+import { createWebhooks, openOnce, type WebhooksOptions } from '../service.ts';
+import { startChallenges } from '../subscriptions/verification.ts';
 import { type Tables, tenantTables } from '../tables.ts';
-import { startChallenges } from '../verification/challenges.ts';
 
 /** The service with its own MySQL and NATS, called over its lane as a gateway does. */
 export interface BootedWebhooks {

@@ -1,0 +1,131 @@
+import {
+  attemptFactColumns,
+  contract,
+  type DeliveryAttemptRow,
+  encodeEnvelope,
+  type HeaderPair,
+  maskText,
+  notFound,
+  parseId,
+} from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import type { WebhooksContext } from '../context.ts';
+import { readEvent } from '../events/read.ts';
+import { deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
+
+export const getDelivery = ({ db }: WebhooksContext) =>
+  handler(contract.getDelivery, async ({ companyId, params }) => {
+    const name = deliveryIdsOf(params);
+    const siblings = await readSiblings(db, companyId, name);
+    const delivery = oneOf(siblings, name);
+    const attempts = await db
+      .selectFrom('delivery_attempts')
+      .select(['attempt', 'started_utc', 'elapsed_ms', 'status_code', 'error_class', 'error'])
+      .select('next_attempt_utc')
+      .where('company_id', '=', companyId)
+      .where('event_id', '=', name.eventId)
+      .where('subscription_id', '=', name.subscriptionId)
+      .where('replay_id', '=', name.replayId)
+      .where('created_utc', '=', delivery.created_utc)
+      .orderBy('attempt')
+      .execute();
+    return json(200, {
+      ...deliveryAnswer(delivery),
+      history: attempts.map((one) => ({
+        attempt: one.attempt,
+        startedUtc: one.started_utc,
+        elapsedMs: one.elapsed_ms,
+        statusCode: one.status_code,
+        errorClass: one.error_class,
+        error: one.error,
+        nextAttemptUtc: one.next_attempt_utc,
+      })),
+      others: siblings.filter((one) => one !== delivery).map(deliveryAnswer),
+    });
+  });
+
+/** An attempt with its request and response. The body comes from the event: its bytes are the same in every attempt. */
+export const getAttempt = ({ db }: WebhooksContext) =>
+  handler(contract.getAttempt, async ({ companyId, params, user }) => {
+    const { eventId, subscriptionId, replayId } = deliveryIdsOf(params);
+    const row = await db
+      .selectFrom('delivery_attempts')
+      .select(shownColumns)
+      .where('company_id', '=', companyId)
+      .where('event_id', '=', eventId)
+      .where('subscription_id', '=', subscriptionId)
+      .where('replay_id', '=', replayId)
+      .where('attempt', '=', parseId(params[3], 'attempt'))
+      .executeTakeFirst();
+    if (!row) throw notFound('attempt');
+    const event = await readEvent(db, companyId, eventId);
+    const body = event ? encodeEnvelope(event).toString() : null;
+    return json(200, attemptAnswer(row, body, user.role === 'viewer'));
+  });
+
+const shownColumns = [
+  'attempt',
+  ...attemptFactColumns,
+  'next_attempt_utc',
+] as const satisfies readonly (keyof DeliveryAttemptRow)[];
+
+type ShownAttempt = Pick<DeliveryAttemptRow, (typeof shownColumns)[number]>;
+
+const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) => {
+  const timestamp = header(row.request_headers, 'x-webhook-timestamp');
+  const shown = (text: string): string => (masked ? maskText(text) : text);
+  return {
+    attempt: row.attempt,
+    startedUtc: row.started_utc,
+    nextAttemptUtc: row.next_attempt_utc,
+    success: row.error_class === null,
+    statusCode: row.status_code,
+    elapsedMs: row.elapsed_ms,
+    timings: {
+      dnsMs: row.dns_ms,
+      connectMs: row.connect_ms,
+      tlsMs: row.tls_ms,
+      firstByteMs: row.first_byte_ms,
+    },
+    address: row.address,
+    errorClass: row.error_class,
+    error: row.error,
+    request: {
+      url: row.url,
+      headers: row.request_headers,
+      body: body === null ? null : shown(body),
+      timestamp,
+      signature: header(row.request_headers, 'x-webhook-signature'),
+      signedBefore: {
+        hex: `${timestamp}.`,
+        standard: `${header(row.request_headers, 'webhook-id')}.${header(row.request_headers, 'webhook-timestamp')}.`,
+      },
+    },
+    response: row.response_headers && {
+      headers: row.response_headers,
+      ...bodyAnswer(row.response_body, shown),
+      truncated: row.response_truncated === 1,
+    },
+    masked,
+  };
+};
+
+const header = (headers: readonly HeaderPair[], wanted: string): string =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+
+/** UTF-8 as text, even if it was cut within a character; anything else as base64. */
+const bodyAnswer = (bytes: Buffer | null, shown: (text: string) => string) => {
+  if (bytes === null) return { body: '', bodyBase64: false };
+  const text = textOf(bytes);
+  return text === undefined
+    ? { body: shown(bytes.toString('base64')), bodyBase64: true }
+    : { body: shown(text), bodyBase64: false };
+};
+
+const textOf = (bytes: Buffer): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,207 @@
+import { contract, type DeliveryRow, maskPayload, type QueryOf, type Role, summaryOf } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
+
+export const listDeliveries = ({ db, cursors }: WebhooksContext) =>
+  handler(contract.listDeliveries, async ({ companyId, user, query }) => {
+    const { limit, cursor, ...filter } = query;
+    const from =
+      cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));
+    const { deliveries, next } = await readPage(db, companyId, { filter, limit, from });
+    const eventIds = deliveries.map(({ event_id }) => event_id);
+    const summaries = await readSummaries(db, companyId, eventIds, user.role);
+    return json(200, {
+      deliveries: deliveries.map((one) => ({
+        ...deliveryAnswer(one),
+        summary: summaries.get(one.event_id) ?? '',
+      })),
+      nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,
+      hasMore: next !== null,
+    });
+  });
+
+const positionsOf = ({ event_id, subscription_id, replay_id }: Place) => [
+  event_id,
+  subscription_id,
+  replay_id,
+];
+const placeOf = ([event_id = 0, subscription_id = 0, replay_id = 0]: readonly number[]): Place => ({
+  event_id,
+  subscription_id,
+  replay_id,
+});
+
+type Filter = Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>;
+
+/** A delivery's place in the list. */
+type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;
+
+interface Page {
+  readonly deliveries: readonly DeliveryRecord[];
+  /** The last delivery examined, where the next page continues; null at the end. */
+  readonly next: Place | null;
+}
+
+interface Wanted {
+  readonly filter: Filter;
+  readonly limit: number;
+  /** Absent: starts at the newest. */
+  readonly from?: Place | undefined;
+}
+
+/**
+ * Reads a page of a company's deliveries, by event, newest first. Filters without an index scan the list in chunks,
+ * until the page is full or the time is up: then the page is short, and the next one continues where it ended.
+ */
+const readPage = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  { filter, limit, from }: Wanted,
+): Promise<Page> => {
+  const stopMs = performance.now() + maxSearchMs;
+  const deliveries: DeliveryRecord[] = [];
+  for (let at = from; ; ) {
+    const stretch = { companyId, filter, from: at };
+    const end = isIndexed(filter) ? undefined : await endOf(db, stretch);
+    deliveries.push(...(await readStretch(db, stretch, end, limit + 1 - deliveries.length)));
+    if (deliveries.length > limit)
+      return { deliveries: deliveries.slice(0, limit), next: deliveries[limit - 1]! };
+    if (!end || performance.now() > stopMs) return { deliveries, next: end ?? null };
+    at = end;
+  }
+};
+
+/** Deliveries that one query scans. */
+const stretchRows = 10_000;
+const maxSearchMs = 1_000;
+
+interface Stretch {
+  readonly companyId: number;
+  readonly filter: Filter;
+  readonly from?: Place | undefined;
+}
+
+/**
+ * Whether the page needs no scan: there is an index in this order for a company's deliveries, and one for those of
+ * a subscription in a state. An event has few deliveries, and a partition finds those of a day.
+ */
+const isIndexed = ({ eventId, type, statusCode, errorClass, replayId, ...rest }: Filter): boolean =>
+  eventId !== undefined ||
+  ([type, statusCode, errorClass, replayId].every((one) => one === undefined) &&
+    (usesState(rest) || (rest.state === undefined && rest.subscriptionId === undefined)));
+
+const readStretch = (
+  db: Kysely<Tables>,
+  stretch: Stretch,
+  end: Place | undefined,
+  count: number,
+): Promise<readonly DeliveryRecord[]> => {
+  const { companyId, filter } = stretch;
+  const { state, subscriptionId, replayId, type, statusCode, errorClass } = filter;
+  let query = selectDeliveries(db, companyId)
+    .modifyFront(indexOf(filter))
+    .where(within(stretch, end))
+    .orderBy('d.event_id', 'desc')
+    .orderBy('d.subscription_id', 'desc')
+    .orderBy('d.replay_id', 'desc')
+    .limit(count);
+  if (state === 'undelivered')
+    query = query.where('d.state', 'in', ['waiting', 'held', 'failed']).where('d.attempts', '>', 0);
+  else if (state !== undefined) query = query.where('d.state', '=', state);
+  if (subscriptionId !== undefined) query = query.where('d.subscription_id', '=', subscriptionId);
+  if (usesState(filter)) query = query.where('d.due_utc', 'is', null);
+  if (replayId !== undefined) query = query.where('d.replay_id', '=', replayId);
+  if (type !== undefined) query = query.where('d.event_type', '=', type);
+  if (statusCode !== undefined) query = query.where('d.last_status', '=', statusCode);
+  if (errorClass !== undefined) query = query.where('d.last_error', '=', errorClass);
+  return query.execute();
+};
+
+/** The last delivery of a chunk, whether it matches or not; undefined if the list ends within the chunk. */
+const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
+  const { companyId, filter } = stretch;
+  let query = db
+    .selectFrom('deliveries as d')
+    .modifyFront(indexOf(filter))
+    .select(['d.event_id', 'd.subscription_id', 'd.replay_id'])
+    .where('d.company_id', '=', companyId)
+    .where(within(stretch))
+    .orderBy('d.event_id', 'desc')
+    .orderBy('d.subscription_id', 'desc')
+    .orderBy('d.replay_id', 'desc')
+    .limit(1)
+    .offset(stretchRows - 1);
+  if (usesState(filter))
+    query = query
+      .where('d.subscription_id', '=', filter.subscriptionId)
+      .where('d.state', '=', filter.state)
+      .where('d.due_utc', 'is', null);
+  return query.executeTakeFirst();
+};
+
+/** The index orders waiting deliveries by due time, all others by event. */
+const usesState = <F extends Filter>(filter: F): filter is F & OfState =>
+  filter.state !== undefined &&
+  filter.state !== 'waiting' &&
+  filter.state !== 'undelivered' &&
+  filter.subscriptionId !== undefined;
+
+type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: number };
+
+/** Without the hint, MySQL picks an index that looks selective and sorts every row it finds. */
+const indexOf = (filter: Filter) =>
+  usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
+
+/** Deliveries after a place and, if `to` is present, up to and including it. */
+const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Place) => {
+  const conditions = [
+    ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),
+    ...(since === undefined ? [] : [sql`d.created_utc >= ${since}`]),
+    ...(until === undefined ? [] : [sql`d.created_utc < ${until}`]),
+    ...(from === undefined
+      ? []
+      : [
+          sql`d.event_id <= ${from.event_id}`,
+          sql`(d.event_id < ${from.event_id}
+            OR (d.subscription_id, d.replay_id) < (${from.subscription_id}, ${from.replay_id}))`,
+        ]),
+    ...(end === undefined
+      ? []
+      : [
+          sql`d.event_id >= ${end.event_id}`,
+          sql`(d.event_id > ${end.event_id}
+            OR (d.subscription_id, d.replay_id) >= (${end.subscription_id}, ${end.replay_id}))`,
+        ]),
+  ];
+  return conditions.length === 0 ? sql<SqlBool>`TRUE` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
+};
+
+/** Longer payloads are left out, so that a page of the log reads little. */
+const maxPayloadBytes = 8_192;
+
+/** The summary of each event as a role may see it; none of events with long payloads, or that are kept no longer. */
+const readSummaries = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  eventIds: readonly number[],
+  role: Role,
+): Promise<ReadonlyMap<number, string>> => {
+  if (eventIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('events')
+    .select(['event_id', 'payload'])
+    .where('company_id', '=', companyId)
+    .where('event_id', 'in', [...new Set(eventIds)])
+    .where(sql<boolean>`LENGTH(payload) <= ${maxPayloadBytes}`)
+    .execute();
+  return new Map(
+    rows.map(({ event_id, payload }) => {
+      const whole: unknown = JSON.parse(payload.toString());
+      const shown = role === 'viewer' ? maskPayload(whole) : whole;
+      return [event_id, summaryOf(shown as Readonly<Record<string, unknown>>)];
+    }),
+  );
+};

@@ -1,0 +1,100 @@
+import {
+  byMember,
+  contract,
+  type EventType,
+  encodeEnvelope,
+  type IngestAnswer,
+  ingestSubject,
+  internalError,
+  invalid,
+  problem,
+  samplePayload,
+} from '@causeway/proto';
+import { type Answer, handler, type Identity, type OperationCall } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { askService } from '../ask.ts';
+import { writeAudit } from '../audit.ts';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { readEvent } from './read.ts';
+
+/** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
+export const createTestEvent = (context: WebhooksContext) =>
+  handler(contract.createTestEvent, async (call) => {
+    const { once } = context;
+    const earlier = await once.find(call.identity);
+    if (earlier) return earlier;
+    const { answer } = await makeTestEvent(context, call);
+    return once.carryOut(call.identity, async () => answer);
+  });
+
+export const createPortalTestEvent = (context: WebhooksContext) =>
+  handler(contract.createPortalTestEvent, async (call) => {
+    const { companyId, body, identity } = call;
+    const { eventId, answer } = await makeTestEvent(context, call);
+    return context.once.carryOut(identity, async (trx) => {
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'event.test_created',
+        target: { kind: 'event', id: eventId, name: body.type },
+        after: { type: body.type, ownPayload: body.payload !== undefined },
+        at: context.now(),
+      });
+      return answer;
+    });
+  });
+
+/**
+ * Makes the event once; the caller stores the answer.
+ * @returns the event's id, and the answer.
+ * @throws Problem
+ */
+const makeTestEvent = async (
+  context: WebhooksContext,
+  {
+    companyId,
+    body,
+    identity,
+    deadlineMs,
+  }: OperationCall<(typeof contract)['createTestEvent' | 'createPortalTestEvent']>,
+): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
+  const { db, now } = context;
+  const { type, payload = samplePayload(type, now()) } = body;
+  const asked = { companyId, type, payload, isTest: true, dedupeKey: identity && dedupeKeyOf(identity) };
+  const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
+  if ('error' in answer) {
+    const cause = new Error(`the event was not taken: ${answer.error}`);
+    throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
+  }
+  const event = await readEvent(db, companyId, answer.id);
+  if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
+  const subscriptionCount = await countSubscriptions(db, companyId, type);
+  const envelope = encodeEnvelope(event).subarray(0, -1);
+  return {
+    eventId: event.event_id,
+    answer: {
+      status: 202,
+      body: Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]),
+    },
+  };
+};
+
+/** Contains the fingerprint, so that a key that is used for another body never finds this event. */
+const dedupeKeyOf = ({ key, fingerprint }: Identity): string =>
+  `call:${key.toString('hex')}:${fingerprint?.toString('hex') ?? ''}`;
+
+const countSubscriptions = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  type: EventType,
+): Promise<number> => {
+  const { count } = await db
+    .selectFrom('subscriptions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('company_id', '=', companyId)
+    .where('enabled', '=', 1)
+    .where(sql<boolean>`(${type} member of (event_types))`)
+    .executeTakeFirstOrThrow();
+  return count;
+};

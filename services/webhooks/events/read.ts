@@ -1,0 +1,271 @@
+import {
+  contract,
+  type EventType,
+  encodeEnvelope,
+  invalidField,
+  maskPayload,
+  notFound,
+  Problem,
+  type Role,
+  type StoredEvent,
+} from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import type { WebhooksCursors } from '../cursors.ts';
+import type { Tables } from '../tables.ts';
+
+/**
+ * A page of the event log. In ascending order, every page has a cursor, which later returns newer events; in
+ * descending order, the last page has none.
+ */
+export const listEvents = ({ db, cursors }: WebhooksContext) =>
+  handler(contract.listEvents, async (call) => {
+    const { companyId, query } = call;
+    const { order, cursor, type, limit } = query;
+    const list = `events ${order}` as const;
+    if (cursor === 'latest') {
+      if (order !== 'asc') throw invalidField('cursor', 'invalid cursor: latest needs order=asc');
+      const nextCursor = await cursors.seal(companyId, list, await lastSequence(db, companyId));
+      return json(200, { events: [], nextCursor, hasMore: false });
+    }
+    let from = cursor === undefined ? undefined : await openCursor(cursors, companyId, order, cursor);
+    if (order === 'asc') from ??= await startOfLog(db, companyId);
+    const page = await readPage(db, companyId, { order, from, type, limit });
+    if (order === 'asc' && cursor !== undefined) await assertNothingRemoved(db, companyId, from!, page);
+    const { events, position, hasMore } = page;
+    const goesOn = order === 'asc' || hasMore;
+    const nextCursor = goesOn ? await cursors.seal(companyId, list, position) : null;
+    return { status: 200, body: pageBody(events.map(encodeEnvelope), nextCursor, hasMore) };
+  });
+
+/** @throws Problem `invalid_request`, which says so if the cursor belongs to the other order. */
+const openCursor = async (
+  cursors: WebhooksCursors,
+  companyId: number,
+  order: 'asc' | 'desc',
+  cursor: string,
+): Promise<number> => {
+  try {
+    return (await cursors.open(companyId, `events ${order}`, cursor))[0]!;
+  } catch (error) {
+    const other = order === 'asc' ? 'desc' : 'asc';
+    await cursors.open(companyId, `events ${other}`, cursor).catch(() => {
+      throw error;
+    });
+    throw invalidField('cursor', `invalid cursor: it belongs to order=${other}`);
+  }
+};
+
+export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
+  handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
+    const { cursor, type, limit } = query;
+    const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
+    const page = await readPage(db, companyId, { order: 'desc', from, type, limit });
+    const { events, position, hasMore } = page;
+    const nextCursor = hasMore ? await cursors.seal(companyId, 'events desc', position) : null;
+    const envelopes = events.map((event) => shownEnvelope(event, user.role));
+    return { status: 200, body: pageBody(envelopes, nextCursor, hasMore) };
+  });
+
+export const getEvent = ({ db }: WebhooksContext) =>
+  handler(contract.getEvent, async (call) => {
+    const { companyId } = call;
+    const event = await readEvent(db, companyId, call.id('event'));
+    if (!event) throw notFound('event');
+    return { status: 200, body: encodeEnvelope(event) };
+  });
+
+export const getPortalEvent = ({ db }: WebhooksContext) =>
+  handler(contract.getPortalEvent, async (call) => {
+    const event = await readEvent(db, call.companyId, call.id('event'));
+    if (!event) throw notFound('event');
+    return { status: 200, body: shownEnvelope(event, call.user.role) };
+  });
+
+/** An event as a role sees it. The bytes of an envelope are fixed, so they are parsed only where they are masked. */
+const shownEnvelope = (event: StoredEvent, role: Role): Buffer => {
+  const bytes = encodeEnvelope(event);
+  if (role !== 'viewer') return bytes;
+  const envelope = JSON.parse(bytes.toString()) as { payload: unknown };
+  return Buffer.from(JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload) }));
+};
+
+const pageBody = (envelopes: readonly Buffer[], nextCursor: string | null, hasMore: boolean): Buffer => {
+  const rest = `],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`;
+  const separated = envelopes.flatMap((envelope, at) => (at === 0 ? [envelope] : [comma, envelope]));
+  return Buffer.concat([opening, ...separated, Buffer.from(rest)]);
+};
+
+const opening = Buffer.from('{"events":[');
+const comma = Buffer.from(',');
+
+/** An event of the company by its id; undefined if it does not exist or retention has removed it. */
+export const readEvent = (
+  db: Kysely<Tables>,
+  companyId: number,
+  eventId: number,
+): Promise<StoredEvent | undefined> =>
+  db
+    .selectFrom('events')
+    .select(['company_id', 'event_id', 'type', 'created_utc', 'payload'])
+    .where('company_id', '=', companyId)
+    .where('event_id', '=', eventId)
+    .executeTakeFirst();
+
+interface PageWanted {
+  readonly order: 'asc' | 'desc';
+  /** Continues after this sequence. Absent: starts at the first event in this order. */
+  readonly from?: number | undefined;
+  readonly type?: EventType | undefined;
+  readonly limit: number;
+}
+
+interface Page {
+  readonly events: readonly (StoredEvent & { readonly sequence: number })[];
+  /** The last sequence scanned, where the next page continues; 0 if none was. */
+  readonly position: number;
+  readonly hasMore: boolean;
+}
+
+/**
+ * Reads a page of a company's events in commit order, or in reverse. crm assigns sequences so that a reader who
+ * continues from the last one misses none (`event-log.ts` of crm).
+ *
+ * A page ends early, with `hasMore`, if its events are large or if matches are rare: the log has no index by type, so
+ * a search by type scans it in chunks for a limited time.
+ */
+const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
+  const { order, type, limit } = wanted;
+  const stopMs = performance.now() + maxSearchMs;
+  const range = type === undefined ? undefined : await rangeOf(db, companyId);
+  if (range && range.first > range.last) return { events: [], position: wanted.from ?? 0, hasMore: false };
+  const events: Page['events'][number][] = [];
+  let bytes = 0;
+  let at = wanted.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
+  for (;;) {
+    const end =
+      range && (order === 'asc' ? Math.min(at + stretch, range.last) : Math.max(at - stretch, range.first));
+    const count = Math.min(limit - events.length + 1, rowsPerQuery);
+    const rows = await readRows(db, companyId, { order, type, after: at, end, count });
+    for (const row of rows) {
+      bytes += row.payload.length;
+      if (events.length === limit || (events.length > 0 && bytes > maxPageBytes))
+        return { events, position: at, hasMore: true };
+      events.push(row);
+      at = row.sequence;
+    }
+    if (rows.length === count) continue;
+    if (!range || end === undefined) return { events, position: at, hasMore: false };
+    at = order === 'asc' ? Math.max(at, end) : Math.min(at, end);
+    // A log restored from a backup has a gap in its sequences that is thousands of chunks wide.
+    if (rows.length === 0) at = await skipGap(db, companyId, order, at, range);
+    if (order === 'asc' ? at >= range.last : at <= range.first)
+      return { events, position: at, hasMore: false };
+    if (performance.now() > stopMs) return { events, position: at, hasMore: true };
+  }
+};
+
+/** One more than the default page size, so that no more large payloads are read than needed. */
+const rowsPerQuery = 26;
+/** A page of this size, with its envelopes, fits in one answer of a lane (3 MiB). */
+const maxPageBytes = 2 * 2 ** 20;
+/** Sequences that one query scans for a type. */
+const stretch = 10_000;
+const maxSearchMs = 1_000;
+
+/**
+ * The range of the company's sequences still stored; `first` is greater than `last` if none is. `last` is read first,
+ * so every event up to `last` that is not stored has been removed.
+ */
+const rangeOf = async (
+  db: Kysely<Tables>,
+  companyId: number,
+): Promise<{ readonly first: number; readonly last: number }> => {
+  const last = await lastSequence(db, companyId);
+  const oldest = await oldestEvent(db, companyId);
+  return { first: oldest?.sequence ?? last + 1, last };
+};
+
+const oldestEvent = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('events')
+    .select(['sequence', 'created_utc'])
+    .where('company_id', '=', companyId)
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst();
+
+/** The position before the oldest event still stored, or at the end of the log if none is. */
+const startOfLog = async (db: Kysely<Tables>, companyId: number): Promise<number> =>
+  (await rangeOf(db, companyId)).first - 1;
+
+/**
+ * Refuses a page that begins at a position behind which retention has removed events. Call it after reading the page,
+ * so that no event is removed in between unnoticed.
+ * @throws Problem `cursor_expired`
+ */
+const assertNothingRemoved = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  from: number,
+  { events: [first] }: Page,
+): Promise<void> => {
+  if (first?.sequence === from + 1) return;
+  if ((await lastSequence(db, companyId)) <= from) return;
+  const oldest = await oldestEvent(db, companyId);
+  if (oldest && oldest.sequence <= from + 1) return;
+  const extra = { oldestUtc: oldest?.created_utc.toISOString() ?? null };
+  throw new Problem({ code: 'cursor_expired', extra });
+};
+
+/** The sequence of the company's newest event; 0 if it never had one. */
+const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
+  const row = await db
+    .selectFrom('event_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', companyId)
+    .executeTakeFirst();
+  return row?.last_sequence ?? 0;
+};
+
+/** The position just before the next existing event, or the range's end. */
+const skipGap = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  order: PageWanted['order'],
+  after: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<number> => {
+  const next = await db
+    .selectFrom('events')
+    .select('sequence')
+    .where('company_id', '=', companyId)
+    .where('sequence', order === 'asc' ? '>' : '<', after)
+    .orderBy('sequence', order)
+    .limit(1)
+    .executeTakeFirst();
+  if (order === 'asc') return Math.min(next ? next.sequence - 1 : last, last);
+  return Math.max(next ? next.sequence + 1 : first, first);
+};
+
+const readRows = (db: Kysely<Tables>, companyId: number, { order, type, after, end, count }: Stretch) => {
+  let query = db
+    .selectFrom('events')
+    .select(['company_id', 'sequence', 'event_id', 'type', 'created_utc', 'payload'])
+    .where('company_id', '=', companyId)
+    .where('sequence', order === 'asc' ? '>' : '<', after);
+  if (end !== undefined) query = query.where('sequence', order === 'asc' ? '<=' : '>=', end);
+  if (type !== undefined) query = query.where('type', '=', type);
+  return query.orderBy('sequence', order).limit(count).execute();
+};
+
+interface Stretch {
+  readonly order: 'asc' | 'desc';
+  readonly type: EventType | undefined;
+  /** Excluded. */
+  readonly after: number;
+  /** Included; absent: no end. */
+  readonly end: number | undefined;
+  readonly count: number;
+}

@@ -1,0 +1,170 @@
+import {
+  type BodyOf,
+  byMember,
+  conflict,
+  contract,
+  type EventType,
+  fastestReplayPerSecond,
+  invalidField,
+  maxReplayDeliveries,
+  notFound,
+} from '@causeway/proto';
+import { findReplayCandidates, handler, json, type ReplaySelection, replayFilterOf } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import { askDispatcher } from '../ask.ts';
+import { writeAudit } from '../audit.ts';
+import type { WebhooksContext } from '../context.ts';
+import { readOutcome } from '../deliveries/stats.ts';
+import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
+import type { Tables } from '../tables.ts';
+import { assertNoOther, assertOn, beginReplay, readReplay, replayAnswer, selectReplays } from './begin.ts';
+import { resetMissed } from './missed.ts';
+
+export const createReplay = (context: WebhooksContext) =>
+  handler(contract.createReplay, async (call) => {
+    const { db, now, once } = context;
+    const { companyId, body, identity } = call;
+    const earlier = await once.find(identity);
+    if (earlier) return earlier;
+    const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
+    const select = (at: Date) => selectionOf(companyId, body, event_types, at);
+    const selection = select(now());
+    const coversMissed = body.kind === 'missed' && body.types === undefined;
+    const total = await countCandidates(db, selection);
+    if (total === 0) {
+      // Their events were delivered otherwise, or have left the event log.
+      if (coversMissed) await resetMissed(db, selection);
+      throw conflict('there is nothing to replay');
+    }
+    return once.carryOut(identity, async (trx) => {
+      const subscription = await lockSubscription(trx, companyId, body.subscriptionId);
+      assertOn(subscription);
+      await assertNoOther(trx, subscription, body.kind);
+      if (coversMissed) await resetMissed(trx, selection);
+      // After the reset: the replay makes all events whose count it has reset.
+      const at = now();
+      const newReplay = { kind: body.kind, filter: replayFilterOf(select(at)), total };
+      const replay = await beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
+      trx.onCommit(() => askDispatcher(context, { companyId, replayId: replay.replay_id }));
+      return json(201, replayAnswer(replay));
+    });
+  });
+
+export const previewReplay = ({ db, now }: WebhooksContext) =>
+  handler(contract.previewReplay, async ({ companyId, body }) => {
+    const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
+    const at = now();
+    const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));
+    const dayAgo = new Date(at.getTime() - 86_400_000);
+    const { p50Ms } = await readOutcome(db, companyId, body.subscriptionId, dayAgo);
+    const perSecond = Math.min(fastestReplayPerSecond, (usualConcurrency * 1000) / (p50Ms ?? usualMs));
+    return json(200, { count, estimateSeconds: Math.ceil(count / perSecond) });
+  });
+
+export const listReplays = ({ db }: WebhooksContext) =>
+  handler(contract.listReplays, async ({ companyId, query }) => {
+    const { limit, cursor, subscriptionId } = query;
+    let replays = selectReplays(db, companyId).limit(limit + 1);
+    if (subscriptionId !== undefined) replays = replays.where('subscription_id', '=', subscriptionId);
+    if (cursor !== undefined) replays = replays.where('replay_id', '<', placeOf(cursor));
+    const rows = await replays.execute();
+    const shown = rows.slice(0, limit);
+    const hasMore = rows.length > limit;
+    const last = shown.at(-1);
+    return json(200, {
+      replays: shown.map(replayAnswer),
+      nextCursor: hasMore && last ? String(last.replay_id) : null,
+      hasMore,
+    });
+  });
+
+export const getReplay = ({ db }: WebhooksContext) =>
+  handler(contract.getReplay, async (call) =>
+    json(200, replayAnswer(await readReplay(db, call.companyId, call.id('replay')))),
+  );
+
+/** Cancels a replay. The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first one. */
+export const cancelReplay = (context: WebhooksContext) =>
+  handler(contract.cancelReplay, async (call) => {
+    const { now, once } = context;
+    const { companyId, identity } = call;
+    const id = call.id('replay');
+    const answer = await once.carryOut(identity, async (trx) => {
+      const row = await selectReplays(trx, companyId)
+        .where('replay_id', '=', id)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) throw notFound('replay');
+      if (row.state !== 'running') throw conflict(`the replay is ${row.state} already`);
+      const at = now();
+      await trx
+        .updateTable('replays')
+        .set({ state: 'cancelled', finished_utc: at, next_page_utc: at })
+        .where('company_id', '=', companyId)
+        .where('replay_id', '=', id)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'replay.cancelled',
+        target: { kind: 'replay', id, name: row.kind },
+        after: { made: row.made, total: row.total },
+        at,
+      });
+      return json(200, replayAnswer(await readReplay(trx, companyId, id)));
+    });
+    await askDispatcher(context, { companyId, replayId: id });
+    return answer;
+  });
+
+/** Assumptions of the estimate: a healthy subscription's concurrency, and an attempt's duration if none was measured. */
+const usualConcurrency = 16;
+const usualMs = 100;
+
+/**
+ * Counts the events that a replay would deliver.
+ * @throws Problem `invalid_request` if that takes too long, or there are more than a replay may deliver.
+ */
+const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): Promise<number> => {
+  const limit = maxReplayDeliveries + 1;
+  const wanted = { after: 0, limit, maxMs: maxCountMs };
+  const { candidates, end } = await findReplayCandidates(db, selection, wanted);
+  if (candidates.length === limit)
+    throw invalidField(
+      'since',
+      `a replay makes at most ${maxReplayDeliveries} deliveries; choose a shorter time`,
+    );
+  if (!end) throw invalidField('since', 'there is too much to look through; choose a shorter time');
+  return candidates.length;
+};
+
+const maxCountMs = 10_000;
+
+/** The request to replay. */
+type ReplayWish = BodyOf<(typeof contract)['createReplay']>;
+
+const selectionOf = (
+  companyId: number,
+  wish: ReplayWish,
+  subscribedTypes: readonly EventType[],
+  startedUtc: Date,
+): ReplaySelection => {
+  const until = wish.until !== undefined && wish.until < startedUtc ? wish.until : startedUtc;
+  const types = wish.kind === 'missed' ? (wish.types ?? subscribedTypes) : wish.types;
+  return {
+    companyId,
+    subscriptionId: wish.subscriptionId,
+    since: wish.since ?? new Date(0),
+    until,
+    types: types && [...new Set(types)],
+    states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
+    statusCodes: wish.kind === 'filter' ? wish.statusCodes : undefined,
+    startedUtc,
+  };
+};
+
+/** @throws Problem `invalid_request` */
+const placeOf = (cursor: string): number => {
+  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw invalidField('cursor', 'invalid cursor');
+  return Number(cursor);
+};

@@ -1,0 +1,159 @@
+import { type AnswerTo, contract } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import {
+  readSubscription,
+  readSubscriptions,
+  type SubscriptionRecord,
+  subscriptionAnswer,
+} from './record.ts';
+
+export const listSubscriptions = ({ db }: WebhooksContext) =>
+  handler(contract.listSubscriptions, async (call) => {
+    const { companyId } = call;
+    const records = await readSubscriptions(db, companyId);
+    return json(200, { subscriptions: records.map(subscriptionAnswer), count: records.length });
+  });
+
+export const getSubscription = ({ db }: WebhooksContext) =>
+  handler(contract.getSubscription, async (call) => {
+    const { companyId } = call;
+    const id = call.id('subscription');
+    return json(200, subscriptionAnswer(await readSubscription(db, companyId, id)));
+  });
+
+export const listPortalSubscriptions = (context: WebhooksContext) =>
+  handler(contract.listPortalSubscriptions, async ({ companyId }) => {
+    const records = await readSubscriptions(context.db, companyId);
+    const subscriptions = await portalSubscriptions(context, companyId, records);
+    return json(200, { subscriptions, count: subscriptions.length });
+  });
+
+export const getPortalSubscription = (context: WebhooksContext) =>
+  handler(contract.getPortalSubscription, async (call) => {
+    const { companyId } = call;
+    const record = await readSubscription(context.db, companyId, call.id('subscription'));
+    return json(200, await portalSubscription(context, companyId, record));
+  });
+
+type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
+
+interface Reading {
+  /** Also a transaction. */
+  readonly db: Kysely<Tables>;
+  readonly now: () => Date;
+}
+
+const hourMs = 3_600_000;
+/** How far back to search for the last success and failure. */
+const lookBackMs = 7 * 24 * hourMs;
+
+/** Subscriptions as the portal shows them, with their health, which is read for all of them together. */
+export const portalSubscriptions = async (
+  { db, now }: Reading,
+  companyId: number,
+  records: readonly SubscriptionRecord[],
+): Promise<PortalSubscription[]> => {
+  if (records.length === 0) return [];
+  const ids = records.map((record) => record.subscription_id);
+  const at = now();
+  const [outcomes, waiting, overlaps, missed] = await Promise.all([
+    readOutcomes(db, companyId, ids, at),
+    readWaiting(db, companyId, ids),
+    readOverlaps(db, companyId, ids, at),
+    readMissed(db, companyId, ids),
+  ]);
+  return records.map((record) => {
+    const outcome = outcomes.get(record.subscription_id);
+    const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
+    return {
+      ...shown,
+      eventTypes: [...shown.eventTypes],
+      createdUtc: createdUtc.toISOString(),
+      updatedUtc: updatedUtc.toISOString(),
+      disabledUtc: record.disabled_utc?.toISOString() ?? null,
+      autoDisabled: record.auto_disabled === 1,
+      verification: record.verification && {
+        state: record.verification,
+        challengedUtc: record.challenged_utc?.toISOString() ?? null,
+        failure: record.challenge_failure,
+      },
+      previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
+      failedAttempts: record.failed_attempts,
+      missed: missed.get(record.subscription_id) ?? null,
+      health: {
+        succeeded24h: Number(outcome?.succeeded ?? 0),
+        failed24h: Number(outcome?.failed ?? 0),
+        held: record.held_deliveries,
+        waiting: waiting.get(record.subscription_id) ?? 0,
+        lastSuccessUtc: outcome?.last_success?.toISOString() ?? null,
+        lastFailureUtc: outcome?.last_failure?.toISOString() ?? null,
+      },
+    };
+  });
+};
+
+export const portalSubscription = async (
+  context: Reading,
+  companyId: number,
+  record: SubscriptionRecord,
+): Promise<PortalSubscription> => (await portalSubscriptions(context, companyId, [record]))[0]!;
+
+const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
+  const day = new Date(at.getTime() - 24 * hourMs);
+  const rows = await db
+    .selectFrom('delivery_minutes')
+    .select([
+      'subscription_id',
+      sql<number>`SUM(IF(minute_utc >= ${day}, succeeded, 0))`.as('succeeded'),
+      sql<number>`SUM(IF(minute_utc >= ${day}, failed, 0))`.as('failed'),
+      sql<Date | null>`MAX(IF(succeeded > 0, minute_utc, NULL))`.as('last_success'),
+      sql<Date | null>`MAX(IF(failed > 0, minute_utc, NULL))`.as('last_failure'),
+    ])
+    .where('company_id', '=', companyId)
+    .where('minute_utc', '>=', new Date(at.getTime() - lookBackMs))
+    .where('subscription_id', 'in', ids)
+    .groupBy('subscription_id')
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, row]));
+};
+
+const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select((eb) => ['subscription_id', eb.fn.countAll<number>().as('count')])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('state', '=', 'waiting')
+    .groupBy('subscription_id')
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
+};
+
+/** When previous secrets stop signing, by subscription; only those that still sign. */
+const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['subscription_id', 'previous_secret_until'])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('previous_secret_until', '>', at)
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, row.previous_secret_until]));
+};
+
+/** What they missed at the quota of waiting deliveries (contract, "Quotas"). */
+const readMissed = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+  const rows = await db
+    .selectFrom('missed_events')
+    .select(['subscription_id', 'missed', 'since_utc'])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('missed', '>', 0)
+    .execute();
+  return new Map(
+    rows.map((row) => [row.subscription_id, { count: row.missed, sinceUtc: row.since_utc.toISOString() }]),
+  );
+};

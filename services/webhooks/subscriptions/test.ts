@@ -1,0 +1,203 @@
+import {
+  type AnswerTo,
+  type BodyOf,
+  byMember,
+  type challengeType,
+  contract,
+  type EventType,
+  encodeEnvelope,
+  type HeaderPair,
+  internalError,
+  invalid,
+  problem,
+  samplePayload,
+  type TestDelivery,
+  type TestDeliveryAnswer,
+  testDeliverySubject,
+} from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import { askService } from '../ask.ts';
+import { writeAudit } from '../audit.ts';
+import type { WebhooksContext } from '../context.ts';
+import { readSubscription, type SubscriptionRecord } from './record.ts';
+
+export const testSubscription = (context: WebhooksContext) =>
+  handler(contract.testSubscription, async (call) => {
+    const { companyId, body, identity } = call;
+    const id = call.id('subscription');
+    const earlier = await context.once.find(identity);
+    if (earlier) return earlier;
+    const { attempt } = await sendTest(context, companyId, id, body, call.deadlineMs);
+    const answer = json(200, {
+      success: attempt.error_class === null,
+      statusCode: attempt.status_code,
+      elapsedMs: attempt.elapsed_ms,
+      responseBodyTruncated: attempt.response_truncated === 1,
+      responseBody: textOf(Buffer.from(attempt.response_body ?? '', 'base64')),
+      targetUrlUsed: calledUrl(attempt.url),
+      error: attempt.error_class,
+      message: attempt.error,
+    });
+    return context.once.carryOut(identity, async () => answer);
+  });
+
+export const testPortalSubscription = (context: WebhooksContext) =>
+  handler(contract.testPortalSubscription, async (call) => {
+    const { companyId, body, deadlineMs } = call;
+    const { db, now } = context;
+    const record = await readSubscription(db, companyId, call.id('subscription'));
+    const { attempt, sent } = await sendTest(context, companyId, record.subscription_id, body, deadlineMs);
+    const answer = attemptAnswer(attempt, sent);
+    await writeAudit(db, {
+      companyId,
+      by: byMember(call),
+      action: 'subscription.tested',
+      target: { kind: 'subscription', id: record.subscription_id, name: record.name ?? record.url },
+      after: { success: answer.success, statusCode: answer.statusCode, eventType: body.eventType ?? null },
+      at: now(),
+    });
+    return json(200, answer);
+  });
+
+/** The URL as it is requested: normalised, without the fragment, which is never sent. */
+const calledUrl = (url: string): string => {
+  const called = new URL(url);
+  called.hash = '';
+  return called.href;
+};
+
+/** The response body as text. It may have been cut between bytes, so half a character at the end is left out. */
+const textOf = (bytes: Uint8Array): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
+
+/**
+ * Asks a dispatcher to send a test delivery, and waits for the result.
+ * @param deadlineMs `performance.now()` after which the caller no longer waits.
+ * @throws Problem
+ */
+const sendTest = async (
+  context: WebhooksContext,
+  companyId: number,
+  subscriptionId: number,
+  body: BodyOf<(typeof contract)['testSubscription']>,
+  deadlineMs: number,
+): Promise<SentTest> => {
+  const subscription = await readSubscription(context.db, companyId, subscriptionId);
+  const type = typeToTest(subscription, body.eventType);
+  const payload = body.samplePayload ?? sample(type, context.now());
+  const metadata = { test: true, status: body.statusOverride ?? null };
+  return sendNow(context, { companyId, subscriptionId, type, payload, metadata }, deadlineMs);
+};
+
+const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | null | undefined): EventType => {
+  const type = asked == null ? event_types[0] : event_types.find((one) => one === asked);
+  if (type) return type;
+  const message = `the subscription does not include the event type ${asked}`;
+  throw invalid([{ field: 'eventType', message }], { subscribedEventTypes: event_types });
+};
+
+const sample = (type: EventType, now: Date): unknown => {
+  try {
+    return samplePayload(type, now);
+  } catch (cause) {
+    throw problem('sample_payload_failed', cause);
+  }
+};
+
+const attemptAnswer = (attempt: TestAttempt, sent: string): AnswerTo<'testPortalSubscription'> => ({
+  success: attempt.error_class === null,
+  statusCode: attempt.status_code,
+  elapsedMs: attempt.elapsed_ms,
+  timings: {
+    dnsMs: attempt.dns_ms,
+    connectMs: attempt.connect_ms,
+    tlsMs: attempt.tls_ms,
+    firstByteMs: attempt.first_byte_ms,
+  },
+  address: attempt.address,
+  errorClass: attempt.error_class,
+  error: attempt.error,
+  request: {
+    url: attempt.url,
+    headers: pairs(attempt.request_headers),
+    body: sent,
+    timestamp: header(attempt.request_headers, 'x-webhook-timestamp'),
+    signature: header(attempt.request_headers, 'x-webhook-signature'),
+  },
+  response: attempt.response_headers && {
+    headers: pairs(attempt.response_headers),
+    ...bodyOf(attempt.response_body),
+    truncated: attempt.response_truncated === 1,
+  },
+});
+
+const pairs = (headers: readonly HeaderPair[]): [string, string][] =>
+  headers.map(([name, value]) => [name, value]);
+
+const header = (headers: readonly HeaderPair[], wanted: string): string =>
+  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+
+/** Text where it is text, which may have been cut within a character; otherwise base64. */
+const bodyOf = (base64: string | null): { body: string; bodyBase64: boolean } => {
+  const bytes = Buffer.from(base64 ?? '', 'base64');
+  try {
+    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+    return { body, bodyBase64: false };
+  } catch {
+    return { body: bytes.toString('base64'), bodyBase64: true };
+  }
+};
+
+/** A delivery without an event: a test or a verification challenge. */
+export interface Sending {
+  readonly companyId: number;
+  readonly subscriptionId: number;
+  readonly type: EventType | typeof challengeType;
+  readonly payload: unknown;
+  /** The envelope's optional last member. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+interface SentTest {
+  /** The body that was sent. */
+  readonly sent: string;
+  readonly attempt: TestAttempt;
+}
+
+/** The attempt as the dispatcher answers it: dates as ISO text, the response body as base64. */
+type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
+
+/**
+ * Asks a dispatcher to send a delivery at once, without an event, and waits for the result.
+ * @param deadlineMs `performance.now()` after which the caller no longer waits.
+ * @throws Problem
+ */
+export const sendNow = async (
+  context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
+  { companyId, subscriptionId, type, payload, metadata }: Sending,
+  deadlineMs: number,
+): Promise<SentTest> => {
+  const now = context.now();
+  const eventId = testEventId(context, now);
+  const envelope = encodeEnvelope({
+    event_id: eventId,
+    company_id: companyId,
+    type,
+    created_utc: now,
+    payload: Buffer.from(JSON.stringify(payload)),
+  }).toString();
+  const body = metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope;
+  const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, body };
+  const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
+  if ('attempt' in answer) return { sent: body, attempt: answer.attempt };
+  // The subscription may have been deleted in between: 404.
+  await readSubscription(context.db, companyId, subscriptionId);
+  throw internalError(new Error(`test delivery failed: ${answer.error}`));
+};
+
+/**
+ * Receivers deduplicate by the id, so each test has a unique one: the microseconds since 1970, the last three digits
+ * random. Ids of the event log count from 1 and stay far below; 2^53 is reached in the year 2255.
+ */
+const testEventId = ({ random }: Pick<WebhooksContext, 'random'>, now: Date): number =>
+  now.getTime() * 1000 + (Buffer.from(random(4)).readUInt32BE() % 1000);

@@ -1,0 +1,310 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type BodyOf,
+  contract,
+  changes as differences,
+  hasReadOnly,
+  invalid,
+  type Operation,
+  type SubscriptionRow,
+  stateConflict,
+  unverifiedReason,
+  updateProblems,
+} from '@causeway/proto';
+import {
+  type Answer,
+  handler,
+  type Identity,
+  json,
+  type OperationCall,
+  raiseSubscriptionsVersion,
+  type Trx,
+} from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import { askDispatcher } from '../ask.ts';
+import { auditChange, editable } from '../audit.ts';
+import type { WebhooksContext } from '../context.ts';
+import { noteMissedWhileOff } from '../replays/missed.ts';
+import type { Tables } from '../tables.ts';
+import {
+  assertEditable,
+  disabledThrough,
+  type Editor,
+  noteChange,
+  throughApi,
+  throughPortal,
+} from './editor.ts';
+import { portalSubscription } from './read.ts';
+import {
+  findSubscription,
+  lockSubscription,
+  readSubscription,
+  type SubscriptionRecord,
+  subscriptionAnswer,
+} from './record.ts';
+import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
+import { assertTarget, targetProblems } from './write.ts';
+
+export const updateSubscription = (context: WebhooksContext) =>
+  handler(
+    contract.updateSubscription,
+    (call) =>
+      changeSubscription(context, throughApi(call), change(call, call.body), async (record) =>
+        json(200, subscriptionAnswer(record)),
+      ),
+    targetProblems(context.targets),
+  );
+
+export const updatePortalSubscription = (context: WebhooksContext) =>
+  handler(contract.updatePortalSubscription, (call) => {
+    const { basedOn, ...changes } = call.body;
+    return changeSubscription(
+      context,
+      throughPortal(call),
+      change(call, changes, basedOn),
+      async (record, db) =>
+        json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
+    );
+  });
+
+export const enablePortalSubscription = (context: WebhooksContext) =>
+  handler(contract.enablePortalSubscription, (call) => switchSubscription(context, call, true));
+
+export const disablePortalSubscription = (context: WebhooksContext) =>
+  handler(contract.disablePortalSubscription, (call) => switchSubscription(context, call, false));
+
+/** Enables or disables a subscription, including one that a tool manages. */
+const switchSubscription = (context: WebhooksContext, call: SwitchCall, enabled: boolean): Promise<Answer> =>
+  changeSubscription(context, throughPortal(call), change(call, { enabled }), async (record, db) =>
+    json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
+  );
+
+type SwitchCall = OperationCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
+
+/** A change that a call asks for. */
+const change = (
+  { companyId, identity, deadlineMs, id }: OperationCall<Operation>,
+  changes: Changes,
+  basedOn: Known = {},
+): Change => ({
+  companyId,
+  subscriptionId: id('subscription'),
+  changes,
+  basedOn,
+  identity,
+  deadlineMs,
+});
+
+interface Change {
+  readonly companyId: number;
+  readonly subscriptionId: number;
+  readonly changes: Changes;
+  /** The values that the caller knew of the fields to change. */
+  readonly basedOn: Known;
+  readonly identity: Identity | undefined;
+  /** `performance.now()` after which the caller no longer waits. */
+  readonly deadlineMs: number;
+}
+
+type Changes = BodyOf<(typeof contract)['updateSubscription']>;
+type Editable = Pick<ReturnType<typeof editable>, 'url' | 'name' | 'description'> & {
+  readonly eventTypes: readonly string[];
+};
+type Known = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
+
+/**
+ * Changes the fields that were sent. After disabling, a dispatcher holds the waiting deliveries; after enabling, it
+ * resets the consecutive failures. Held deliveries stay held until they are released or dropped. If the receiver must be
+ * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
+ * (contract, "Endpoint verification").
+ * @param answerOf makes the answer; in the transaction, and again once a dispatcher has applied the change
+ * @throws Problem
+ */
+const changeSubscription = async (
+  context: WebhooksContext,
+  editor: Editor,
+  { companyId, subscriptionId, changes, basedOn, identity, deadlineMs }: Change,
+  answerOf: (record: SubscriptionRecord, db: Kysely<Tables>) => Promise<Answer>,
+): Promise<Answer> => {
+  const earlier = await context.once.find(identity);
+  if (earlier) return earlier;
+  if (changes.url !== undefined) assertTarget(context.targets, changes.url);
+  const isVerified =
+    changes.enabled === true &&
+    (await verifyIfNeeded(context, editor, { companyId, subscriptionId, changes, deadlineMs }));
+  let changed: Changed | undefined;
+  const answer = await context.once.carryOut(identity, async (trx) => {
+    const before = await lockSubscription(trx, companyId, subscriptionId);
+    // The precondition was checked before verification, which has changed the record.
+    if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
+    assertUnchanged(before, changes, basedOn);
+    const now = context.now();
+    const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
+    if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
+      throw stateConflict('the subscription was changed while its receiver was being verified; try again');
+    const switches = switched(before, changes, { editor, now, isUnverified });
+    const fields = {
+      ...(changes.url !== undefined && { url: changes.url }),
+      ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
+      ...(changes.name !== undefined && { name: changes.name }),
+      ...(changes.description !== undefined && { description: changes.description }),
+      ...switches,
+    };
+    const stored = { ...before, event_types: JSON.stringify(before.event_types) };
+    const isChange = !isDeepStrictEqual({ ...stored, ...fields }, stored);
+    await trx
+      .updateTable('subscriptions')
+      .set({
+        ...fields,
+        updated_utc: isChange ? now : before.updated_utc,
+      })
+      .where('company_id', '=', companyId)
+      .where('subscription_id', '=', subscriptionId)
+      .execute();
+    const isSwitched = (switches.enabled ?? before.enabled) !== before.enabled;
+    const isNoted = isSwitched || isMoved(before, changes);
+    const enabling = switches.enabled === 1 ? 'enabled' : 'disabled';
+    if (isNoted) await noteChange(trx, before, isSwitched ? enabling : 'moved', now);
+    if (isSwitched && switches.enabled === 1) await noteMissedWhileOff(trx, before, now);
+    const after = await readSubscription(trx, companyId, subscriptionId);
+    await note(trx, editor, before, after, now);
+    changed = { after, isUnverified, isNoted, answer: await answerOf(after, trx) };
+    await raiseSubscriptionsVersion(trx, [companyId]);
+    return changed.answer;
+  });
+  // Otherwise an earlier sending has made the change.
+  if (changed?.answer !== answer) return answer;
+  if (changed.isUnverified && changed.after.verification === 'pending')
+    context.challenges.send(editor, changed.after);
+  if (!changed.isNoted) return answer;
+  await askDispatcher(context, { companyId, subscriptionId });
+  // The record as this change left it, since an echo may have enabled it meanwhile, with what the dispatcher has held.
+  const now = await findSubscription(context.db, companyId, subscriptionId);
+  if (!now) return answer;
+  return answerOf({ ...changed.after, held_deliveries: now.held_deliveries }, context.db);
+};
+
+interface Changed {
+  readonly after: SubscriptionRecord;
+  readonly isUnverified: boolean;
+  /** A dispatcher has to apply it. */
+  readonly isNoted: boolean;
+  readonly answer: Answer;
+}
+
+/**
+ * Enables a subscription whose receiver must be verified, if the receiver echoes a challenge.
+ * @returns whether verification was needed.
+ * @throws Problem `state_conflict` if the receiver does not echo it.
+ */
+const verifyIfNeeded = async (
+  context: WebhooksContext,
+  editor: Editor,
+  { companyId, subscriptionId, changes, deadlineMs }: Enabling,
+): Promise<boolean> => {
+  const before = await readSubscription(context.db, companyId, subscriptionId);
+  if (before.verification === null || isMoved(before, changes)) return false;
+  assertAllowed(before, editor, changes);
+  const failure = await verifyEndpoint(context, editor, before, deadlineMs);
+  if (failure !== null) throw stateConflict(`endpoint verification failed: ${failure}`);
+  return true;
+};
+
+interface Enabling {
+  readonly companyId: number;
+  readonly subscriptionId: number;
+  readonly changes: Changes;
+  readonly deadlineMs: number;
+}
+
+/** @throws Problem `tool_managed`, or `invalid_request` (`updateProblems`). */
+const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Changes): void => {
+  assertEditable(before, editor, Object.keys(changes));
+  if (!hasReadOnly(changes)) return;
+  const problems = updateProblems(changes, subscriptionAnswer(before));
+  if (problems.length > 0) throw invalid(problems);
+};
+
+/** @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one. */
+const assertUnchanged = (before: SubscriptionRow, changes: Known, basedOn: Known): void => {
+  const stored: Editable = editable(before);
+  const changed = Object.keys(basedOn)
+    .map((name) => name as keyof Editable)
+    .filter((name) => changes[name] !== undefined)
+    .filter((name) => ![basedOn[name], changes[name]].some((value) => isSame(value, stored[name])));
+  if (changed.length > 0)
+    throw stateConflict('the subscription was changed meanwhile', {
+      changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
+    });
+};
+
+/** The order of event types does not matter. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  Array.isArray(a) && Array.isArray(b) ? String(a.toSorted()) === String(b.toSorted()) : a === b;
+
+/** Whether the change gives the subscription another URL. */
+const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
+  url !== undefined && url !== before.url;
+
+/** Writes the change to the audit log: disabling and enabling are actions of their own; no entry if nothing changed. */
+const note = async (
+  trx: Trx<Tables>,
+  editor: Editor,
+  before: SubscriptionRow,
+  after: SubscriptionRecord,
+  at: Date,
+): Promise<void> => {
+  const changed = differences(editable(before), editable(after));
+  if (Object.keys(changed.after).length === 0) return;
+  const switchedOnly = Object.keys(changed.after).every((name) => name === 'enabled');
+  const action = !switchedOnly
+    ? 'subscription.changed'
+    : after.enabled === 1
+      ? 'subscription.enabled'
+      : 'subscription.disabled';
+  await auditChange(trx, editor, action, after, { ...changed, at });
+};
+
+/** The columns that disabling or enabling changes. If it was already disabled, the reason and time stay. */
+const switched = (
+  before: SubscriptionRow,
+  { enabled }: Changes,
+  {
+    editor,
+    now,
+    isUnverified,
+  }: { readonly editor: Editor; readonly now: Date; readonly isUnverified: boolean },
+): Switched => {
+  const wasWanted: boolean = before.enabled === 1 || before.verification === 'pending';
+  const off = (disabled_reason: string) => ({
+    enabled: 0,
+    disabled_reason,
+    disabled_utc: now,
+    auto_disabled: 0,
+  });
+  if (isUnverified) {
+    const anew = { challenged_utc: null, challenge_failure: null };
+    if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
+    return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
+  }
+  if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null, auto_disabled: 0 };
+  if (enabled === false && wasWanted)
+    return {
+      ...off(disabledThrough(editor)),
+      ...(before.verification !== null && { verification: 'required' }),
+    };
+  return {};
+};
+
+type Switched = Partial<
+  Pick<
+    SubscriptionRow,
+    | 'enabled'
+    | 'disabled_reason'
+    | 'disabled_utc'
+    | 'auto_disabled'
+    | 'verification'
+    | 'challenged_utc'
+    | 'challenge_failure'
+  >
+>;
