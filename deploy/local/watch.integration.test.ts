@@ -7,11 +7,11 @@ import { targetsOf, watchSources } from './watch.ts';
 const everyService = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway'];
 
 test.each([
-  ['services/crm/actions/create-lead.ts', ['crm']],
+  ['services/crm/actions/people.ts', ['crm']],
   ['services/runtime/log.ts', everyService],
   ['proto/events/index.ts', [...everyService, 'portal']],
   ['admin-ui/src/main.tsx', ['portal']],
-  ['services/crm/find/find.integration.test.ts', []],
+  ['services/crm/find.integration.test.ts', []],
   ['services/crm/testing/boot.ts', []],
   ['services/crm/node_modules/zod/index.ts', []],
   ['services/webhooks/README.md', []],

@@ -1,8 +1,28 @@
 import type { HandlerTable } from '@causeway/runtime';
-import * as actions from './actions/index.ts';
+import { createAffiliate, updateAffiliate } from './actions/affiliates.ts';
+import { updateClientStatus, updateLeadStatus } from './actions/change-status.ts';
+import { addClientNote } from './actions/notes.ts';
+import { createClient, createLead, updateClient, updateLead } from './actions/people.ts';
 import type { ActionsContext } from './context.ts';
-import * as find from './find/index.ts';
-import * as lookups from './lookups/index.ts';
+import { findClients, findLeads } from './find.ts';
+import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
+import { searchClients } from './search/search-clients.ts';
 
 /** The handler of each operation that this service answers. */
-export const handlers: HandlerTable<'crm', ActionsContext> = { ...lookups, ...find, ...actions };
+export const handlers: HandlerTable<'crm', ActionsContext> = {
+  listEmployees,
+  listAffiliates,
+  listClientStatuses,
+  searchClients,
+  findLeads,
+  findClients,
+  createLead,
+  createClient,
+  updateLead,
+  updateClient,
+  updateLeadStatus,
+  updateClientStatus,
+  addClientNote,
+  createAffiliate,
+  updateAffiliate,
+};

@@ -1,5 +1,5 @@
 import type { EventType } from '@causeway/proto';
-import type { IdempotencyTables } from '@causeway/runtime';
+import { type IdempotencyTables, perCountFor } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
 
 /** The tables of `migrations/`, as queries see them. */
@@ -179,3 +179,5 @@ interface EventDedupeKeys {
   event_id: number;
   created_utc: Date;
 }
+
+export const perCount = perCountFor<Tables>();

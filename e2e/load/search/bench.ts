@@ -1,8 +1,8 @@
 import { connectDatabase, type Database, transaction } from '@causeway/runtime';
 import { startMysql } from '../../../deploy/local/servers.ts';
 import { createRandom } from '../../../services/crm/demo/random.ts';
-import { searchClients } from '../../../services/crm/lookups/index.ts';
 import { startIndexer } from '../../../services/crm/search/indexer.ts';
+import { searchClients } from '../../../services/crm/search/search-clients.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
 import { markForSearch } from '../../../services/crm/testing/mark-for-search.ts';
 import { type BenchContext, makeHome } from '../driver.ts';

@@ -1,11 +1,18 @@
-import { type BodyOf, type contract, notFound, Problem } from '@causeway/proto';
+import { type BodyOf, contract, notFound, Problem } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
+import type { ActionsContext } from '../context.ts';
 import type { ClientRow, Store } from '../store/store.ts';
-import type { Action } from './action.ts';
-import { defaultVisibility } from './add-client-note.ts';
+import { type Action, handleAction } from './action.ts';
+import { defaultVisibility } from './notes.ts';
+import { lockRecords } from './people.ts';
 import { otherKindError, recordName } from './person.ts';
-import { convertedEvent, statusChange } from './status-change.ts';
-import { lockRecords } from './update-person.ts';
+import { convertedEvent, statusChange } from './statuses.ts';
+
+export const updateLeadStatus = (context: ActionsContext) =>
+  handleAction(context, contract.updateLeadStatus, 'lead', changeStatus(context.store, 'lead'));
+
+export const updateClientStatus = (context: ActionsContext) =>
+  handleAction(context, contract.updateClientStatus, 'client', changeStatus(context.store, 'client'));
 
 type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>;
 
@@ -14,7 +21,7 @@ type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>
  * (contract, "Leads and clients"). Setting the current status changes nothing. A note sent along becomes a note of
  * the record.
  */
-export const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
+const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
   turns: ({ companyId, recordId }) => [recordName('client', companyId, recordId)],
   references: ({ new_status, new_status_id, changed_by_employee_id }) => ({
     people: { changed_by_employee_id },

@@ -19,7 +19,7 @@ import { type Tables, tenantTables } from '../tables.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
-import { createPerson } from './create-person.ts';
+import { createPerson } from './people.ts';
 import { createRunner } from './runner.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.

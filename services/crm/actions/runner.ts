@@ -27,7 +27,6 @@ import type { Tables } from '../tables.ts';
 import type { Action, Outcome, Submission } from './action.ts';
 import { companiesOf, type Known, lookUp, type Referring } from './references.ts';
 import { createStatusReader } from './statuses.ts';
-import { wavesOf } from './waves.ts';
 
 /** Runs record actions, many calls in one transaction. */
 export interface ActionRunner {
@@ -207,7 +206,7 @@ const overlapAfterMs = 50;
 /** Concurrent transactions, once the first is slow. */
 const maxGroups = 4;
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly db: Database<Tables>;
   readonly events: EventLog;
   readonly now: () => Date;
@@ -293,3 +292,24 @@ const settled = (
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
+
+/**
+ * Divides calls into waves. Calls of one wave share no name; calls that share a name are in different waves, in order
+ * of arrival.
+ */
+const wavesOf = <Call>(
+  calls: readonly Call[],
+  namesOf: (call: Call) => readonly string[],
+): readonly (readonly Call[])[] => {
+  const waves: Call[][] = [];
+  const lastWave = new Map<string, number>();
+  for (const call of calls) {
+    const names = namesOf(call);
+    const at = Math.max(-1, ...names.map((name) => lastWave.get(name) ?? -1)) + 1;
+    for (const name of names) lastWave.set(name, at);
+    const wave = waves[at];
+    if (wave) wave.push(call);
+    else waves[at] = [call];
+  }
+  return waves;
+};

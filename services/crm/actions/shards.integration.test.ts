@@ -5,7 +5,7 @@ import { createEventLog } from '../events/event-log.ts';
 import { createStore } from '../store/store.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
-import { createPerson } from './create-person.ts';
+import { createPerson } from './people.ts';
 import { createRunner } from './runner.ts';
 
 test('calls of companies in two shards that arrive together are a group in each, with events of its own', async () => {

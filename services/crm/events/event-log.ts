@@ -7,9 +7,8 @@ import {
 } from '@causeway/proto';
 import type { Span, Trx } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { perCount } from '../store/per-count.ts';
 import { insertedId, insertRows } from '../store/rows.ts';
-import type { Tables } from '../tables.ts';
+import { perCount, type Tables } from '../tables.ts';
 
 /** An event to be written. */
 export interface NewEvent {

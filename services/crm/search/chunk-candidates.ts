@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { chooseGrams } from './choose-grams.ts';
 import {
   type Aligner,
+  chooseGrams,
   createAligner,
   entriesPerChunk,
   type Gram,

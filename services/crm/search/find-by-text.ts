@@ -3,8 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { chunkCandidates } from './chunk-candidates.ts';
 import { entriesPerChunk } from './postings.ts';
-import { tailPlaces } from './tail-places.ts';
-import { contains, maxFieldCharacters, searchText } from './text.ts';
+import { contains, maxFieldCharacters, searchText, tailPlaces } from './text.ts';
 
 /** A client in a search answer. */
 export interface FoundClient {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../demo/random.ts';
-import { chooseGrams } from './choose-grams.ts';
 import {
   buildPostings,
+  chooseGrams,
   createAligner,
   entriesPerChunk,
   gramBytes,
@@ -11,8 +11,7 @@ import {
   placesOf,
   type QueryGram,
 } from './postings.ts';
-import { tailPlaces } from './tail-places.ts';
-import { entryText } from './text.ts';
+import { entryText, tailPlaces } from './text.ts';
 
 const align = createAligner();
 

@@ -1,10 +1,9 @@
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseGrams } from './choose-grams.ts';
-import { reversedDigits } from './phone.ts';
 import {
   buildPostings,
+  chooseGrams,
   createAligner,
   gramBytes,
   gramRange,
@@ -12,8 +11,15 @@ import {
   placesOf,
   type QueryGram,
 } from './postings.ts';
-import { tailPlaces } from './tail-places.ts';
-import { contains, entryText, maxFieldCharacters, normalise, searchText } from './text.ts';
+import {
+  contains,
+  entryText,
+  maxFieldCharacters,
+  normalise,
+  reversedDigits,
+  searchText,
+  tailPlaces,
+} from './text.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 30 });
 /** Few letters, so that texts share many grams; of one, two, three and four bytes, and zero bytes after short ends. */

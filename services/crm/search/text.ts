@@ -1,5 +1,5 @@
 /** The two texts of a client that a search compares, normalised. */
-export interface SearchText {
+interface SearchText {
   readonly name: string;
   readonly email: string;
 }
@@ -60,4 +60,31 @@ const undecomposed: Readonly<Record<string, string>> = {
   þ: 'th',
   ı: 'i',
   ς: 'σ',
+};
+
+/** The digits of a phone number in reverse, as the column `phone_reversed` stores them. */
+export const reversedDigits = (phone: string): string => [...phone.replace(/[^0-9]/g, '')].reverse().join('');
+
+/** The places of the entries whose text contains the query, last first. */
+export const tailPlaces = (texts: Buffer, query: Buffer): readonly number[] => {
+  const places: number[] = [];
+  let field = 0;
+  let counted = 0;
+  let at = texts.indexOf(query);
+  while (at !== -1) {
+    for (; counted < at; counted++) if (texts[counted] === fieldEnd) field++;
+    places.push(Math.floor(field / fieldsPerEntry));
+    const entryEnd = endOfEntry(texts, at, field);
+    at = texts.indexOf(query, entryEnd);
+  }
+  return places.reverse();
+};
+
+/** The end of the entry that contains the byte `at`, which is in the `field`-th field of the blob. */
+const endOfEntry = (texts: Buffer, at: number, field: number): number => {
+  let end = at;
+  for (let left = fieldsPerEntry - (field % fieldsPerEntry); left > 0; left--) {
+    end = texts.indexOf(fieldEnd, end) + 1;
+  }
+  return end;
 };

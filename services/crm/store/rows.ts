@@ -1,6 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { Tables } from '../tables.ts';
-import { perCount } from './per-count.ts';
+import { perCount, type Tables } from '../tables.ts';
 
 type Table = keyof Tables & string;
 type Column<T extends Table> = keyof Tables[T] & string;

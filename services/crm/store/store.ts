@@ -1,6 +1,5 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Tables } from '../tables.ts';
-import { perCount } from './per-count.ts';
+import { perCount, type Tables } from '../tables.ts';
 import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
 
 const person = ['first_name', 'last_name', 'email', 'phone'] as const;

@@ -2,10 +2,9 @@ import { type BodyOf, contract, notFound } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { NoteRow, Store } from '../store/store.ts';
-import type { Action, Group, Outcome, Submission } from './action.ts';
-import { handleAction } from './handle.ts';
+import { type Action, type Group, handleAction, type Outcome, type Submission } from './action.ts';
+import { type LockedRecords, lockRecordsLater } from './people.ts';
 import { differs, externalName, recordName } from './person.ts';
-import { type LockedRecords, lockRecordsLater } from './update-person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { makeClient, statusIds } from '../testing/make.ts';
+import { type BootedCrm, bootCrm } from './testing/boot.ts';
+import { makeClient, statusIds } from './testing/make.ts';
 
 let crm: BootedCrm;
 

@@ -1,14 +1,19 @@
-import type { Contract, QueryOf } from '@causeway/proto';
+import { type Contract, contract, type QueryOf } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
-import { reversedDigits } from '../search/phone.ts';
-import { globalCompanyId, type Tables } from '../tables.ts';
+import type { CrmContext } from './context.ts';
+import { reversedDigits } from './search/text.ts';
+import { globalCompanyId, type Tables } from './tables.ts';
+
+export const findLeads = ({ db }: CrmContext) => findPeople(db, contract.findLeads);
+
+export const findClients = ({ db }: CrmContext) => findPeople(db, contract.findClients);
 
 /** The most records in an answer (contract, "Leads and clients"). */
 const limit = 25;
 
 /** The handler of both finds, which differ only in the kind of record. */
-export const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
+const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
     const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');
     const clients = rows.slice(0, limit).map(({ is_lead, ...client }) => ({

@@ -1,9 +1,0 @@
-export { addClientNote } from './add-client-note.ts';
-export { createAffiliate } from './create-affiliate.ts';
-export { createClient } from './create-client.ts';
-export { createLead } from './create-lead.ts';
-export { updateAffiliate } from './update-affiliate.ts';
-export { updateClient } from './update-client.ts';
-export { updateClientStatus } from './update-client-status.ts';
-export { updateLead } from './update-lead.ts';
-export { updateLeadStatus } from './update-lead-status.ts';

@@ -1,2 +1,0 @@
-export { findClients } from './find-clients.ts';
-export { findLeads } from './find-leads.ts';

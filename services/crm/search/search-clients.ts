@@ -1,0 +1,92 @@
+import { contract } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import type { CrmContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { type FoundClient, findByText, foundColumns } from './find-by-text.ts';
+import { normalise, reversedDigits } from './text.ts';
+
+/**
+ * Searches leads and clients (contract, "Client search"). Matches by external id or phone number come first because
+ * they are the most specific, then matches by name and email.
+ */
+export const searchClients = ({ db }: CrmContext) =>
+  handler(contract.searchClients, async ({ companyId, query, deadlineMs }) => {
+    const { q, limit } = query;
+    const search = async (): Promise<readonly (readonly FoundClient[])[]> => {
+      if (q === '') return [];
+      if (/^\d+$/.test(q)) return [await findById(db, companyId, Number(q))];
+      return Promise.all([
+        findByExternalId(db, companyId, q, limit),
+        findByPhone(db, companyId, q, limit),
+        findByText(db, { companyId, query: normalise(q), limit, deadlineMs }),
+      ]);
+    };
+    const found = new Map((await search()).flat().map((client) => [client.client_id, client]));
+    const clients = [...found.values()].slice(0, limit).map(labelled);
+    return json(200, { clients, count: clients.length });
+  });
+
+const labelled = ({ client_id, first_name, last_name, email, phone }: FoundClient) => ({
+  id: client_id,
+  name: `${first_name} ${last_name} · ${email || phone}`,
+});
+
+/** The client with this id, if the company has it. Accepts any number, even one that no id can have. */
+const findById = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  clientId: number,
+): Promise<readonly FoundClient[]> => {
+  if (!Number.isSafeInteger(clientId)) return [];
+  return db
+    .selectFrom('clients')
+    .select(foundColumns)
+    .where('company_id', '=', companyId)
+    .where('client_id', '=', clientId)
+    .execute();
+};
+
+/** Clients whose external id starts with the query (case-sensitive), ordered by external id. */
+const findByExternalId = (
+  db: Kysely<Tables>,
+  companyId: number,
+  query: string,
+  limit: number,
+): Promise<FoundClient[]> => findByPrefix(db, companyId, 'external_id', query, limit);
+
+/** Fewer digits would match too many numbers and push every other match out of the answer. */
+const minPhoneDigits = 3;
+
+/**
+ * Clients whose phone number ends with the digits of the query. The query must consist of the characters of phone
+ * numbers and contain at least three digits (contract, "Client search").
+ */
+const findByPhone = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  query: string,
+  limit: number,
+): Promise<readonly FoundClient[]> => {
+  const reversed = /^[\d\s+().\-/x]+$/.test(query) ? reversedDigits(query) : '';
+  return reversed.length < minPhoneDigits
+    ? []
+    : findByPrefix(db, companyId, 'phone_reversed', reversed, limit);
+};
+
+/** Sorted by the column's index, so the query stops after `limit` rows. */
+const findByPrefix = (
+  db: Kysely<Tables>,
+  companyId: number,
+  column: 'external_id' | 'phone_reversed',
+  prefix: string,
+  limit: number,
+): Promise<FoundClient[]> =>
+  db
+    .selectFrom('clients')
+    .select(foundColumns)
+    .where('company_id', '=', companyId)
+    .where(column, 'like', `${prefix.replace(/[\\%_]/g, '\\$&')}%`)
+    .orderBy(column)
+    .limit(limit)
+    .execute();
