@@ -40,7 +40,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createStream } from '../../services/dispatcher/intake/streams.ts';
+import { createStream } from '../../services/dispatcher/intake/stream.ts';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
 import { renderNatsConfig } from './config.ts';
 import { natsUsers } from './permissions.ts';

@@ -4,7 +4,7 @@ import { createLog, noMetrics } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { type OpenEvents, trackOpenEvents } from './intake/open-events.ts';
-import type { LeasedDelivery, TakenEvent } from './intake/taken-events.ts';
+import type { LeasedDelivery, TakenEvent } from './job.ts';
 import { createLeaseRelease } from './queues/lease-release.ts';
 import { type Tables, tenantTables } from './tables.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';

@@ -10,6 +10,7 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/proto';
+import { perCountFor } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 
 /**
@@ -58,3 +59,5 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'audit_log',
 ]);
+
+export const perCount = perCountFor<Tables>();

@@ -10,7 +10,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
 import { openKeyBucket } from '../../../services/access/key-table/bucket.ts';
-import { createStream } from '../../../services/dispatcher/intake/streams.ts';
+import { createStream } from '../../../services/dispatcher/intake/stream.ts';
 import { createCounter } from '../../../services/gateway/limits/counter.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';

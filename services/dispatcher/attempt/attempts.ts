@@ -1,17 +1,14 @@
-import { errorType, type Log, type Metrics, type Tracer } from '@causeway/runtime';
-import type { Poster } from '../http/post.ts';
-import { hasNoRow } from '../intake/taken-events.ts';
-import type { Job } from '../job.ts';
+import { errorType, type Log, type Metrics, type Span, type Tracer } from '@causeway/runtime';
+import type { Poster, PostResult } from '../http/post.ts';
+import { hasNoRow, type Job } from '../job.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
-import type { Finished } from '../record/finished.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
-import { createAttemptLog } from './attempt-log.ts';
-import { decide } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import { startDelivery, tracedPost } from './tracing.ts';
 
 /** Makes one attempt. Resolves to undefined if nothing was sent. */
-export type Attempt = (job: Job) => Promise<Finished | undefined>;
+type Attempt = (job: Job) => Promise<Finished | undefined>;
 
 /** Signs each attempt right before sending it, then applies the retry rules to its result. Never throws. */
 export const createAttempts = (options: AttemptsOptions): Attempt => {
@@ -79,7 +76,7 @@ export const createAttempts = (options: AttemptsOptions): Attempt => {
   };
 };
 
-export interface AttemptsOptions {
+interface AttemptsOptions {
   readonly signer: Signer;
   readonly poster: Poster;
   readonly scheduleMs: readonly number[];
@@ -94,4 +91,72 @@ export interface AttemptsOptions {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;
+}
+
+/**
+ * Logs and counts attempts. Each is one line at debug; failed ones are logged at info, up to a fixed number per
+ * second because a receiver that is down fails thousands.
+ */
+const createAttemptLog = ({ log, metrics, nowMs }: AttemptLogOptions): ((finished: Finished) => void) => {
+  const attempts = metrics?.counter(dispatcherMetrics.dispatcher_attempts_total);
+  const took = metrics?.timing(dispatcherMetrics.dispatcher_attempt_seconds);
+  let secondMs = 0;
+  let logged = 0;
+  let skipped = 0;
+
+  return (finished) => {
+    const { job, result, decision, span } = finished;
+    if (attempts) attempts.cell(result.errorClass ?? 'succeeded').value++;
+    took?.observe(result.elapsedMs);
+    const fails = decision.outcome !== 'succeeded';
+    if (!fails && !log.isLevelEnabled('debug')) return;
+    if (nowMs() - secondMs >= 1_000) {
+      secondMs = nowMs();
+      if (skipped > 0) log.info({ attempts: skipped }, 'more attempts failed');
+      logged = 0;
+      skipped = 0;
+    }
+    if (fails && logged >= loggedPerSecond && !log.isLevelEnabled('debug')) {
+      skipped++;
+      return;
+    }
+    if (fails) logged++;
+    log[fails ? 'info' : 'debug'](
+      {
+        company_id: job.company_id,
+        event_id: job.event_id,
+        subscription_id: job.subscription_id,
+        ...(job.replay_id > 0 ? { replay_id: job.replay_id } : {}),
+        type: job.event_type,
+        attempt: job.attempt,
+        source: job.source,
+        probe: job.probe,
+        outcome: decision.outcome,
+        status: result.statusCode,
+        errorClass: result.errorClass,
+        elapsedMs: result.elapsedMs,
+        ...(span && { traceparent: span.traceparent }),
+        ...(decision.outcome === 'retry' ? { next: new Date(decision.dueMs).toISOString() } : {}),
+      },
+      fails ? 'attempt failed' : 'delivered',
+    );
+  };
+};
+
+const loggedPerSecond = 10;
+
+interface AttemptLogOptions {
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly nowMs: () => number;
+}
+
+/** An attempt that was made, and the decision about its delivery. */
+export interface Finished {
+  readonly job: Job;
+  readonly startedMs: number;
+  readonly result: PostResult;
+  readonly decision: Decision;
+  /** Open until it is recorded. */
+  readonly span?: Span | undefined;
 }

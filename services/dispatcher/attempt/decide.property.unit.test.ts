@@ -2,8 +2,7 @@ import { retryScheduleMs } from '@causeway/proto';
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Attempted, decide } from './decide.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { type Attempted, decide, retryAfterMs } from './decide.ts';
 
 const hourMs = 3_600_000;
 const nowMs = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2040, 0) });

@@ -1,7 +1,7 @@
 import { auditRow, type DeliveryAction, type DeliveryRow, deliveryColumns } from '@causeway/proto';
 import { admitWaiting, type Database, type Trx, transaction } from '@causeway/runtime';
-import { addHeld } from '../queues/held-count.ts';
-import { scheduleQueues } from '../queues/schedule-queues.ts';
+import { scheduleQueues } from '../queues/queues.ts';
+import { addHeld } from '../queues/recounts.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 

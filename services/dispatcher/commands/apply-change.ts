@@ -2,9 +2,7 @@ import type { SubscriptionChangeRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { QueueKey } from '../job.ts';
-import { ensureQueues } from '../queues/ensure-queues.ts';
-import { holdOrDrop } from '../queues/hold-or-drop.ts';
-import { endBackOff } from '../queues/schedule-queues.ts';
+import { endBackOff, ensureQueues, holdOrDrop } from '../queues/queues.ts';
 import type { Tables } from '../tables.ts';
 
 /**

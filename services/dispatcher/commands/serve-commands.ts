@@ -18,7 +18,7 @@ import {
 } from '@causeway/runtime';
 import type { QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
-import { candidates, takeFirst } from '../store/take-first.ts';
+import { candidates, takeFirst } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange, selectChange } from './apply-change.ts';

@@ -9,12 +9,10 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
-import { scheduleQueues } from '../queues/schedule-queues.ts';
-import { addRows } from '../store/add-rows.ts';
-import { withoutRows } from '../store/without-rows.ts';
+import { type LeasedDelivery, type QueueKey, queueName } from '../job.ts';
+import { scheduleQueues } from '../queues/queues.ts';
+import { addRows, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { planDeliveries } from './plan-deliveries.ts';
 
 /** An event to fan out. */
 export interface EventKey extends Pick<StoredEvent, 'company_id' | 'event_id'> {
@@ -24,7 +22,7 @@ export interface EventKey extends Pick<StoredEvent, 'company_id' | 'event_id'> {
   readonly leaseMs?: number | undefined;
 }
 
-export interface FannedOut {
+interface FannedOut {
   /** Events that this call fanned out. */
   readonly events: number;
   /** Waiting deliveries that it wrote. */
@@ -113,3 +111,60 @@ const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) 
     .where('company_id', 'in', [...companyIds])
     .where('enabled', '=', 1)
     .execute();
+
+/** An event whose outbox row this transaction has locked; without a type if retention has removed the event. */
+interface FoundEvent {
+  readonly company_id: number;
+  readonly event_id: number;
+  readonly created_utc: Date;
+  readonly type: EventType | null;
+}
+
+/** An enabled subscription. */
+interface FoundSubscription extends QueueKey {
+  readonly event_types: readonly EventType[];
+}
+
+interface Plan {
+  /** Deliveries that are due at once. */
+  readonly deliveries: readonly LeasedDelivery[];
+  /** Events whose deliveries these are, and events without any. They leave the outbox. */
+  readonly done: readonly FoundEvent[];
+  /** Events left for a later transaction, because this one would write too many rows. */
+  readonly left: readonly FoundEvent[];
+}
+
+/** Rows that one transaction writes at most, unless a single event needs more. */
+export const maxDeliveries = 4_000;
+
+/** Plans the waiting deliveries of events: one for each subscription of the company that wants the type. */
+export const planDeliveries = (
+  events: readonly FoundEvent[],
+  subscriptions: readonly FoundSubscription[],
+  now: Date,
+): Plan => {
+  const byCompany = Map.groupBy(subscriptions, (one) => one.company_id);
+  const deliveries: LeasedDelivery[] = [];
+  let done = 0;
+  for (const { company_id, event_id, created_utc, type } of events) {
+    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types }) =>
+      type === null || !event_types.includes(type)
+        ? []
+        : [
+            {
+              company_id,
+              event_id,
+              subscription_id,
+              replay_id: 0,
+              created_utc,
+              event_type: type,
+              leaseMs: now.getTime(),
+            },
+          ],
+    );
+    if (done > 0 && deliveries.length + own.length > maxDeliveries) break;
+    deliveries.push(...own);
+    done++;
+  }
+  return { deliveries, done: events.slice(0, done), left: events.slice(done) };
+};

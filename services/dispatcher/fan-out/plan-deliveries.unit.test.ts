@@ -1,6 +1,6 @@
 import type { EventType } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { maxDeliveries, planDeliveries } from './plan-deliveries.ts';
+import { maxDeliveries, planDeliveries } from './fan-out-events.ts';
 
 const now = new Date('2026-01-15T08:00:00Z');
 const eventOf = (event_id: number, type: EventType | null = 'lead.created', company_id = 1) => ({

@@ -1,20 +1,27 @@
+import type { EventType } from '@causeway/proto';
 import {
+  acrossTenants,
   byShard,
   createBatch,
+  createMeasurement,
   type Database,
+  DatabaseUnavailable,
+  isConnectionLost,
   isPassing,
   type Log,
   type Metrics,
+  type Repeated,
+  repeat,
   spansShards,
   type WaitingEvent,
 } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
-import { startSweeper } from './sweeper.ts';
 
 /** Writes the deliveries of events as rows, for events that do not fit the normal path. */
-export interface FanOut {
+interface FanOut {
   /** Writes the deliveries of an event soon. If that fails, the sweeper takes the event when its lease ends. */
   write(event: EventKey): void;
   /** Resolves when every event that was added is written, and no sweep is under way. */
@@ -86,7 +93,7 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   };
 };
 
-export interface FanOutOptions {
+interface FanOutOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -98,3 +105,102 @@ export interface FanOutOptions {
   /** Called when deliveries are due that were just written. */
   readonly onWritten: () => void;
 }
+
+/**
+ * Takes events whose leases have expired: their messages were lost, or the dispatcher that had them has died. Searches
+ * without locks, because the dispatcher that has an event would skip a locked row.
+ * @param work as `fanOut`; resolves to how many events it fanned out.
+ */
+const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
+  const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
+  const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
+  metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
+  metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
+  let wasAway = false;
+  let quietUntilMs = 0;
+  let pauseMs = sweepEveryMs;
+  const sweep = async (): Promise<number> => {
+    if (wasAway) quietUntilMs = performance.now() + quietMs;
+    try {
+      const done = await sweepNow();
+      wasAway = false;
+      return done;
+    } catch (error) {
+      wasAway = error instanceof DatabaseUnavailable || isConnectionLost(error);
+      throw error;
+    }
+  };
+  const sweepNow = async (): Promise<number> => {
+    const all = acrossTenants(
+      db as Kysely<Tables>,
+      'the sweeper looks for abandoned events of all companies',
+    );
+    const { due, created } = await readOldest(all);
+    const at = now();
+    // The earliest lease that ends soon is not kept waiting.
+    const soonMs = due === null ? 0 : due.getTime() - at.getTime();
+    pauseMs = soonMs > 0 ? Math.max(leastPauseMs, Math.min(soonMs, sweepEveryMs)) : sweepEveryMs;
+    const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
+    const lateMs = ageMs(due);
+    outbox.set({ lateMs, oldestMs: ageMs(created) });
+    if (lateMs === 0 || performance.now() < quietUntilMs) return 0;
+    const done = await work(await leftBehind(all, at));
+    swept.value += done;
+    if (done > 0) log.info({ events: done }, 'events swept');
+    return done;
+  };
+  return repeat(sweep, {
+    pauseMs: () => pauseMs,
+    onError: (error) => log.warn({ error }, 'sweep failed; retried'),
+  });
+};
+
+/** For rows without a lease, of an older release. */
+const graceMs = 2_000;
+const sweepEveryMs = 250;
+const leastPauseMs = 50;
+/** A pass takes seconds after an outage, while it fans out what was left behind. */
+const measuredForMs = 30_000;
+/** After an outage of the database, dispatchers that live record first what they have delivered meanwhile. */
+const quietMs = 1_000;
+const rowsPerSweep = 500;
+
+interface SweeperOptions {
+  readonly db: Database<Tables>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+  readonly work: (events: readonly EventKey[]) => Promise<number>;
+}
+
+/** Reads a limited number of rows: the table has more only after a long outage. */
+const readOldest = async (db: Kysely<Tables>): Promise<Oldest> => {
+  const { rows } = await sql<Oldest>`
+    SELECT MIN(COALESCE(leased_until, created_utc)) AS due, MIN(created_utc) AS created
+    FROM (SELECT leased_until, created_utc FROM event_outbox LIMIT 10000) AS o`.execute(db);
+  return rows[0] ?? { due: null, created: null };
+};
+
+interface Oldest {
+  /** The earliest end of a lease. */
+  readonly due: Date | null;
+  /** The earliest event. */
+  readonly created: Date | null;
+}
+
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+
+/** Events to fan out now. An outbox row outlives its event if an outage is longer than retention. */
+const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {
+  const before = new Date(now.getTime() - graceMs);
+  const { rows } = await sql<EventKey & { type: EventType | null }>`
+    SELECT o.company_id, o.event_id, e.type
+    FROM (
+      SELECT company_id, event_id, sequence, created_utc FROM event_outbox
+      WHERE leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before})
+      LIMIT ${rowsPerSweep}
+    ) AS o
+    LEFT JOIN events AS e ON e.company_id = o.company_id AND e.sequence = o.sequence
+      AND e.created_utc = o.created_utc`.execute(db);
+  return rows;
+};

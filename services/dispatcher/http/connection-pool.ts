@@ -1,8 +1,10 @@
 import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import { Client } from 'undici';
+// @ts-expect-error undici has no types for its internals.
+import symbols from 'undici/lib/core/symbols.js';
 import type { Connect, Opening } from './connect.ts';
 import { Failure } from './failure.ts';
-import { passOverContinue } from './pass-over-continue.ts';
 
 /** One connection to one origin, used by one request at a time. It never reconnects. */
 export interface Connection {
@@ -25,7 +27,7 @@ export interface ConnectionPool {
   close(): void;
 }
 
-export interface ConnectionPoolContext {
+interface ConnectionPoolContext {
   readonly connect: Connect;
   readonly now: () => number;
 }
@@ -142,3 +144,19 @@ const openConnection = (url: URL, connect: Connect, openedMs: number, ended: () 
   (client as EventEmitter).on('error', end);
   return { client, opening, origin, openedMs, used: false, end };
 };
+
+/**
+ * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2: a client must accept
+ * one that it did not ask for). Undici's parser closes the connection at a 100 and has no option for it, so this
+ * hands the parser a 102 instead.
+ */
+const passOverContinue = (socket: Socket): void => {
+  const parser = (socket as unknown as Record<symbol, Parser>)[symbols.kParser]!;
+  const onHeadersComplete = parser.onHeadersComplete;
+  parser.onHeadersComplete = (statusCode, ...rest) =>
+    onHeadersComplete.call(parser, statusCode === 100 ? 102 : statusCode, ...rest);
+};
+
+interface Parser {
+  onHeadersComplete(statusCode: number, ...rest: readonly unknown[]): number;
+}

@@ -1,15 +1,21 @@
-import { eventConsumer, eventStream } from '@causeway/proto';
-import { type Bus, createBatch, type Log, type Metrics } from '@causeway/runtime';
-import type { Job } from '../job.ts';
+import {
+  decodeEnvelopeHead,
+  type EnvelopeHead,
+  eventConsumer,
+  eventStream,
+  outboxLeaseMs,
+  versionHeader,
+} from '@causeway/proto';
+import { type Bus, createBatch, type Log, type Metrics, traceOf } from '@causeway/runtime';
+import type { Msg } from '@nats-io/transport-node';
+import type { Job, LeasedDelivery, TakenEvent } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
-import { type ArrivedEvent, readArrived } from './arrived-event.ts';
 import type { Companies, Company } from './companies.ts';
 import { type OpenEvents, rowsBeforeMs } from './open-events.ts';
-import { pull } from './pull.ts';
-import type { LeasedDelivery, TakenEvent } from './taken-events.ts';
+import { pull } from './stream.ts';
 
-export interface Intake {
+interface Intake {
   /** Call it when there may be room for more. */
   pump(): void;
   /** Stops taking and resolves when everything taken has been handed on. */
@@ -149,7 +155,7 @@ const maxSubscribers = 256;
 /** What must be left of an event's lease before its deliveries would get rows. */
 const marginMs = 200;
 
-export interface IntakeOptions {
+interface IntakeOptions {
   readonly bus: Bus;
   readonly scheduler: Scheduler;
   readonly companies: Companies;
@@ -168,3 +174,29 @@ export interface IntakeOptions {
   /** False while results cannot be recorded. */
   readonly mayTake: () => boolean;
 }
+
+/** An event as it arrives from the stream. */
+interface ArrivedEvent extends EnvelopeHead {
+  /** The end of its outbox row's lease. */
+  readonly leaseMs: number;
+  /** The version of its company's subscriptions at its commit. Undefined: an older release sent it. */
+  readonly version: number | undefined;
+  /** The envelope. */
+  readonly body: Buffer;
+  readonly traceparent?: string | undefined;
+}
+
+/** @returns undefined if the message is not an event. */
+const readArrived = (message: Msg): ArrivedEvent | undefined => {
+  const head = decodeEnvelopeHead(message.data);
+  if (!head) return undefined;
+  const version = message.headers?.get(versionHeader);
+  return {
+    ...head,
+    leaseMs: head.created_utc.getTime() + outboxLeaseMs,
+    version: version ? Number(version) : undefined,
+    // A copy: a view would keep everything in memory that arrived with it.
+    body: Buffer.from(message.data),
+    traceparent: traceOf(message),
+  };
+};

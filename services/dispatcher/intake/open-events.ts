@@ -15,12 +15,10 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
-import { scheduleQueues } from '../queues/schedule-queues.ts';
-import { addRows } from '../store/add-rows.ts';
-import { forUpdate, isOneOfEvents, lockOutbox } from '../store/outbox.ts';
+import { hasNoRow, type LeasedDelivery, type QueueKey, queueName, type TakenEvent } from '../job.ts';
+import { scheduleQueues } from '../queues/queues.ts';
+import { addRows, forUpdate, isOneOfEvents, lockOutbox } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { hasNoRow, type LeasedDelivery, type TakenEvent } from './taken-events.ts';
 
 /** The events of this process that are still in the outbox. */
 export interface OpenEvents {

@@ -2,9 +2,8 @@ import { type DeliveryKey, leaseMs } from '@causeway/proto';
 import { acrossTenants, byShard, type Database, nextDueSql, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
-import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store/keys.ts';
-import { perCount } from '../store/per-count.ts';
-import type { Tables } from '../tables.ts';
+import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store.ts';
+import { perCount, type Tables } from '../tables.ts';
 
 /** A delivery and the end of its lease. */
 type Leased = DeliveryKey & { readonly due_utc: Date };

@@ -2,9 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Log, Metrics } from '@causeway/runtime';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
-import { beat, forget, giveUp, readDispatchers, register } from './dispatchers.ts';
 import { createFreeLeases } from './free-leases.ts';
-import { beatEveryMs, countSilence } from './silent-dispatchers.ts';
 
 /** This process as a holder of leases. */
 export interface Holder {
@@ -114,7 +112,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
 /** See `silentReads`. Long enough that a slow commit stops nothing. */
 export const sureForMs = 1_000;
 
-export interface HolderOptions {
+interface HolderOptions {
   /** A pool of its own, with one connection: a beat must not wait behind other queries. */
   readonly beatDb: Database<Tables>;
   readonly db: Database<Tables>;
@@ -129,3 +127,84 @@ export interface HolderOptions {
   readonly log: Log;
   readonly metrics: Metrics;
 }
+
+/** Counts for how many reads in a row each dispatcher has not beaten. */
+interface SilentDispatchers {
+  /** @returns those that were silent for long enough to be given up. */
+  read(found: readonly KnownDispatcher[]): readonly KnownDispatcher[];
+  /** Call it when a read failed: while the database is away, nobody can beat. */
+  reset(): void;
+}
+
+/**
+ * Reads are at least `beatEveryMs` apart, so a dispatcher that is given up has not beaten for `silentReads` times as long.
+ * Counting reads needs no clock that two machines share, and a reader that stood still judges by no more than it has read.
+ */
+export const countSilence = (): SilentDispatchers => {
+  let silent = new Map<number, { readonly beats: number; readonly reads: number }>();
+  return {
+    read: (found) => {
+      silent = new Map(
+        found.map(({ dispatcher_id, beats }) => {
+          const before = silent.get(dispatcher_id);
+          return [dispatcher_id, { beats, reads: before?.beats === beats ? before.reads + 1 : 0 }];
+        }),
+      );
+      return found.filter((one) => silent.get(one.dispatcher_id)!.reads >= silentReads);
+    },
+    reset: () => silent.clear(),
+  };
+};
+
+export const beatEveryMs = 250;
+/** At least 1.25 s in all: longer than `sureForMs`, after which a silent dispatcher starts nothing. */
+export const silentReads = 5;
+
+/** A dispatcher's row, as the others read it. */
+export interface KnownDispatcher {
+  readonly dispatcher_id: number;
+  readonly instance: string;
+  readonly beats: number;
+  readonly given_up_utc: Date | null;
+}
+
+/** @returns the ID that leases name; no other process ever gets it. */
+const register = async (db: Database<Tables>, instance: string): Promise<number> => {
+  const { insertId } = await db.insertInto('dispatchers').values({ instance }).executeTakeFirstOrThrow();
+  return Number(insertId);
+};
+
+/** @returns false if the others have given it up. */
+const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('dispatchers')
+    .set((eb) => ({ beats: eb('beats', '+', 1) }))
+    .where('dispatcher_id', '=', id)
+    .where('given_up_utc', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+const readDispatchers = (db: Database<Tables>): Promise<readonly KnownDispatcher[]> =>
+  db.selectFrom('dispatchers').select(['dispatcher_id', 'instance', 'beats', 'given_up_utc']).execute();
+
+/** From its commit on, the dispatcher's leases are no longer its own. @returns false if it has beaten since. */
+const giveUp = async (
+  db: Database<Tables>,
+  { dispatcher_id, beats }: KnownDispatcher,
+  now: Date,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('dispatchers')
+    .set({ given_up_utc: now })
+    .where('dispatcher_id', '=', dispatcher_id)
+    .where('beats', '=', beats)
+    .where('given_up_utc', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+/** Call it when no delivery is leased to the dispatcher any more. */
+const forget = async (db: Database<Tables>, id: number): Promise<void> => {
+  await db.deleteFrom('dispatchers').where('dispatcher_id', '=', id).execute();
+};

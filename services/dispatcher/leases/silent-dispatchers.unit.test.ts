@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KnownDispatcher } from './dispatchers.ts';
-import { sureForMs } from './holder.ts';
-import { beatEveryMs, countSilence, silentReads } from './silent-dispatchers.ts';
+import { beatEveryMs, countSilence, type KnownDispatcher, silentReads, sureForMs } from './holder.ts';
 
 const dispatcher = (dispatcher_id: number, beats: number): KnownDispatcher => ({
   dispatcher_id,

@@ -2,11 +2,15 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { isOneOfDeliveries, isOneOfQueues } from '../store/keys.ts';
-import { perCount } from '../store/per-count.ts';
-import { type FoundTarget, readTargets, type WaitingDelivery } from '../store/read.ts';
-import type { Tables } from '../tables.ts';
-import { holdOrDrop } from './hold-or-drop.ts';
+import {
+  type FoundTarget,
+  isOneOfDeliveries,
+  isOneOfQueues,
+  readTargets,
+  type WaitingDelivery,
+} from '../store.ts';
+import { perCount, type Tables } from '../tables.ts';
+import { holdOrDrop } from './queues.ts';
 
 /** Deliveries taken from a queue, all under one lease. */
 export interface Claim {

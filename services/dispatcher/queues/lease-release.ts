@@ -15,15 +15,11 @@ import {
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { OpenEvents } from '../intake/open-events.ts';
-import { hasNoRow, type LeasedDelivery } from '../intake/taken-events.ts';
-import { type QueueKey, queueName } from '../job.ts';
+import { hasNoRow, type LeasedDelivery, type QueueKey, queueName } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
-import { addRows } from '../store/add-rows.ts';
-import { isOneOfDue } from '../store/keys.ts';
-import { forShare, lockOutbox } from '../store/outbox.ts';
-import { withoutRows } from '../store/without-rows.ts';
+import { addRows, forShare, isOneOfDue, lockOutbox, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { scheduleQueues } from './schedule-queues.ts';
+import { scheduleQueues } from './queues.ts';
 
 /** Ends the leases of deliveries that this process will not attempt. */
 export interface LeaseRelease {

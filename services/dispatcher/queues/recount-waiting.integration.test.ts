@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fanOutEvents } from '../fan-out/fan-out-events.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { openWorld } from '../testing/boot.ts';
-import { recountWaiting } from './recount-waiting.ts';
+import { recountWaiting } from './recounts.ts';
 
 const now = () => new Date();
 

@@ -10,10 +10,10 @@ import {
   traced,
   type WaitingEvent,
 } from '@causeway/runtime';
+import type { Finished } from '../attempt/attempts.ts';
 import type { QueueKey } from '../job.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
-import type { Finished } from './finished.ts';
 import { createWriter, type Health } from './write.ts';
 
 /** Keeps the results of attempts until they are in the database. */

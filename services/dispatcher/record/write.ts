@@ -10,21 +10,14 @@ import {
   type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import type { Finished } from '../attempt/attempts.ts';
 import { isBeingEnabled } from '../commands/apply-change.ts';
-import { hasNoRow } from '../intake/taken-events.ts';
-import { deliveryName, type QueueKey, queueName } from '../job.ts';
-import { ensureQueues } from '../queues/ensure-queues.ts';
-import { holdOrDrop } from '../queues/hold-or-drop.ts';
-import { addRows } from '../store/add-rows.ts';
-import { isOneOfDeliveries, isOneOfQueues } from '../store/keys.ts';
-import { perCount } from '../store/per-count.ts';
-import type { Tables } from '../tables.ts';
-import { attemptColumns, attemptRow } from './attempt-row.ts';
-import { type Change, changeOf } from './change.ts';
+import { deliveryName, hasNoRow, type QueueKey, queueName } from '../job.ts';
+import { ensureQueues, holdOrDrop } from '../queues/queues.ts';
+import { addRows, isOneOfDeliveries, isOneOfQueues } from '../store.ts';
+import { perCount, type Tables } from '../tables.ts';
 import { countFailures } from './count-failures.ts';
-import { countReplays } from './count-replays.ts';
-import { countedAsMissed } from './counted-as-missed.ts';
-import type { Finished } from './finished.ts';
+import { attemptColumns, attemptRow, type Change, changeOf, countedAsMissed, countReplays } from './rows.ts';
 
 export interface WriteOptions {
   readonly now: Date;

@@ -1,7 +1,6 @@
 import { failuresUntilProbing } from '@causeway/proto';
 import { type Job, type QueueKey, queueName, type Target } from '../job.ts';
-import { createHosts } from './hosts.ts';
-import { createShares } from './shares.ts';
+import { createHosts, createShares } from './shares.ts';
 
 /** Decides when to attempt a taken delivery, so that no receiver and no company delays another. */
 export interface Scheduler {

@@ -1,3 +1,48 @@
+/** Counts attempts in flight by host and company. Companies share a host's limit as they share the slots. */
+interface Hosts {
+  mayTake(companyId: number, url: string): boolean;
+  take(companyId: number, url: string): void;
+  giveBack(companyId: number, url: string): void;
+}
+
+/** @param limit attempts in flight to one host, over all its ports. */
+export const createHosts = (limit: number): Hosts => {
+  const inUse = new Map<string, Shares>();
+  let known = new Map<string, string>();
+
+  const hostOf = (url: string): string => {
+    let host = known.get(url);
+    if (host === undefined) {
+      if (known.size >= maxKnown) known = new Map();
+      // An invalid URL fails without a connection.
+      host = URL.parse(url)?.hostname ?? '';
+      known.set(url, host);
+    }
+    return host;
+  };
+
+  return {
+    mayTake: (companyId, url) => inUse.get(hostOf(url))?.mayTake(companyId) ?? true,
+    take: (companyId, url) => {
+      const host = hostOf(url);
+      let shares = inUse.get(host);
+      if (!shares) {
+        shares = createShares(limit);
+        inUse.set(host, shares);
+      }
+      shares.take(companyId);
+    },
+    giveBack: (companyId, url) => {
+      const host = hostOf(url);
+      const shares = inUse.get(host);
+      shares?.giveBack(companyId);
+      if (shares?.taken() === 0) inUse.delete(host);
+    },
+  };
+};
+
+const maxKnown = 10_000;
+
 /**
  * A limited number of places that companies share. A company may take one while it has fewer than are free. Alone it
  * gets half of them; if n companies want all they can get, each gets 1/(n + 1), and as much stays free for the next

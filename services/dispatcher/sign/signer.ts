@@ -1,8 +1,7 @@
-import type { HeaderPair, KeyRing } from '@causeway/proto';
+import type { challengeType, EventType, HeaderPair, KeyRing } from '@causeway/proto';
 import { createBatch, type Metrics } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Target } from '../job.ts';
-import { type Delivered, deliveryHeaders } from './headers.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
 /** Signs attempts with the current time, right before they are sent. */
@@ -104,3 +103,32 @@ const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] =
   const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;
   return (overlaps ? [secret, previous_secret] : [secret]).map((sealed) => Uint8Array.from(sealed));
 };
+
+const userAgent = 'Causeway-Webhooks/1';
+
+/** The headers of one attempt (contract, "Deliveries"), in the order they are sent. */
+const deliveryHeaders = (
+  { event_id, event_type, attempt, replay_id }: Delivered,
+  timestamp: number,
+  [signature, standard]: readonly [signature: string, standard: string],
+): HeaderPair[] => [
+  ['Content-Type', 'application/json'],
+  ['User-Agent', userAgent],
+  ['X-Webhook-Timestamp', `${timestamp}`],
+  ['X-Webhook-Signature', signature],
+  ['X-Webhook-Id', `${event_id}`],
+  ['X-Webhook-Event', event_type],
+  ['X-Webhook-Attempt', `${attempt}`],
+  ...(replay_id > 0 ? ([['X-Webhook-Replay', `${replay_id}`]] as const) : []),
+  ['webhook-id', `${event_id}`],
+  ['webhook-timestamp', `${timestamp}`],
+  ['webhook-signature', standard],
+];
+
+interface Delivered {
+  readonly event_id: number;
+  readonly event_type: EventType | typeof challengeType;
+  readonly attempt: number;
+  /** 0 if it is not a replay. */
+  readonly replay_id: number;
+}

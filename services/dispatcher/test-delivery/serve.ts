@@ -17,9 +17,9 @@ import {
 import { tracedPost } from '../attempt/tracing.ts';
 import type { Poster } from '../http/post.ts';
 import { queueName } from '../job.ts';
-import { endBackOff } from '../queues/schedule-queues.ts';
+import { endBackOff } from '../queues/queues.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
-import { readTargets } from '../store/read.ts';
+import { readTargets } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export interface TestDeliveries {

@@ -15,7 +15,7 @@ import { type Bus, connectBus, createLog, createMetrics, type Metrics } from '@c
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { expect } from 'vitest';
-import { createStream } from '../intake/streams.ts';
+import { createStream } from '../intake/stream.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 

@@ -4,7 +4,7 @@ import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
 import { applyChange, selectChange } from '../commands/apply-change.ts';
 import { nextPage } from '../commands/replay-page.ts';
 import { serveCommands } from '../commands/serve-commands.ts';
-import { correctHeld } from '../queues/held-count.ts';
+import { correctHeld } from '../queues/recounts.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
 export interface StartedCommands {

@@ -1,6 +1,7 @@
 import { countHeldAfterMs } from '@causeway/proto';
 import {
   acrossTenants,
+  countWaiting,
   type Database,
   type Log,
   type Repeated,
@@ -10,7 +11,7 @@ import {
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { QueueKey } from '../job.ts';
-import { candidates, takeFirst } from '../store/take-first.ts';
+import { candidates, takeFirst } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -84,3 +85,58 @@ interface HeldCountOptions {
   readonly log: Log;
   readonly now: () => Date;
 }
+
+interface RecountOptions {
+  readonly db: Database<Tables>;
+  readonly quota: number;
+  readonly now: () => Date;
+}
+
+/**
+ * Counts the waiting deliveries of a company whose bound has passed half of the quota, and lowers the bound. It locks
+ * nothing while it counts: what others add to the bound meanwhile stays added, so it remains an upper bound.
+ * @returns how many companies were due, 0 or 1.
+ */
+export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promise<number> => {
+  const at = now();
+  const lease = new Date(at.getTime() + leaseMs);
+  const isDue = sql`waiting_bound > ${quota / 2} AND (recount_utc IS NULL OR recount_utc <= ${at})`;
+  const { rows: companies } = await sql<{ company_id: number }>`
+    SELECT company_id FROM webhook_companies WHERE ${isDue} LIMIT ${sql.lit(candidates)}`.execute(
+    acrossTenants(db, 'waiting deliveries are counted for any due company'),
+  );
+  const due = await takeFirst(companies, ({ company_id }) =>
+    transaction(db, async (trx) => {
+      const { rows } = await sql<{ company_id: number; waiting_bound: number }>`
+        SELECT company_id, waiting_bound FROM webhook_companies
+        WHERE company_id = ${tenantIs(company_id)} AND ${isDue} FOR UPDATE SKIP LOCKED`.execute(trx);
+      const [row] = rows;
+      if (row)
+        await sql`
+          UPDATE webhook_companies SET recount_utc = ${lease}
+          WHERE company_id = ${tenantIs(company_id)}`.execute(trx);
+      return row;
+    }),
+  );
+  if (!due) return 0;
+  const { total, longest } = await countWaiting(db, due.company_id);
+  const tookMs = now().getTime() - at.getTime();
+  const again = new Date(now().getTime() + Math.max(leastPauseMs, 10 * tookMs));
+  // Without the lease, a writer has counted meanwhile.
+  await sql`
+    UPDATE webhook_companies
+    SET waiting_bound = waiting_bound - ${due.waiting_bound} + ${total}, longest_subscription_id = ${longest},
+      recount_utc = ${again}
+    WHERE company_id = ${tenantIs(due.company_id)} AND recount_utc = ${lease}`.execute(db);
+  return 1;
+};
+
+const leaseMs = 60_000;
+const leastPauseMs = 1_000;
+
+/** Recounts companies as they fall due; any replica takes any of them. */
+export const startWaitingRecount = (options: RecountOptions & { readonly log: Log }): Repeated =>
+  repeat(() => recountWaiting(options), {
+    pauseMs: 1_000,
+    onError: (error) => options.log.warn({ error }, 'waiting deliveries could not be counted'),
+  });

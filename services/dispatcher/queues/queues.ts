@@ -1,10 +1,10 @@
-import { failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, nextDueSql, type Trx } from '@causeway/runtime';
+import { type DeliveryState, failuresUntilProbing } from '@causeway/proto';
+import { acrossTenants, nextDueSql, type Trx, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
-import { isOneOfQueues } from '../store/keys.ts';
+import { isOneOfQueues } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { ensureQueues } from './ensure-queues.ts';
+import { addHeld } from './recounts.ts';
 
 /**
  * Moves the due time of these queues to `due` at the latest, and makes those that are missing (`ensureQueues`).
@@ -62,3 +62,48 @@ export const endBackOff = async (
     .where('subscription_id', '=', subscription_id)
     .execute();
 };
+
+/**
+ * Makes the missing queues of subscriptions. A subscription that was just created has none until the dispatchers learn
+ * of it; a deleted one gets none.
+ * @param due when a new queue is due; null if nothing waits in it.
+ */
+export const ensureQueues = async (
+  db: Kysely<Tables>,
+  keys: readonly QueueKey[],
+  due: Date | null,
+): Promise<void> => {
+  await sql`
+    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc)
+    SELECT company_id, subscription_id, ${due} FROM subscriptions FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfQueues(keys)}
+    ON DUPLICATE KEY UPDATE subscription_id = delivery_queues.subscription_id`.execute(
+    acrossTenants(db, 'each queue names its company'),
+  );
+};
+
+/**
+ * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one. This includes deliveries
+ * with an attempt in flight, whose result is still recorded.
+ * @param until only deliveries of events until then.
+ * @returns whether none is left.
+ */
+export const holdOrDrop = async (
+  db: Kysely<Tables>,
+  { company_id, subscription_id }: QueueKey,
+  state: Extract<DeliveryState, 'held' | 'dropped'>,
+  now: Date,
+  until: Date | null = null,
+): Promise<boolean> => {
+  const { numAffectedRows = 0n } = await sql`
+    UPDATE deliveries FORCE INDEX (by_state)
+    SET state = ${state}, due_utc = NULL, updated_utc = ${now}
+    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}
+      AND state = 'waiting' ${until ? sql`AND created_utc <= ${until}` : sql``}
+    LIMIT ${sql.lit(chunk)}`.execute(db);
+  const count = Number(numAffectedRows);
+  if (state === 'held') await addHeld(db, { company_id, subscription_id }, count, now);
+  return count < chunk;
+};
+
+const chunk = 1_000;

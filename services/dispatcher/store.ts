@@ -1,0 +1,171 @@
+import { type DeliveryKey, type DeliveryRow, encodeEnvelope, type StoredEvent } from '@causeway/proto';
+import { rowList } from '@causeway/runtime';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './job.ts';
+import type { Tables } from './tables.ts';
+
+/** A waiting delivery's columns that an attempt needs. */
+export type WaitingDelivery = DeliveryKey &
+  Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
+
+/** Reads the envelopes of the deliveries' events, by event id. A removed event has none. */
+export const readBodies = async (
+  db: Kysely<Tables>,
+  keys: readonly DeliveryKey[],
+): Promise<ReadonlyMap<number, Buffer>> => {
+  const events = new Map(keys.map((key) => [key.event_id, key]));
+  const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
+  // Event ids are unique, but each partition has its own index; the bounds limit the partitions read. Without the
+  // hint MySQL may choose the primary key, whose prefix is the company, and scan all its events.
+  const { rows } = await sql<StoredEvent>`
+    SELECT event_id, company_id, type, created_utc, payload FROM events FORCE INDEX (event_id)
+    WHERE (company_id, event_id, created_utc)
+        IN (${rowList([...events.values()].map((key) => [key.company_id, key.event_id, key.created_utc]))})
+      AND created_utc BETWEEN ${new Date(Math.min(...days))} AND ${new Date(Math.max(...days))}`.execute(db);
+  return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
+};
+
+/** A subscription's target with its queue key and state. */
+export type FoundTarget = QueueKey & Target & { readonly enabled: number };
+
+/** Reads the subscriptions that still exist, by `queueName`. */
+export const readTargets = async (
+  db: Kysely<Tables>,
+  keys: readonly QueueKey[],
+): Promise<ReadonlyMap<string, FoundTarget>> => {
+  const { rows } = await sql<FoundTarget>`
+    SELECT s.company_id, s.subscription_id, s.enabled, s.url, s.secret, s.previous_secret,
+      s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+    FROM subscriptions AS s FORCE INDEX (PRIMARY)
+    LEFT JOIN delivery_queues AS q
+      ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id
+    WHERE (s.company_id, s.subscription_id)
+      IN (${rowList(keys.map((key) => [key.company_id, key.subscription_id]))})`.execute(db);
+  return new Map(rows.map((row) => [queueName(row), row]));
+};
+
+/**
+ * Writes waiting rows for deliveries that have none yet, due when their leases end. Existing rows stay as they are. A
+ * delivery without a queue gets none, because its subscription was deleted.
+ * @param queues the names of the queues that exist and that this transaction has locked.
+ */
+export const addRows = async (
+  db: Kysely<Tables>,
+  deliveries: readonly Omit<LeasedDelivery, 'replay_id'>[],
+  {
+    queues,
+    now,
+    holder,
+  }: {
+    readonly queues: { has(name: string): boolean };
+    readonly now: Date;
+    readonly holder: number | null;
+  },
+): Promise<void> => {
+  const rows = deliveries
+    .filter((one) => queues.has(queueName(one)))
+    .map((one) => [
+      one.company_id,
+      one.event_id,
+      one.subscription_id,
+      one.created_utc,
+      one.event_type,
+      new Date(one.leaseMs),
+      holder,
+      now,
+    ]);
+  if (rows.length === 0) return;
+  await sql`
+    INSERT INTO deliveries
+      (company_id, event_id, subscription_id, created_utc, event_type, due_utc, leased_by, updated_utc)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(db);
+};
+
+/** The deliveries that have no row. Waits for rows that other transactions are writing. */
+export const withoutRows = async <Delivery extends DeliveryKey>(
+  db: Kysely<Tables>,
+  deliveries: readonly Delivery[],
+): Promise<readonly Delivery[]> => {
+  if (deliveries.length === 0) return deliveries;
+  const { rows } = await sql<DeliveryKey>`
+    SELECT company_id, event_id, subscription_id, replay_id FROM deliveries FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfDeliveries(deliveries)} FOR SHARE`.execute(db);
+  const known = new Set(rows.map(deliveryName));
+  return deliveries.filter((one) => !known.has(deliveryName(one)));
+};
+
+/** Whether a row of `delivery_queues` has one of these keys. */
+export const isOneOfQueues = (keys: readonly QueueKey[]): RawBuilder<SqlBool> =>
+  sql`(company_id, subscription_id) IN (${rowList(keys.map((key) => [key.company_id, key.subscription_id]))})`;
+
+/** Whether a row of `deliveries` has one of these keys. */
+export const isOneOfDeliveries = (keys: readonly DeliveryKey[]): RawBuilder<SqlBool> =>
+  sql`(company_id, event_id, subscription_id, replay_id, created_utc) IN (${rowList(keys.map(valuesOf))})`;
+
+/** The same, for deliveries that are also due at the times that this process knows: their leases are unchanged. */
+export const isOneOfDue = <Key extends DeliveryKey>(
+  keys: readonly Key[],
+  dueOf: (key: Key) => Date,
+): RawBuilder<SqlBool> =>
+  sql`(company_id, event_id, subscription_id, replay_id, created_utc, due_utc)
+    IN (${rowList(keys.map((key) => [...valuesOf(key), dueOf(key)]))})`;
+
+const valuesOf = (key: DeliveryKey) => [
+  key.company_id,
+  key.event_id,
+  key.subscription_id,
+  key.replay_id,
+  key.created_utc,
+];
+
+interface OutboxKey {
+  readonly company_id: number;
+  readonly event_id: number;
+}
+
+/** Whether a row of `event_outbox` is that of one of these events. */
+export const isOneOfEvents = (events: readonly OutboxKey[]): RawBuilder<SqlBool> => {
+  const keys = new Map(events.map(({ company_id, event_id }) => [event_id, [company_id, event_id]]));
+  return sql`(company_id, event_id) IN (${rowList([...keys.values()])})`;
+};
+
+/**
+ * Locks the outbox rows of events, so that no dispatcher takes them before the transaction ends. Call it before locking
+ * companies.
+ * @returns the IDs of the events that have a row. Another dispatcher has taken the others, and decided about their
+ * deliveries.
+ */
+export const lockOutbox = async (
+  db: Kysely<Tables>,
+  events: readonly OutboxKey[],
+  lock: RawBuilder<unknown>,
+): Promise<ReadonlySet<number>> => {
+  if (events.length === 0) return new Set();
+  const { rows } = await sql<{ event_id: number }>`
+    SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)
+    WHERE ${isOneOfEvents(events)} ${lock}`.execute(db);
+  return new Set(rows.map(({ event_id }) => event_id));
+};
+
+export const forShare = sql`FOR SHARE`;
+export const forUpdate = sql`FOR UPDATE`;
+
+/**
+ * Takes the first of some rows that no other process has taken meanwhile. A poller reads them without locks and locks
+ * one by its key: a transaction that locks whichever row of any company is due would touch several shards.
+ * @param take resolves to undefined if the row is gone or locked.
+ */
+export const takeFirst = async <Key, Taken>(
+  keys: readonly Key[],
+  take: (key: Key) => Promise<Taken | undefined>,
+): Promise<Taken | undefined> => {
+  for (const key of keys) {
+    const taken = await take(key);
+    if (taken !== undefined) return taken;
+  }
+  return undefined;
+};
+
+/** How many rows a poller reads: more than there are processes that take them at the same time. */
+export const candidates = 16;

@@ -1,4 +1,0 @@
-import { perCountFor } from '@causeway/runtime';
-import type { Tables } from '../tables.ts';
-
-export const perCount = perCountFor<Tables>();
