@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { totpCode } from '../../services/access/sessions/totp.ts';
+import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import { goodPassword, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 

@@ -1,6 +1,6 @@
 import type { Role } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { totpCode } from '../../services/access/sessions/totp.ts';
+import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import {
   goodPassword,
   type Member,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
-import { totpCode } from '../../services/access/sessions/totp.ts';
 import { until } from '../api/support/clock.ts';
 import {
   clientAddress,

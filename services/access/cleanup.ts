@@ -2,7 +2,7 @@ import { acrossTenants, type Database, deleteSome, type Log } from '@causeway/ru
 import { sql } from 'kysely';
 import type { PortalSettings } from './context.ts';
 import type { AccessTables } from './schema.ts';
-import { keptForMs } from './sessions/delays.ts';
+import { keptForMs } from './sessions/attempts.ts';
 
 const everyMs = 10 * 60_000;
 /** Few enough that their locks are held only briefly. */

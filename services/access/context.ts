@@ -3,11 +3,10 @@ import type { Bus, Cursors, Database, Log, SessionSigner } from '@causeway/runti
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
-import type { Devices } from './sessions/devices.ts';
-import type { Gate } from './sessions/gate.ts';
-import type { Refusals } from './sessions/refusals.ts';
-import type { Reserve } from './sessions/reserve.ts';
-import type { Signer } from './sessions/signer.ts';
+import type { Refusals } from './sessions/attempts.ts';
+import type { Gate, Reserve } from './sessions/gate.ts';
+import type { Devices } from './sessions/subjects.ts';
+import type { Signer } from './sessions/token.ts';
 
 /** What every operation of this service needs. */
 export interface Access {

@@ -4,7 +4,7 @@ import { testDatabase } from '@causeway/runtime/testing';
 import { afterAll, expect, test } from 'vitest';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { testWorld } from './testing/boot.ts';
-import { recordRequests } from './usage/record.ts';
+import { recordRequests } from './usage/reports.ts';
 
 const folders = [{ name: 'access', folder: new URL('migrations', import.meta.url).pathname }];
 const before = await testDatabase({ folders });

@@ -1,8 +1,7 @@
-import { Problem } from '@causeway/proto';
+import { networkOf, Problem, siteOf } from '@causeway/proto';
 import { type Answer, each, type Handler, type LaneHandler } from '@causeway/runtime';
 import type { Access } from './context.ts';
-import { asStranger } from './sessions/as-stranger.ts';
-import { byToken } from './sessions/by-token.ts';
+import { byToken } from './sessions/use-session.ts';
 
 /** Wraps a handler in the checks for its audience. */
 export const guardOf =
@@ -40,3 +39,11 @@ const idsOf = ({ body }: Answer) => {
   const { company_id: companyId, id } = JSON.parse(String(body)) as { company_id?: number; id?: number };
   return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
 };
+
+/** Passes calls of people without a session through the strangers' gate. Sign-in enters its gate itself. */
+const asStranger = ({ gates }: Access, handler: LaneHandler): LaneHandler =>
+  each((call) => {
+    const address = call.actor?.address ?? '';
+    const run = async () => (await handler([call])[0])!;
+    return gates.strangers.run(networkOf(address), call.deadlineMs, run, siteOf(address));
+  });

@@ -1,43 +1,36 @@
-import type { HandlerTable } from '@causeway/runtime';
+import { contract, eventCatalog } from '@causeway/proto';
+import { type HandlerTable, handler, json } from '@causeway/runtime';
 import { listAudit } from './audit.ts';
 import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
-import { listEventTypes } from './event-types.ts';
 import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/keys.ts';
 import { setLimits } from './limits.ts';
+import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
 import {
-  changePassword,
   confirmTotp,
   disableTotp,
-  getPasswordReset,
-  getSession,
-  listSessions,
   reencryptFactors,
   regenerateRecoveryCodes,
-  resetPassword,
+  startTotp,
+} from './sessions/second-factor.ts';
+import {
+  getSession,
+  listSessions,
   revokeOtherSessions,
   revokeSession,
-  signIn,
   signOut,
-  startTotp,
-  switchCompany,
   updateProfile,
-} from './sessions/index.ts';
-import {
-  acceptInvitation,
-  changeRole,
-  createPortalOwner,
-  getInvitation,
-  inviteMember,
-  listMemberKeys,
-  listTeam,
-  offerPasswordReset,
-  removeMember,
-  resetPortalOwner,
-  resetSecondFactor,
-  revokeInvitation,
-} from './team/index.ts';
+} from './sessions/sessions.ts';
+import { signIn } from './sessions/sign-in.ts';
+import { switchCompany } from './sessions/switch-company.ts';
+import { acceptInvitation, getInvitation, inviteMember, revokeInvitation } from './team/invitations.ts';
+import { listMemberKeys } from './team/member-keys.ts';
+import { changeRole, listTeam, offerPasswordReset, removeMember, resetSecondFactor } from './team/members.ts';
+import { createPortalOwner, resetPortalOwner } from './team/owners.ts';
 import { getFirstSteps, getUsage } from './usage/get-usage.ts';
+
+const listEventTypes = ({ now }: Access) =>
+  handler(contract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));
 
 /** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'access', Access> = {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { resolveSessionOperation } from '@causeway/proto';
+import { type KeyRing, resolveSessionOperation } from '@causeway/proto';
 import {
   type Bus,
+  type Cursors,
+  createCursors,
   createSessionSigner,
   type Database,
   type Log,
@@ -12,22 +14,19 @@ import {
 } from '@causeway/runtime';
 import { startCleanup } from './cleanup.ts';
 import type { Access, PortalSettings } from './context.ts';
-import { openCursors } from './cursors.ts';
 import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
-import { recordKeyUses } from './keys/key-uses.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
-import { createDevices } from './sessions/devices.ts';
-import { createGate } from './sessions/gate.ts';
-import { createRefusals } from './sessions/refusals.ts';
-import { createReserve } from './sessions/reserve.ts';
-import { resolveSession } from './sessions/resolve-session.ts';
-import { createTokenSigner } from './sessions/signer.ts';
-import { recordRequests } from './usage/record.ts';
+import { createRefusals } from './sessions/attempts.ts';
+import { createGate, createReserve } from './sessions/gate.ts';
+import { createDevices } from './sessions/subjects.ts';
+import { createTokenSigner, derivedKeys } from './sessions/token.ts';
+import { resolveSession } from './sessions/use-session.ts';
+import { recordKeyUses, recordRequests } from './usage/reports.ts';
 
-export interface AccessService {
+interface AccessService {
   ready(): boolean;
   /** Stops accepting calls and finishes those in flight. */
   drain(): Promise<void>;
@@ -107,3 +106,9 @@ export interface AccessOptions {
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
+
+/** The cursors of this service's lists, sealed with the portal's key ring. */
+const openCursors = (keyRing: KeyRing): Cursors<'audit' | 'keys' | 'keys by use'> => {
+  const keys = derivedKeys(keyRing, 'cursors');
+  return createCursors({ audit: 1, keys: 1, 'keys by use': 2 }, async () => keys);
+};

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { readArguments } from './arguments.ts';
 import { commands } from './commands.ts';
-import { helpAll, helpFor } from './help.ts';
-import { columns } from './layout.ts';
-import { generatePassword } from './password.ts';
+import { columns, helpAll, helpFor } from './print.ts';
+import { generatePassword, readArguments } from './run.ts';
 
 const bodyOf = (line: string) => {
   const request = readArguments(line.split(' '));

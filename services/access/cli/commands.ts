@@ -1,8 +1,7 @@
 import type { OperatorLane, OperatorOperationId } from '@causeway/proto';
-import { UsageError } from './usage-error.ts';
 
 /** What a command takes after `--`. */
-export interface Option {
+interface Option {
   /** The placeholder for the value in the help; absent for a switch. */
   readonly value?: string;
   readonly about: string;
@@ -222,3 +221,8 @@ const wholeNumber = (option: string, text: string | boolean | undefined, orElse 
     throw new UsageError(`--${option} takes a positive whole number${orElse}, not "${text}"`);
   return number;
 };
+
+/** A command line that cannot be understood. `hint` is the command whose help explains more. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

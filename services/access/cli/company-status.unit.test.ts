@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { companyStatus } from './company-status.ts';
+import { companyStatus } from './print.ts';
 
 const healthy = {
   subscription_id: 1,

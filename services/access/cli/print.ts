@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type {
   CompanyAnswer,
   CompanyStatusAnswer,
@@ -5,9 +6,7 @@ import type {
   LimitsAnswer,
   ReencryptAnswer,
 } from '@causeway/proto';
-import type { OperationId } from './commands.ts';
-import { companyStatus } from './company-status.ts';
-import { columns, moment, strong, table } from './layout.ts';
+import { type Command, commands, type OperationId } from './commands.ts';
 
 /** Formats each operation's answer for people. */
 export const printers: Readonly<Record<OperationId, (answer: never) => string>> = {
@@ -107,3 +106,154 @@ interface OwnerAnswer {
   /** Only if it was generated here. */
   readonly password?: string;
 }
+
+const program = 'npm run -s causeway --';
+
+export const helpAll = (): string =>
+  `Causeway's operator: companies, API keys, limits, secrets.
+
+Usage: ${program} <command> [options]
+
+${columns(commands.map((command) => [`  ${command.words.join(' ')}`, command.about]))}
+
+Every command takes --json (one JSON object on standard output) and --help (its options).
+The cluster is the running one of STACK_HOME (.stack), or the one that NATS_URL names.
+Exit status: 0 done, 1 refused or not reachable, 2 not understood.
+`;
+
+export const helpFor = (command: Command): string => {
+  const options = Object.entries({
+    ...command.options,
+    json: { about: 'print one JSON object' },
+    help: { about: 'print this' },
+  }).map(([name, option]) => [`  --${name}${'value' in option ? ` ${option.value}` : ''}`, option.about]);
+  const notes = command.notes ? `\n${command.notes.join('\n')}\n` : '';
+  return `${command.about}.
+
+Usage: ${program} ${usageOf(command)}
+
+${columns(options)}
+${notes}`;
+};
+
+/** Where to read more after a wrong command line. */
+export const hintFor = (args: readonly string[]): string => {
+  const known = commands.some(({ words }) => words[0] === args[0] && words[1] === args[1]);
+  return `${program} ${known ? `${args[0]} ${args[1]} ` : ''}--help`;
+};
+
+const usageOf = ({ words, usage, options }: Command): string =>
+  [...words, usage ?? optionsOf(options)].join(' ');
+
+const optionsOf = (options: Command['options']): string =>
+  Object.entries(options)
+    .map(([name, { value, required }]) => {
+      const text = value ? `--${name} ${value}` : `--${name}`;
+      return required ? text : `[${text}]`;
+    })
+    .join(' ');
+
+type Subscription = CompanyStatusAnswer['subscriptions'][number];
+
+/** Formats the answer of `company status`. */
+export const companyStatus = ({
+  company_id,
+  now_utc,
+  events,
+  total,
+  subscriptions,
+}: CompanyStatusAnswer): string => {
+  const title = `Company ${strong(company_id)} at ${moment(now_utc)} UTC`;
+  const waiting =
+    events.waiting === 0
+      ? 'No event waits for its first attempt.'
+      : `Events before their first attempt: ${strong(events.waiting)}, the oldest ${ago(events.oldest_utc, now_utc)} old`;
+  if (total === 0) return `${title}\n${waiting}\nIt has no subscription.`;
+  const queues = table(
+    [
+      'subscription',
+      'receiver',
+      'state',
+      'waiting',
+      'held',
+      'missed',
+      'next turn',
+      'last success (UTC)',
+      '24 h',
+    ],
+    subscriptions.map((one) => [
+      String(one.subscription_id),
+      one.origin,
+      stateOf(one),
+      ...[one.waiting, one.held, one.missed].map(String),
+      turnOf(one, now_utc),
+      moment(one.last_success_utc),
+      `${one.succeeded_24h} succeeded, ${one.failed_24h} failed`,
+    ]),
+  );
+  const late = subscriptions.filter(({ oldest }) => oldest);
+  const oldest =
+    late.length === 0
+      ? 'No delivery waits.'
+      : table(
+          ['subscription', 'oldest event', 'age', 'attempts', 'due', 'last result'],
+          late.map((one) => [
+            String(one.subscription_id),
+            String(one.oldest!.event_id),
+            ago(one.oldest!.created_utc, now_utc),
+            String(one.oldest!.attempts),
+            turn(one.oldest!.due_utc, now_utc),
+            [one.oldest!.last_status, one.oldest!.last_error].filter((part) => part !== null).join(' ') ||
+              '–',
+          ]),
+        );
+  const rest = total > subscriptions.length ? `\n… and ${total - subscriptions.length} more` : '';
+  return `${title}\n${waiting}\n\n${queues}${rest}\n\n${oldest}`;
+};
+
+const stateOf = ({ enabled, disabled_reason, consecutive_failures }: Subscription): string => {
+  if (!enabled) return disabled_reason ? `disabled: ${disabled_reason}` : 'disabled';
+  return consecutive_failures === 0 ? 'healthy' : `failing, ${consecutive_failures} in a row`;
+};
+
+const turnOf = ({ next_due_utc }: Subscription, now: string): string => turn(next_due_utc, now);
+
+const turn = (due: string | null, now: string): string => {
+  if (due === null) return '–';
+  return Date.parse(due) > Date.parse(now) ? `in ${ago(now, due)}` : `${ago(due, now)} late`;
+};
+
+/** The time between two moments, in its largest unit. */
+const ago = (since: string | null, now: string): string => {
+  if (since === null) return '–';
+  const seconds = Math.max(0, Math.round((Date.parse(now) - Date.parse(since)) / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3600)} h`;
+};
+
+/** Formats rows of text as columns, two spaces apart, without trailing spaces. Widths count code points. */
+export const columns = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
+  return rows
+    .map((row) =>
+      row
+        .map((text, at) => text + ' '.repeat(Math.max(0, widths[at]! - widthOf(text))))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+};
+
+const widthOf = (text: string): number => [...text].length;
+
+/** A time for people to read, in UTC: `2026-03-01 09:30`. */
+export const moment = (iso: string | null): string =>
+  iso === null ? '–' : iso.slice(0, 16).replace('T', ' ');
+
+export const strong = (text: unknown): string => styleText('bold', String(text), { stream: process.stdout });
+
+export const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const [head, ...lines] = columns([heads.map((text) => text.toUpperCase()), ...rows]).split('\n');
+  return [styleText('dim', head ?? '', { stream: process.stdout }), ...lines].join('\n');
+};

@@ -20,7 +20,7 @@ import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';
-import { requireRoleStill } from '../team/require-role.ts';
+import { requireRoleStill } from '../sessions/person.ts';
 
 export const createKey = (access: Access) =>
   handler(contract.createKey, async ({ body, requestId }) => {

@@ -2,7 +2,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { saltOf } from '../passwords/password.ts';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
-import { totpCode } from './totp.ts';
+import { totpCode } from './factor-codes.ts';
 
 // One address in several companies (README.md): a person signs in once, and no company learns of another's members.
 

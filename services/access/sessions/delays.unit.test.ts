@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delayMs } from './delays.ts';
+import { delayMs } from './attempts.ts';
 
 test('the first attempts have no delay, then delays double up to 15 minutes', () => {
   const waits = Array.from({ length: 17 }, (_, at) => delayMs(at + 1, 5) / 1000);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyRing } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { createDevices, knownDeviceOf } from './devices.ts';
-import { createTokenSigner } from './signer.ts';
+import { createDevices, knownDeviceOf } from './subjects.ts';
+import { createTokenSigner } from './token.ts';
 
 const ring = (...names: string[]) => names.map((name) => `${name}:${randomBytes(32).toString('base64')}`);
 let at = new Date('2026-01-15T09:30:00Z');

@@ -1,7 +1,11 @@
-import type { ActorUser } from '@causeway/proto';
-import { problem } from '@causeway/proto';
+import { type ActorUser, invalidField, problem, type Role, roleAllows, roleRequired } from '@causeway/proto';
+import { acrossTenants, type Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
+import type { Access } from '../context.ts';
+import { saltOf } from '../passwords/password.ts';
 import type { AccessTables } from '../schema.ts';
+import { atSession, attempt } from './attempts.ts';
+import { isSameEmail } from './subjects.ts';
 
 export const personColumns = [
   'company_id',
@@ -29,3 +33,76 @@ export const readPerson = async (db: Kysely<AccessTables>, companyId: number, us
 };
 
 export type PersonRow = Awaited<ReturnType<typeof readPerson>>;
+
+/** More companies than one person works for. */
+const maxMemberships = 50;
+
+/** The memberships of an address in all companies, the most recent sign-in first. */
+export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
+  const rows = await acrossTenants(db, 'a sign-in finds members by their address alone')
+    .selectFrom('portal_users as person')
+    .select(personColumns.map((column) => `person.${column}` as const))
+    .where('person.email', '=', email)
+    .orderBy('person.last_sign_in_utc', 'desc')
+    .orderBy('person.id')
+    .limit(maxMemberships)
+    .execute();
+  return rows.filter((row) => isSameEmail(row.email, email));
+};
+
+/**
+ * Hashes a password chosen for a membership of an address. All memberships of an address share a salt, so that a
+ * sign-in takes one derivation however many there are, and its time reveals nothing (sessions/README.md).
+ */
+export const hashForAddress = async (access: Access, email: string, password: string): Promise<string> => {
+  const memberships = await membershipsOf(access, email);
+  const [first] = memberships.toSorted((a, b) => a.id - b.id);
+  return access.passwords.hash(password, first && saltOf(first.password_hash));
+};
+
+/**
+ * Asks a signed-in member for the password again. Sessions of a member have their own delays: somebody at an unattended
+ * session cannot guess freely, and guesses made elsewhere do not delay the member.
+ * @throws Problem `invalid_request` naming `field`, or as `attempt`
+ */
+export const confirmPassword = (
+  access: Access,
+  call: { readonly companyId: number; readonly user: ActorUser; readonly deadlineMs: number },
+  field: string,
+  password: string,
+): Promise<PersonRow> =>
+  attempt(
+    access,
+    atSession(access, call.companyId, call.user, 'password'),
+    call.deadlineMs,
+    async ({ succeeded }) => {
+      const person = await readPerson(access.db, call.companyId, call.user);
+      if (!(await access.passwords.verify(password, person.password_hash)))
+        throw invalidField(field, 'the password is wrong');
+      await succeeded([person.id]);
+      return person;
+    },
+  );
+
+/**
+ * Checks within the transaction that the member still has the required role. The gateway admitted the call with the
+ * role the member had when it began; without this check, a member who is just being removed could leave an
+ * invitation, a link or a key behind. The row stays locked, so a removal waits and then finds what was created.
+ * @throws Problem `signed_out`, `role_required`
+ */
+export const requireRoleStill = async (
+  trx: Trx<AccessTables>,
+  companyId: number,
+  userId: number,
+  least: Role,
+): Promise<void> => {
+  const row = await trx
+    .selectFrom('portal_users')
+    .select('role')
+    .where('company_id', '=', companyId)
+    .where('id', '=', userId)
+    .forShare()
+    .executeTakeFirst();
+  if (!row) throw problem('signed_out');
+  if (!roleAllows(row.role, least)) throw roleRequired(least);
+};

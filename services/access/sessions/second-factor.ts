@@ -1,16 +1,180 @@
-import { type Actor, openSecret } from '@causeway/proto';
-import { type Trx, transaction } from '@causeway/runtime';
+import {
+  type Actor,
+  type AnswerTo,
+  conflict,
+  contract,
+  invalidField,
+  openSecret,
+  sealedWith,
+  sealSecret,
+} from '@causeway/proto';
+import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
-import { countAttempt } from './delays.ts';
-import { knownDeviceOf } from './devices.ts';
-import type { PersonRow } from './person.ts';
-import { deleteRecoveryCodes, takeRecoveryCode } from './recovery-codes.ts';
-import { factorSubject, type Membership } from './subjects.ts';
-import { totpStep } from './totp.ts';
+import { atSession, attempt, countAttempt, type Prover } from './attempts.ts';
+import { changeSecurity } from './end.ts';
+import {
+  deleteRecoveryCodes,
+  newTotpSecret,
+  replaceRecoveryCodes,
+  takeRecoveryCode,
+  totpStep,
+  totpUri,
+} from './factor-codes.ts';
+import { confirmPassword, type PersonRow, readPerson } from './person.ts';
+import { factorSubject, knownDeviceOf, type Membership } from './subjects.ts';
+
+/** Creates a secret, which takes effect once a first code proves that an app has it. */
+export const startTotp = (access: Access) =>
+  handler(contract.startTotp, async (call) => {
+    const { companyId, user, body } = call;
+    const person = await confirmPassword(access, call, 'password', body.password);
+    if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already; switch it off first');
+    const secret = newTotpSecret(access.random);
+    await access.db
+      .updateTable('portal_users')
+      .set({ totp_secret: sealSecret(access.portal.keyRing, companyId, secret), totp_step: 0 })
+      .where('company_id', '=', companyId)
+      .where('id', '=', user.id)
+      .where('totp_enabled', '=', 0)
+      .execute();
+    return json(200, { secret, uri: totpUri('Causeway', user.email, secret) });
+  });
+
+export const confirmTotp = (access: Access) =>
+  handler(contract.confirmTotp, async (call) => {
+    const { companyId, user, body } = call;
+    const person = await readPerson(access.db, companyId, user);
+    if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already');
+    if (person.totp_secret === null) throw conflict('ask for a new secret first');
+    await attempt(
+      access,
+      atSession(access, companyId, user, 'factor'),
+      call.deadlineMs,
+      async ({ succeeded }) => {
+        if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is wrong');
+        await succeeded([]);
+      },
+    );
+    const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {
+      const { numUpdatedRows } = await trx
+        .updateTable('portal_users')
+        .set({ totp_enabled: 1 })
+        .where('company_id', '=', companyId)
+        .where('id', '=', user.id)
+        // Unless the secret was replaced or removed meanwhile.
+        .where('totp_secret', '=', person.totp_secret)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw conflict('ask for a new secret first');
+      return replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random);
+    });
+    return json(200, { recoveryCodes });
+  });
+
+export const disableTotp = (access: Access) =>
+  handler(contract.disableTotp, async (call) => {
+    const { companyId, user, body } = call;
+    await confirmFactor(access, call, body);
+    await changeSecurity(access, call, 'totp.disabled', (trx) =>
+      removeFactor(trx, { companyId, userId: user.id }),
+    );
+    return { status: 204, body: null };
+  });
+
+export const regenerateRecoveryCodes = (access: Access) =>
+  handler(contract.regenerateRecoveryCodes, async (call) => {
+    const { companyId, user, body } = call;
+    await confirmFactor(access, call, body);
+    const recoveryCodes = await changeSecurity(access, call, 'recovery_codes.renewed', (trx) =>
+      replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random),
+    );
+    return json(200, { recoveryCodes });
+  });
+
+/** Members per call: some tens of milliseconds. */
+const batch = 200;
+
+/**
+ * Seals second factors with the ring's first key, including those that wait for their first code. It skips factors
+ * that this key has sealed already, so the command may be interrupted and repeated.
+ */
+export const reencryptFactors = (access: Access) =>
+  handler(contract.reencryptFactors, async ({ body: { after = 0 } }) => {
+    const { db, portal } = access;
+    const { keyRing } = portal;
+    const rows = await acrossTenants(db, 'an operator reseals the second factors of all companies')
+      .selectFrom('portal_users')
+      .select(['company_id', 'id', 'totp_secret'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(batch)
+      .execute();
+    let [checked, resealed, unopened] = [0, 0, 0];
+    for (const { company_id, id, totp_secret } of rows) {
+      if (totp_secret === null) continue;
+      checked++;
+      if (sealedWith(totp_secret) === keyRing.sealsWith) continue;
+      let secret: string;
+      try {
+        secret = openSecret(keyRing, company_id, totp_secret);
+      } catch {
+        unopened++;
+        continue;
+      }
+      resealed++;
+      await db
+        .updateTable('portal_users')
+        .set({ totp_secret: sealSecret(keyRing, company_id, secret) })
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        // Unless the factor was replaced meanwhile.
+        .where('totp_secret', '=', totp_secret)
+        .execute();
+    }
+    const next = rows.length < batch ? null : rows.at(-1)!.id;
+    return json<AnswerTo<'reencryptFactors'>>(200, {
+      key: keyRing.sealsWith,
+      checked,
+      resealed,
+      unopened,
+      next,
+    });
+  });
+
+/**
+ * Asks a signed-in member for the password and a code of the second factor before that factor changes.
+ * @throws Problem `conflict` if it is off, `invalid_request` naming the field, or as `attempt`
+ */
+const confirmFactor = async (
+  access: Access,
+  call: Parameters<typeof confirmPassword>[1],
+  given: GivenFactor & { readonly password: string },
+): Promise<void> => {
+  const person = await confirmPassword(access, call, 'password', given.password);
+  if (person.totp_enabled === 0) throw conflict('two-factor sign-in is off');
+  const prover = atSession(access, call.companyId, call.user, 'factor');
+  await requireFactor(access, prover, call.deadlineMs, person, given);
+};
+
+/** @throws Problem `invalid_request` naming the field, or as `attempt` */
+export const requireFactor = (
+  access: Access,
+  prover: Prover,
+  deadlineMs: number,
+  person: PersonRow,
+  given: GivenFactor,
+): Promise<void> => {
+  if (given.totp === undefined && given.recoveryCode === undefined)
+    throw invalidField('totp', 'totp is required');
+  const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
+  return attempt(access, prover, deadlineMs, async ({ succeeded }) => {
+    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is wrong');
+    await succeeded([person.id]);
+  });
+};
 
 /** The proof of a second factor: a code of the app or a recovery code. Neither: not sent yet. */
-export interface GivenFactor {
+interface GivenFactor {
   readonly totp?: string | undefined;
   readonly recoveryCode?: string | undefined;
 }
@@ -35,7 +199,7 @@ export const proveFactor = async (
 };
 
 /** Uses up a code of a membership's second factor. @returns whether it was valid */
-export const takeFactor = async (
+const takeFactor = async (
   access: Access,
   person: PersonRow,
   { totp, recoveryCode }: GivenFactor,
@@ -47,7 +211,7 @@ export const takeFactor = async (
 };
 
 /** Each code works once: its step must be later than the last one used. */
-export const takeTotp = async (
+const takeTotp = async (
   { db, now, portal }: Pick<Access, 'db' | 'now' | 'portal'>,
   { company_id, id, totp_secret }: PersonRow,
   code: string,

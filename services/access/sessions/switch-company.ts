@@ -1,13 +1,12 @@
 import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { memberKey } from './attempt.ts';
-import { requireFactor } from './confirm-factor.ts';
-import { knownDeviceOf } from './devices.ts';
-import { sessionFacts } from './facts.ts';
+import { memberKey } from './attempts.ts';
 import { personColumns } from './person.ts';
-import { noteEntry, withDevice, withToken } from './start.ts';
-import { deviceSubject, factorSubject } from './subjects.ts';
+import { requireFactor } from './second-factor.ts';
+import { sessionFacts } from './sessions.ts';
+import { noteEntry, withDevice, withToken } from './sign-in.ts';
+import { deviceSubject, factorSubject, knownDeviceOf } from './subjects.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /**

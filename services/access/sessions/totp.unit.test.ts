@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newTotpSecret, totpCode, totpStep, totpUri } from './totp.ts';
+import { newTotpSecret, totpCode, totpStep, totpUri } from './factor-codes.ts';
 
 /** The secret of RFC 6238, appendix B: "12345678901234567890". */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

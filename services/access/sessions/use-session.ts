@@ -1,5 +1,51 @@
+import { problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
+import { acrossTenants, each, json, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import { type FoundSession, findSession } from './find-session.ts';
+import { hashToken, isSessionToken } from './token.ts';
+
+/** The gateway calls at once; operations take 15 s at most. */
+const proofLifeMs = 60_000;
+
+/**
+ * Resolves a token to its session. Gateways call this for every portal request that another service answers, so
+ * ending a session or changing a role takes effect on the next request, on every gateway.
+ */
+export const resolveSession = (access: Access): LaneHandler =>
+  each(async ({ body }) => {
+    const { token, passive } = JSON.parse(Buffer.from(body).toString()) as ResolveSession;
+    const session = await useSession(access, token, passive);
+    if (!session) throw problem('signed_out');
+    const { companyId, user } = session;
+    const untilMs = access.now().getTime() + proofLifeMs;
+    const proof = access.sessionProofs.prove({ companyId, user, untilMs });
+    return json<ResolvedSession>(200, { companyId, user, proof });
+  });
+
+/**
+ * Authenticates portal calls by their session token. The gateway also says who calls, but that is not trusted: these
+ * operations create keys and change roles and passwords, so a compromised gateway could otherwise grant itself
+ * lasting access to every company.
+ */
+export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
+  each(async (call) => {
+    const { tenant, caller, actor } = call;
+    // A gateway of the release before says nothing of it: it has asked whose session it is, which was a use.
+    const session = actor?.token ? await useSession(access, actor.token, actor.passive !== false) : null;
+    if (!actor || !session) throw problem('signed_out');
+    const { companyId, user } = session;
+    if (companyId !== tenant || user.id !== caller || user.sessionId !== actor.user?.sessionId) {
+      const { operation, requestId } = call;
+      access.log.error(
+        { operation, requestId, tenant, caller, companyId },
+        'portal call with a session of another member',
+      );
+      throw problem('signed_out');
+    }
+    const { address, userAgent, device } = actor;
+    const from = { user, address, userAgent, ...(device !== undefined && { device }) };
+    const [answer] = handler([{ ...call, actor: from }]);
+    return answer!;
+  });
 
 /** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;
@@ -8,11 +54,7 @@ const useGrainMs = 60_000;
  * The session of a token, or null; records the use.
  * @param passive whether the request leaves the idle time running.
  */
-export const useSession = async (
-  access: Access,
-  token: string,
-  passive: boolean,
-): Promise<FoundSession | null> => {
+const useSession = async (access: Access, token: string, passive: boolean): Promise<FoundSession | null> => {
   const { db, now, portal } = access;
   const session = await findSession(access, token);
   if (!session || passive) return session;
@@ -28,4 +70,42 @@ export const useSession = async (
       .where('last_used_utc', '<', at)
       .execute();
   return session;
+};
+
+type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
+
+/** The session of a token, and when it was last used; null if there is none or it has ended. */
+const findSession = async (
+  { db, now, portal, sessionTokens }: Access,
+  token: string,
+): Promise<FoundSession | null> => {
+  // Made-up tokens cost no query; otherwise strangers could use up the database connections.
+  if (!isSessionToken(token, sessionTokens)) return null;
+  const nowMs = now().getTime();
+  const row = await acrossTenants(db, 'a session is found by its token alone')
+    .selectFrom('portal_sessions as session')
+    .innerJoin('portal_users as person', (join) =>
+      join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),
+    )
+    .select([
+      'session.company_id',
+      'session.session_id',
+      'session.last_used_utc',
+      'person.id',
+      'person.email',
+      'person.name',
+      'person.role',
+    ])
+    .where('session.token_hash', '=', hashToken(token))
+    .where('session.state', '=', 'open')
+    .where('session.created_utc', '>', new Date(nowMs - portal.sessionTimeoutMs))
+    .where('session.last_used_utc', '>', new Date(nowMs - portal.idleTimeoutMs))
+    .executeTakeFirst();
+  if (!row) return null;
+  const { id, email, name, role } = row;
+  return {
+    companyId: row.company_id,
+    user: { id, sessionId: row.session_id, email, name, role },
+    lastUsedUtc: row.last_used_utc,
+  };
 };

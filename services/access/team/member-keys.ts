@@ -1,12 +1,99 @@
+import { type AuditSource, contract, maskKey, notFound } from '@causeway/proto';
+import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { keyColumns } from '../keys/keys.ts';
+import { writeAudit } from '../audit.ts';
+import type { Access } from '../context.ts';
+import { deactivateIn, endKey, keyColumns } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
+
+export const listMemberKeys = ({ db }: Access) =>
+  handler(contract.listMemberKeys, async (call) => {
+    const { companyId } = call;
+    const memberId = call.id('member');
+    const member = await db
+      .selectFrom('portal_users')
+      .select('id')
+      .where('company_id', '=', companyId)
+      .where('id', '=', memberId)
+      .executeTakeFirst();
+    if (!member) throw notFound('member');
+    const rows = await activeKeysOf(db, companyId, memberId);
+    return json(200, {
+      keys: rows.map((row) => ({
+        id: row.id,
+        name: row.name,
+        masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
+        createdUtc: row.created_utc.toISOString(),
+        lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
+      })),
+    });
+  });
+
+interface LostRights {
+  readonly companyId: number;
+  readonly memberId: number;
+  readonly keepKeys: readonly number[];
+  readonly by: AuditSource;
+}
+
+/**
+ * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the
+ * keys that they created. All of it ends in the transaction that takes their rights. The gateways learn of the keys
+ * after the commit, or at the key table's next comparison if this process dies before.
+ */
+export const endRights = async (
+  access: Access,
+  trx: Trx<AccessTables>,
+  { companyId, memberId, keepKeys, by }: LostRights,
+): Promise<{ readonly revokedKeys: readonly number[] }> => {
+  const at = access.now();
+  const invitations = await trx
+    .selectFrom('portal_invitations')
+    .select(['invitation_id', 'email', 'role'])
+    .where('company_id', '=', companyId)
+    .where('invited_by', '=', memberId)
+    .forUpdate()
+    .execute();
+  for (const { invitation_id, email, role } of invitations) {
+    await trx
+      .deleteFrom('portal_invitations')
+      .where('company_id', '=', companyId)
+      .where('invitation_id', '=', invitation_id)
+      .execute();
+    await writeAudit(trx, {
+      companyId,
+      by,
+      action: 'invitation.revoked',
+      target: { kind: 'invitation', id: invitation_id, name: email },
+      before: { email, role },
+      at,
+    });
+  }
+  await trx
+    .deleteFrom('portal_password_resets')
+    .where('company_id', '=', companyId)
+    .where('made_by', '=', memberId)
+    .execute();
+  const keys = await activeKeysOf(trx, companyId, memberId);
+  const revokedKeys = keys.map(({ id }) => id).filter((id) => !keepKeys.includes(id));
+  for (const id of revokedKeys) await deactivateIn(trx, { companyId, id, by, at });
+  return { revokedKeys };
+};
+
+/** Makes every gateway refuse the keys; returns when they do. */
+export const announceRevoked = async (
+  access: Access,
+  { companyId, by }: Pick<LostRights, 'companyId' | 'by'>,
+  ids: readonly number[],
+): Promise<void> => {
+  await Promise.all(ids.map((id) => endKey(access, { companyId, id, by })));
+};
 
 /**
  * The active keys that a member created, newest first. The audit log records who created a key, in the transaction
  * that creates it.
  */
-export const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
+const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
   db
     .selectFrom('api_keys')
     .select(keyColumns)

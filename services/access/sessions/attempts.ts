@@ -1,8 +1,68 @@
-import { tooManyAttempts } from '@causeway/proto';
+import { type ActorUser, tooManyAttempts } from '@causeway/proto';
 import { transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import type { Subject } from './subjects.ts';
+import type { Gate } from './gate.ts';
+import { choiceSubject, type Subject, sessionSubject, strangersSubjects } from './subjects.ts';
+
+/** Somebody who tries to prove their identity: the subjects that a failure counts for, and the gate to pass. */
+export interface Prover {
+  readonly subjects: readonly Subject[];
+  readonly gate: Gate;
+  readonly key: string;
+  readonly group?: string;
+}
+
+/** A member with an open session who is asked for the password or a code again. */
+export const atSession = (
+  { gates, now }: Access,
+  companyId: number,
+  user: ActorUser,
+  proof: 'password' | 'factor',
+): Prover => ({
+  subjects: [sessionSubject(proof, { companyId, userId: user.id }, now())],
+  gate: gates.members,
+  key: memberKey(user.id),
+});
+
+/** Callers of the members' gate are told apart by their membership: anybody can have many devices and sessions. */
+export const memberKey = (userId: number): string => `member ${userId}`;
+
+/**
+ * Makes one attempt. An attempt that has to wait costs no query, no hash and no place in the queue.
+ * @throws Problem `too_many_attempts` while one of the subjects has to wait, or as `Gate.run`
+ */
+export const attempt = async <Result>(
+  access: Access,
+  { subjects, gate, key, group }: Prover,
+  deadlineMs: number,
+  work: (attempt: Attempt) => Promise<Result>,
+): Promise<Result> => {
+  refuseKnown(access, subjects);
+  const run = async (): Promise<Result> => {
+    // Others may have failed while this one waited.
+    refuseKnown(access, subjects);
+    return work(await countAttempt(access, subjects));
+  };
+  return gate.run(key, deadlineMs, run, group);
+};
+
+/**
+ * Counts a password that is chosen for an address in a company. At the next sign-in it reveals whether the address has
+ * the same one elsewhere, so each choice is a guess (README.md). Only the company's own choices delay the next one:
+ * members who are guessed at can still change their password.
+ * @throws Problem `too_many_attempts`
+ */
+export const countChosenPassword = async (
+  access: Access,
+  companyId: number,
+  email: string,
+  address: string,
+): Promise<void> => {
+  const at = access.now();
+  await countAttempt(access, [choiceSubject(companyId, email, at)]);
+  await noteAttempt(access, strangersSubjects(email, address, at));
+};
 
 /**
  * An attempt to prove one's identity. Each subject that it counts for (`subjects.ts`) has a delay that grows with its
@@ -26,7 +86,7 @@ export const keptForMs = 24 * 3_600_000;
 type Counting = Pick<Access, 'db' | 'now' | 'refusals'>;
 
 /** Refuses from memory, without a query. @throws Problem `too_many_attempts` */
-export const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subject[]): void => {
+const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subject[]): void => {
   refuse(
     refusals.waitMs(
       subjects.map(({ digest }) => digest),
@@ -43,7 +103,7 @@ export const countAttempt = (access: Counting, subjects: readonly Subject[]): Pr
   count(access, subjects, refuseWaiting);
 
 /** Counts an attempt without refusing it. */
-export const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
+const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
   await count(access, subjects, () => {});
 };
 
@@ -146,4 +206,45 @@ const refuseWaiting = (
 
 const refuse = (waitMs: number): void => {
   if (waitMs > 0) throw tooManyAttempts(Math.ceil(waitMs / 1000));
+};
+
+/**
+ * Subjects that this process knows to be waiting, so that it refuses their attempts without a query. The table is
+ * authoritative: another replica may have ended a wait early, so each entry is trusted for a second and then read
+ * again.
+ */
+export interface Refusals {
+  /** How long the longest known wait of these subjects still lasts; 0 if none is known. */
+  waitMs(subjects: readonly Buffer[], at: Date): number;
+  remember(subject: Buffer, until: Date, at: Date): void;
+  forget(subject: Buffer): void;
+}
+
+const trustedForMs = 1000;
+/** About 5 MB. Beyond it the oldest entry is evicted: its next attempt costs a read. */
+const maxEntries = 50_000;
+
+export const createRefusals = (): Refusals => {
+  const entries = new Map<string, { readonly untilMs: number; readonly readMs: number }>();
+  return {
+    waitMs: (subjects, at) => {
+      const atMs = at.getTime();
+      let wait = 0;
+      for (const subject of subjects) {
+        const entry = entries.get(subject.toString('latin1'));
+        if (entry && Math.abs(atMs - entry.readMs) < trustedForMs)
+          wait = Math.max(wait, entry.untilMs - atMs);
+      }
+      return wait;
+    },
+    remember: (subject, until, at) => {
+      const name = subject.toString('latin1');
+      entries.delete(name);
+      entries.set(name, { untilMs: until.getTime(), readMs: at.getTime() });
+      if (entries.size > maxEntries) entries.delete(entries.keys().next().value!);
+    },
+    forget: (subject) => {
+      entries.delete(subject.toString('latin1'));
+    },
+  };
 };

@@ -1,0 +1,155 @@
+import { contract, problem } from '@causeway/proto';
+import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit.ts';
+import type { Access } from '../context.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
+import type { AccessTables } from '../schema.ts';
+import { countChosenPassword } from './attempts.ts';
+import { changeSecurity, endSessions } from './end.ts';
+import { confirmPassword, hashForAddress } from './person.ts';
+import { withDevice } from './sign-in.ts';
+import { hashToken, newToken } from './token.ts';
+
+export const changePassword = (access: Access) =>
+  handler(contract.changePassword, async (call) => {
+    const { companyId, user, body } = call;
+    await confirmPassword(access, call, 'currentPassword', body.currentPassword);
+    const company = await access.db
+      .selectFrom('companies')
+      .select('name')
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow();
+    requireGoodPassword('newPassword', body.newPassword, [company.name, user.email, user.name]);
+    await countChosenPassword(access, companyId, user.email, call.actor.address);
+    const password_hash = await hashForAddress(access, user.email, body.newPassword);
+    await changeSecurity(access, call, 'password.changed', async (trx) => {
+      await trx
+        .updateTable('portal_users')
+        .set({ password_hash })
+        .where('company_id', '=', companyId)
+        .where('id', '=', user.id)
+        .execute();
+      await endPasswordReset(trx, { companyId, userId: user.id });
+    });
+    return { status: 204, body: null };
+  });
+
+export const getPasswordReset = (access: Access) =>
+  handler(contract.getPasswordReset, async ({ body }) => {
+    const row = await findPasswordReset(access, body.token);
+    return json(200, {
+      email: row.email,
+      companyName: row.company_name,
+      expiresUtc: row.expires_utc.toISOString(),
+    });
+  });
+
+/**
+ * Changes the password, uses the link up and ends every session. It signs nobody in and leaves the second factor on,
+ * so a stolen link does not open an account that has one.
+ */
+export const resetPassword = (access: Access) =>
+  handler(contract.resetPassword, async ({ body, actor, requestId }) => {
+    const { db, now } = access;
+    const row = await findPasswordReset(access, body.token);
+    const { company_id, user_id, email, name, company_name } = row;
+    requireGoodPassword('password', body.password, [company_name, email, name]);
+    await countChosenPassword(access, company_id, email, actor.address);
+    const password_hash = await hashForAddress(access, email, body.password);
+    await transaction(db, async (trx) => {
+      // If two requests use the link at once, or it was replaced meanwhile, only one succeeds.
+      const { numDeletedRows } = await trx
+        .deleteFrom('portal_password_resets')
+        .where('company_id', '=', company_id)
+        .where('token_hash', '=', row.token_hash)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) throw problem('reset_over');
+      await trx
+        .updateTable('portal_users')
+        .set({ password_hash })
+        .where('company_id', '=', company_id)
+        .where('id', '=', user_id)
+        .execute();
+      await endSessions(access, trx, { companyId: company_id, userId: user_id });
+      const { address, userAgent } = actor;
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: { kind: 'user', id: user_id, name: name || email, address, userAgent, requestId },
+        action: 'password.reset',
+        target: { kind: 'member', id: user_id, name: email },
+        at: now(),
+      });
+    });
+    // The browser becomes a known device, so earlier guesses do not delay the sign-in that follows.
+    return withDevice(access, { status: 204, body: null }, actor, email, [
+      { companyId: company_id, userId: user_id, epoch: row.device_epoch },
+    ]);
+  });
+
+/** Long enough to hand the link over, short enough that a forgotten link is worthless. */
+const validForMs = 3_600_000;
+
+interface Member {
+  readonly companyId: number;
+  readonly userId: number;
+}
+
+/**
+ * Creates a link with which a member chooses a new password; it replaces an open one. Anyone who has the link can use
+ * it, so its creator hands it over in private. The token is in the fragment, which browsers do not send. The caller has
+ * locked the member.
+ */
+export const makePasswordReset = async (
+  { now, random }: Pick<Access, 'now' | 'random'>,
+  trx: Trx<AccessTables>,
+  { companyId, userId, madeBy = null }: Member & { readonly madeBy?: number | null },
+): Promise<{ readonly link: string; readonly expires: Date }> => {
+  const token = newToken(random);
+  const created_utc = now();
+  const expires = new Date(created_utc.getTime() + validForMs);
+  const row = { token_hash: hashToken(token), created_utc, expires_utc: expires, made_by: madeBy };
+  // Not an upsert: Vitess finds the shard of a link by its token, and changes none in place.
+  await endPasswordReset(trx, { companyId, userId });
+  await trx
+    .insertInto('portal_password_resets')
+    .values({ company_id: companyId, user_id: userId, ...row })
+    .execute();
+  return { link: `/portal/password#${token}`, expires };
+};
+
+/** Deletes a member's reset link, if there is one. */
+export const endPasswordReset = async (
+  trx: Trx<AccessTables>,
+  { companyId, userId }: Member,
+): Promise<void> => {
+  await trx
+    .deleteFrom('portal_password_resets')
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', userId)
+    .execute();
+};
+
+/** An open reset link and its member. @throws Problem `reset_over` if the link has ended or never existed */
+const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
+  const row = await acrossTenants(db, 'a password reset link is found by its token alone')
+    .selectFrom('portal_password_resets as reset')
+    .innerJoin('portal_users as person', (join) =>
+      join.onRef('person.company_id', '=', 'reset.company_id').onRef('person.id', '=', 'reset.user_id'),
+    )
+    .innerJoin('companies as company', 'company.company_id', 'reset.company_id')
+    .select([
+      'reset.company_id',
+      'reset.user_id',
+      'reset.token_hash',
+      'reset.expires_utc',
+      'person.email',
+      'person.name',
+      'person.device_epoch',
+      'company.name as company_name',
+    ])
+    .where('reset.token_hash', '=', hashToken(token))
+    .where('reset.expires_utc', '>', now())
+    .executeTakeFirst();
+  if (!row) throw problem('reset_over');
+  return row;
+};

@@ -1,0 +1,228 @@
+import {
+  type AnswerTo,
+  byMember,
+  contract,
+  notFound,
+  problem,
+  scopes,
+  sessionTokenHeader,
+} from '@causeway/proto';
+import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit.ts';
+import type { Access } from '../context.ts';
+import { endSessions } from './end.ts';
+
+export const getSession = (access: Access) =>
+  handler(contract.getSession, async ({ companyId, user }) =>
+    json(200, await sessionFacts(access, companyId, user.sessionId)),
+  );
+
+export const listSessions = ({ db, now, portal }: Access) =>
+  handler(contract.listSessions, async ({ companyId, user }) => {
+    const at = now().getTime();
+    const rows = await db
+      .selectFrom('portal_sessions')
+      .select(['session_id', 'created_utc', 'last_used_utc', 'address', 'user_agent'])
+      .where('company_id', '=', companyId)
+      .where('user_id', '=', user.id)
+      .where('state', '=', 'open')
+      .where('created_utc', '>', new Date(at - portal.sessionTimeoutMs))
+      .where('last_used_utc', '>', new Date(at - portal.idleTimeoutMs))
+      .orderBy('last_used_utc', 'desc')
+      .execute();
+    const sessions = rows.map((row) => ({
+      id: row.session_id,
+      createdUtc: row.created_utc.toISOString(),
+      lastUsedUtc: row.last_used_utc.toISOString(),
+      expiresUtc: new Date(row.created_utc.getTime() + portal.sessionTimeoutMs).toISOString(),
+      address: row.address,
+      userAgent: row.user_agent,
+      current: row.session_id === user.sessionId,
+    }));
+    return json(200, { sessions: sessions.toSorted((a, b) => Number(b.current) - Number(a.current)) });
+  });
+
+/** Members may revoke only their own sessions; another member's is not found. */
+export const revokeSession = (access: Access) =>
+  handler(contract.revokeSession, async (call) => {
+    const { companyId, user } = call;
+    const sessionId = call.id('session');
+    await transaction(access.db, async (trx) => {
+      const ended = await endSessions(access, trx, { companyId, userId: user.id, only: sessionId });
+      if (ended === 0) throw notFound('session');
+      await writeAudit(trx, endedEntry(access, call, sessionId));
+    });
+    const own = sessionId === user.sessionId;
+    return { status: 204, body: null, ...(own && { headers: { [sessionTokenHeader]: '' } }) };
+  });
+
+export const revokeOtherSessions = (access: Access) =>
+  handler(contract.revokeOtherSessions, async (call) => {
+    const { companyId, user } = call;
+    const revoked = await transaction(access.db, async (trx) => {
+      const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
+      if (ended === 0) return 0;
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'session.ended',
+        target: { kind: 'session', id: null, name: 'all others' },
+        after: { count: ended },
+        at: access.now(),
+      });
+      return ended;
+    });
+    return json(200, { revoked });
+  });
+
+export const signOut = (access: Access) =>
+  handler(contract.signOut, async (call) => {
+    const { companyId, user } = call;
+    await transaction(access.db, async (trx) => {
+      const ended = await endSessions(access, trx, { companyId, userId: user.id, only: user.sessionId });
+      if (ended > 0) await writeAudit(trx, endedEntry(access, call, user.sessionId));
+    });
+    return { status: 204, body: null, headers: { [sessionTokenHeader]: '' } };
+  });
+
+/** The audit entry of a session that its owner has ended. */
+const endedEntry = (
+  { now }: Pick<Access, 'now'>,
+  call: Parameters<typeof byMember>[0] & { readonly companyId: number },
+  sessionId: number,
+) => {
+  const by = byMember(call);
+  return {
+    companyId: call.companyId,
+    by,
+    action: 'session.ended',
+    target: { kind: 'session', id: sessionId, name: by.name },
+    at: now(),
+  } as const;
+};
+
+export const updateProfile = (access: Access) =>
+  handler(contract.updateProfile, async (call) => {
+    const { companyId, user, body } = call;
+    await transaction(access.db, async (trx) => {
+      await trx
+        .updateTable('portal_users')
+        .set({ name: body.name })
+        .where('company_id', '=', companyId)
+        .where('id', '=', user.id)
+        .execute();
+      if (body.name === user.name) return;
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'profile.changed',
+        target: { kind: 'member', id: user.id, name: user.email },
+        before: { name: user.name },
+        after: { name: body.name },
+        at: access.now(),
+      });
+    });
+    return json(200, await sessionFacts(access, companyId, user.sessionId));
+  });
+
+export type SessionFacts = AnswerTo<'getSession'>;
+
+/**
+ * What a page needs to know about the member who looks at it. @throws Problem `signed_out` if the session has just
+ * ended
+ */
+export const sessionFacts = async (
+  access: Access,
+  companyId: number,
+  sessionId: number,
+): Promise<SessionFacts> => {
+  const { db, keyPrefix, portal } = access;
+  const row = await db
+    .selectFrom('portal_sessions as session')
+    .innerJoin('portal_users as person', (join) =>
+      join.on('person.company_id', '=', companyId).onRef('person.id', '=', 'session.user_id'),
+    )
+    .innerJoin('companies as company', 'company.company_id', 'session.company_id')
+    .select([
+      'person.id',
+      'person.email',
+      'person.name',
+      'person.role',
+      'person.totp_enabled',
+      'company.name as company_name',
+      'company.limit_read',
+      'company.limit_write',
+      'company.limit_admin',
+      'company.limit_lookup',
+      'session.created_utc',
+      'session.sign_in',
+    ])
+    .where('session.company_id', '=', companyId)
+    .where('session.session_id', '=', sessionId)
+    .executeTakeFirst();
+  if (!row) throw problem('signed_out');
+  const codes = await db
+    .selectFrom('portal_recovery_codes')
+    .select((eb) => eb.fn.countAll<number>().as('left'))
+    .where('company_id', '=', companyId)
+    .where('user_id', '=', row.id)
+    .executeTakeFirstOrThrow();
+  const { limits } = portal;
+  const opened = row.sign_in === null ? [] : await sessionsOfSignIn(access, row.sign_in);
+  return {
+    user: {
+      id: row.id,
+      email: row.email,
+      name: row.name,
+      role: row.role,
+      totpEnabled: row.totp_enabled === 1,
+      recoveryCodesLeft: Number(codes.left),
+    },
+    company: { id: companyId, name: row.company_name },
+    otherCompanies: opened
+      .filter((one) => one.company_id !== companyId)
+      .map(({ company_id, company_name, role, state }) => ({
+        id: company_id,
+        name: company_name,
+        role,
+        codeRequired: state === 'code',
+      })),
+    session: {
+      id: sessionId,
+      createdUtc: row.created_utc.toISOString(),
+      expiresUtc: new Date(row.created_utc.getTime() + portal.sessionTimeoutMs).toISOString(),
+      idleTimeoutMs: portal.idleTimeoutMs,
+    },
+    keyPrefix,
+    scopes: [...scopes],
+    limits: {
+      read: row.limit_read ?? limits.read,
+      write: row.limit_write ?? limits.write,
+      admin: row.limit_admin ?? limits.admin,
+      lookup: row.limit_lookup ?? limits.lookup,
+    },
+    features: portal.features,
+    settings: { retentionDays: portal.retentionDays, retryForMs: portal.retryForMs },
+    baseUrl: portal.baseUrl,
+  };
+};
+
+/** The sessions of one sign-in, one per open company that it opens, oldest company first. */
+const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
+  acrossTenants(db, 'one sign-in opens several companies')
+    .selectFrom('portal_sessions as session')
+    .innerJoin('portal_users as person', (join) =>
+      join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),
+    )
+    .innerJoin('companies as company', 'company.company_id', 'session.company_id')
+    .select([
+      'session.company_id',
+      'session.session_id',
+      'session.state',
+      'person.role',
+      'company.name as company_name',
+    ])
+    .where('session.sign_in', '=', signIn)
+    .where('session.created_utc', '>', new Date(now().getTime() - portal.sessionTimeoutMs))
+    .orderBy('session.company_id')
+    .execute();

@@ -1,0 +1,180 @@
+import { byMember, conflict, contract, invalidField, notFound, problem, roleRequired } from '@causeway/proto';
+import { acrossTenants, duplicateKey, handler, json, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit.ts';
+import type { Access } from '../context.ts';
+import { requireGoodPassword } from '../passwords/password-policy.ts';
+import { countChosenPassword } from '../sessions/attempts.ts';
+import { hashForAddress, requireRoleStill } from '../sessions/person.ts';
+import { startSession } from '../sessions/sign-in.ts';
+import { hashToken, newToken } from '../sessions/token.ts';
+import { invitationAnswer } from './members.ts';
+
+const validForMs = 7 * 86_400_000;
+/** The most open invitations of a company. */
+const maxTeam = 500;
+
+/** The token is in the link's fragment, which browsers do not send. */
+export const inviteMember = (access: Access) =>
+  handler(contract.inviteMember, async (call) => {
+    const { companyId, user, body } = call;
+    if (body.role === 'owner' && user.role !== 'owner') throw roleRequired('owner');
+    const { db, now, random } = access;
+    const token = newToken(random);
+    const at = now();
+    const row = {
+      company_id: companyId,
+      email: body.email,
+      role: body.role,
+      token_hash: hashToken(token),
+      invited_by: user.id,
+      invited_by_name: user.name || user.email,
+      created_utc: at,
+      expires_utc: new Date(at.getTime() + validForMs),
+    };
+    const invitationId = await transaction(db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, body.role === 'owner' ? 'owner' : 'admin');
+      const member = await trx
+        .selectFrom('portal_users')
+        .select('id')
+        .where('company_id', '=', companyId)
+        .where('email', '=', body.email)
+        .executeTakeFirst();
+      if (member) throw invalidField('email', 'email is already a member');
+      await trx
+        .deleteFrom('portal_invitations')
+        .where('company_id', '=', companyId)
+        .where('email', '=', body.email)
+        .execute();
+      const { open } = await trx
+        .selectFrom('portal_invitations')
+        .select((eb) => eb.fn.countAll<number>().as('open'))
+        .where('company_id', '=', companyId)
+        .executeTakeFirstOrThrow();
+      if (Number(open) >= maxTeam) throw invalidField('email', `at most ${maxTeam} invitations can be open`);
+      const { insertId } = await trx.insertInto('portal_invitations').values(row).executeTakeFirstOrThrow();
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'member.invited',
+        target: { kind: 'invitation', id: Number(insertId), name: body.email },
+        after: { email: body.email, role: body.role },
+        at,
+      });
+      return Number(insertId);
+    });
+    return json(201, {
+      invitation: invitationAnswer({ ...row, invitation_id: invitationId }, at),
+      link: `/portal/invitation#${token}`,
+    });
+  });
+
+export const getInvitation = (access: Access) =>
+  handler(contract.getInvitation, async ({ body }) => {
+    const row = await findInvitation(access, body.token);
+    return json(200, {
+      email: row.email,
+      role: row.role,
+      companyName: row.company_name,
+      invitedBy: row.invited_by_name,
+      expiresUtc: row.expires_utc.toISOString(),
+    });
+  });
+
+/** Creates the member, uses the invitation up, and signs in. */
+export const acceptInvitation = (access: Access) =>
+  handler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
+    const { db, now } = access;
+    const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
+    requireGoodPassword('password', body.password, [company_name, email, body.name]);
+    await countChosenPassword(access, company_id, email, actor.address);
+    const password_hash = await hashForAddress(access, email, body.password);
+    const at = now();
+    const userId = await transaction(db, async (trx) => {
+      // If two requests accept at once, only one finds it.
+      const { numDeletedRows } = await trx
+        .deleteFrom('portal_invitations')
+        .where('company_id', '=', company_id)
+        .where('invitation_id', '=', invitation_id)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) throw problem('invitation_over');
+      const { insertId } = await trx
+        .insertInto('portal_users')
+        .values({ company_id, email, name: body.name, password_hash, role, created_utc: at })
+        .executeTakeFirstOrThrow();
+      const { address, userAgent } = actor;
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: { kind: 'user', id: Number(insertId), name: body.name, address, userAgent, requestId },
+        action: 'member.joined',
+        target: { kind: 'member', id: Number(insertId), name: email },
+        after: { email, name: body.name, role },
+        at,
+      });
+      return Number(insertId);
+    }).catch((error: unknown) => {
+      if (duplicateKey(error) === 'portal_users_email')
+        throw conflict('this address is already a member of the company; sign in instead');
+      throw error;
+    });
+    const { name } = body;
+    return startSession(access, 201, {
+      companyId: company_id,
+      userId,
+      epoch: 0,
+      name,
+      email,
+      actor,
+      requestId,
+    });
+  });
+
+export const revokeInvitation = ({ db, now }: Access) =>
+  handler(contract.revokeInvitation, async (call) => {
+    const { companyId } = call;
+    const id = call.id('invitation');
+    await transaction(db, async (trx) => {
+      const row = await trx
+        .selectFrom('portal_invitations')
+        .select(['email', 'role'])
+        .where('company_id', '=', companyId)
+        .where('invitation_id', '=', id)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) throw notFound('invitation');
+      await trx
+        .deleteFrom('portal_invitations')
+        .where('company_id', '=', companyId)
+        .where('invitation_id', '=', id)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'invitation.revoked',
+        target: { kind: 'invitation', id, name: row.email },
+        before: row,
+        at: now(),
+      });
+    });
+    return { status: 204, body: null };
+  });
+
+/** An open invitation. @throws Problem `invitation_over` if it has ended or never existed */
+const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
+  const row = await acrossTenants(db, 'an invitation is found by its token alone')
+    .selectFrom('portal_invitations as invitation')
+    .innerJoin('companies as company', 'company.company_id', 'invitation.company_id')
+    .select([
+      'invitation.company_id',
+      'invitation.invitation_id',
+      'invitation.email',
+      'invitation.role',
+      'invitation.invited_by_name',
+      'invitation.expires_utc',
+      'company.name as company_name',
+    ])
+    .where('invitation.token_hash', '=', hashToken(token))
+    .where('invitation.expires_utc', '>', now())
+    .executeTakeFirst();
+  if (!row) throw problem('invitation_over');
+  return row;
+};

@@ -1,0 +1,281 @@
+import {
+  type AnswerTo,
+  type AuditSource,
+  byMember,
+  conflict,
+  contract,
+  notFound,
+  type Role,
+  roleAllows,
+  roleRequired,
+} from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import { writeAudit } from '../audit.ts';
+import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
+import { endSessions } from '../sessions/end.ts';
+import { endPasswordReset, makePasswordReset } from '../sessions/password.ts';
+import { requireRoleStill } from '../sessions/person.ts';
+import { removeFactor } from '../sessions/second-factor.ts';
+import type { Membership } from '../sessions/subjects.ts';
+import { announceRevoked, endRights } from './member-keys.ts';
+
+export const listTeam = ({ db, now }: Access) =>
+  handler(contract.listTeam, async ({ companyId, user }) => {
+    const [members, invitations] = await Promise.all([
+      db
+        .selectFrom('portal_users')
+        .select(memberColumns)
+        .where('company_id', '=', companyId)
+        .orderBy('id')
+        .execute(),
+      db
+        .selectFrom('portal_invitations')
+        .select(invitationColumns)
+        .where('company_id', '=', companyId)
+        .orderBy('invitation_id', 'desc')
+        .execute(),
+    ]);
+    return json(200, {
+      members: members.map((row) => memberAnswer(row, user.id)),
+      invitations: invitations.map((row) => invitationAnswer(row, now())),
+    });
+  });
+
+export const changeRole = (access: Access) =>
+  handler(contract.changeRole, async (call) => {
+    const { db, now } = access;
+    const { companyId, user, body } = call;
+    const by = byMember(call);
+    const memberId = call.id('member');
+    const { member, revokedKeys } = await transaction(db, async (trx) => {
+      const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });
+      if (before.role === body.role) return { member: before, revokedKeys: [] };
+      const demoted = !roleAllows(body.role, before.role);
+      const { keepKeys } = body;
+      const ended = demoted
+        ? await endRights(access, trx, { companyId, memberId, keepKeys, by })
+        : { revokedKeys: [] };
+      await trx
+        .updateTable('portal_users')
+        .set({ role: body.role })
+        .where('company_id', '=', companyId)
+        .where('id', '=', memberId)
+        .execute();
+      // Reset links depend on the member's role: who could create one before may not do so now.
+      await endPasswordReset(trx, { companyId, userId: memberId });
+      await writeAudit(trx, {
+        companyId,
+        by,
+        action: 'member.role_changed',
+        target: { kind: 'member', id: memberId, name: before.email },
+        before: { role: before.role },
+        after: { role: body.role },
+        at: now(),
+      });
+      return { member: { ...before, role: body.role }, ...ended };
+    });
+    await announceRevoked(access, { companyId, by }, revokedKeys);
+    return json(200, memberAnswer(member, user.id));
+  });
+
+/** Deletes the row, so that the address can join again, here or elsewhere; the audit log keeps the name. */
+export const removeMember = (access: Access) =>
+  handler(contract.removeMember, async (call) => {
+    const { companyId, user } = call;
+    const memberId = call.id('member');
+    const by = byMember(call);
+    const { revokedKeys } = await transaction(access.db, async (trx) => {
+      const { email, name, role } = await lockMember(trx, {
+        companyId,
+        memberId,
+        asker: user.role,
+        to: null,
+      });
+      const { keepKeys } = call.query;
+      const ended = await endRights(access, trx, { companyId, memberId, keepKeys, by });
+      await endSessions(access, trx, { companyId, userId: memberId });
+      await trx
+        .deleteFrom('portal_users')
+        .where('company_id', '=', companyId)
+        .where('id', '=', memberId)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by,
+        action: 'member.removed',
+        target: { kind: 'member', id: memberId, name: email },
+        before: { email, name, role },
+        at: access.now(),
+      });
+      return ended;
+    });
+    await announceRevoked(access, { companyId, by }, revokedKeys);
+    return { status: 204, body: null };
+  });
+
+export const offerPasswordReset = (access: Access) =>
+  handler(contract.offerPasswordReset, async (call) => {
+    const { companyId, user } = call;
+    const memberId = call.id('member');
+    if (memberId === user.id) throw conflict('change your own password under Your security');
+    const { link, expires } = await transaction(access.db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, 'admin');
+      const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
+      const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'password.reset_offered',
+        target: { kind: 'member', id: memberId, name: member.email },
+        at: access.now(),
+      });
+      return made;
+    });
+    return json(201, { link, expiresUtc: expires.toISOString() });
+  });
+
+/**
+ * Turns off the second factor of a member who lost the app and the recovery codes. Only owners may: admins can create
+ * password reset links, and with both they could sign in as a colleague.
+ */
+export const resetSecondFactor = (access: Access) =>
+  handler(contract.resetSecondFactor, async (call) => {
+    const { companyId, user } = call;
+    const memberId = call.id('member');
+    if (memberId === user.id) throw conflict('turn off your own second factor under Your security');
+    await transaction(access.db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, 'owner');
+      const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
+      if (member.totp_enabled === 0) throw conflict('two-factor sign-in is off');
+      await takeFactorOff(access, trx, {
+        companyId,
+        userId: memberId,
+        email: member.email,
+        by: byMember(call),
+      });
+    });
+    return { status: 204, body: null };
+  });
+
+/**
+ * Turns off the second factor of a locked member. Their sessions end, and with them the known devices and an open
+ * password reset link: until now, none of these was enough without a code.
+ */
+export const takeFactorOff = async (
+  access: Access,
+  trx: Trx<AccessTables>,
+  { companyId, userId, email, by }: Membership & { readonly email: string; readonly by: AuditSource },
+): Promise<void> => {
+  await removeFactor(trx, { companyId, userId });
+  await trx
+    .updateTable('portal_users')
+    .set((eb) => ({ device_epoch: eb('device_epoch', '+', 1) }))
+    .where('company_id', '=', companyId)
+    .where('id', '=', userId)
+    .execute();
+  await endPasswordReset(trx, { companyId, userId });
+  await endSessions(access, trx, { companyId, userId });
+  await writeAudit(trx, {
+    companyId,
+    by,
+    action: 'totp.reset',
+    target: { kind: 'member', id: userId, name: email },
+    at: access.now(),
+  });
+};
+
+type MemberAnswer = AnswerTo<'listTeam'>['members'][number];
+type InvitationAnswer = AnswerTo<'listTeam'>['invitations'][number];
+
+const memberColumns = [
+  'id',
+  'name',
+  'email',
+  'role',
+  'totp_enabled',
+  'created_utc',
+  'last_sign_in_utc',
+] as const;
+
+interface MemberRow {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly totp_enabled: number;
+  readonly created_utc: Date;
+  readonly last_sign_in_utc: Date | null;
+}
+
+const memberAnswer = (row: MemberRow, askerId: number): MemberAnswer => ({
+  id: row.id,
+  name: row.name,
+  email: row.email,
+  role: row.role,
+  totpEnabled: row.totp_enabled === 1,
+  createdUtc: row.created_utc.toISOString(),
+  lastSignInUtc: row.last_sign_in_utc?.toISOString() ?? null,
+  you: row.id === askerId,
+});
+
+const invitationColumns = [
+  'invitation_id',
+  'email',
+  'role',
+  'invited_by_name',
+  'created_utc',
+  'expires_utc',
+] as const;
+
+interface InvitationRow {
+  readonly invitation_id: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly invited_by_name: string;
+  readonly created_utc: Date;
+  readonly expires_utc: Date;
+}
+
+export const invitationAnswer = (row: InvitationRow, now: Date): InvitationAnswer => ({
+  id: row.invitation_id,
+  email: row.email,
+  role: row.role,
+  invitedBy: row.invited_by_name,
+  createdUtc: row.created_utc.toISOString(),
+  expiresUtc: row.expires_utc.toISOString(),
+  expired: row.expires_utc <= now,
+});
+
+interface Change {
+  readonly companyId: number;
+  readonly memberId: number;
+  /** The role of the member who makes the change. */
+  readonly asker: Role;
+  /** The new role. Null: removed; `same`: unchanged. */
+  readonly to: Role | null | 'same';
+}
+
+/**
+ * Checks that a change is allowed and returns its member, locked. The company's owners are locked with it, in the
+ * order of their ids, so that two owners who remove each other at once cannot both succeed.
+ * @throws Problem `not_found`, `role_required` if owners are concerned, `conflict` for the last owner
+ */
+const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, asker, to }: Change) => {
+  const rows = await trx
+    .selectFrom('portal_users')
+    .select(memberColumns)
+    .where('company_id', '=', companyId)
+    .where((eb) => eb.or([eb('id', '=', memberId), eb('role', '=', 'owner')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const member = rows.find((row) => row.id === memberId);
+  if (!member) throw notFound('member');
+  if (asker !== 'owner' && (member.role === 'owner' || to === 'owner')) throw roleRequired('owner');
+  if (to === 'same') return member;
+  const otherOwners = rows.filter((row) => row.role === 'owner' && row.id !== memberId);
+  if (member.role === 'owner' && to !== 'owner' && otherOwners.length === 0)
+    throw conflict('a company needs an owner; make another member an owner first');
+  return member;
+};

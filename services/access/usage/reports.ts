@@ -1,0 +1,265 @@
+import {
+  buckets,
+  type KeyUse,
+  keyUsedSubject,
+  type RequestCount,
+  type RequestReport,
+  requestsCountedSubject,
+} from '@causeway/proto';
+import {
+  after,
+  type Bus,
+  byShard,
+  createBatch,
+  type Database,
+  isNotice,
+  type Log,
+  type Metrics,
+} from '@causeway/runtime';
+import { sql } from 'kysely';
+import type { AccessTables } from '../schema.ts';
+
+const minuteMs = 60_000;
+
+/**
+ * Stores `last_used_utc` from the gateways' reports.
+ * The time never precedes the key's creation and only moves forward, whatever order reports arrive in and whichever
+ * replica writes them. A minute in the future is cut to the current one, or the time would stand still until then. A
+ * revoked key only takes uses from before it was revoked: reports come seconds later, and after a leak somebody will
+ * ask for its last use.
+ */
+export const recordKeyUses = ({ bus, db, log, metrics, now }: ReportsOptions): ReportWriter =>
+  gatherReports<KeyUse>({
+    bus,
+    db,
+    log,
+    metrics,
+    subject: keyUsedSubject,
+    what: 'last uses',
+    read: (data) => {
+      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      return readUses(data).map(([key, company, minute]) => [key, company, Math.min(minute, currentMinute)]);
+    },
+    nameOf: ([key]) => `${key}`,
+    merge: (known, use) => (known[2] < use[2] ? use : known),
+    companyOf: ([, company]) => company,
+    write: writeUses,
+  });
+
+interface ReportsOptions {
+  readonly bus: Bus;
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}
+
+const readUses = (data: Uint8Array): readonly KeyUse[] => {
+  const uses = JSON.parse(Buffer.from(data).toString()) as KeyUse[];
+  const isUse = (use: unknown) => Array.isArray(use) && use.length === 3 && use.every(isPositive);
+  if (!Array.isArray(uses) || !uses.every(isUse)) throw new Error('not a list of [key, company, minute]');
+  return uses;
+};
+
+const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+
+/** One statement per minute, rows in key order, so that concurrent writers queue instead of deadlocking. */
+const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
+  for (const [minute, ofMinute] of Map.groupBy(uses, (use) => use[2])) {
+    const used = new Date(minute * minuteMs);
+    const keys = ofMinute.toSorted((a, b) => a[1] - b[1] || a[0] - b[0]);
+    await db
+      .updateTable('api_keys')
+      // Uses are reported by the minute, which may have begun before the key was created.
+      .set(({ fn, val }) => ({ last_used_utc: fn<Date>('GREATEST', ['created_utc', val(used)]) }))
+      .where(({ eb, refTuple, tuple }) =>
+        eb(
+          refTuple('company_id', 'id'),
+          'in',
+          keys.map(([id, companyId]) => tuple(companyId, id)),
+        ),
+      )
+      .where((eb) => eb.or([eb('revoked_utc', 'is', null), eb('revoked_utc', '>=', used)]))
+      .where((eb) => eb.or([eb('last_used_utc', 'is', null), eb('last_used_utc', '<', used)]))
+      .execute();
+  }
+};
+
+/** Stores the request counts that the gateways report. */
+export const recordRequests = ({ bus, db, log, metrics, now }: ReportsOptions): ReportWriter =>
+  gatherReports<RequestCount>({
+    bus,
+    db,
+    log,
+    metrics,
+    subject: requestsCountedSubject,
+    what: 'request counts',
+    read: (data) => {
+      // A gateway's clock may be ahead; rows must not be in the future.
+      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      return readCounts(data).map(([company, key, bucket, minute, ...sums]) => [
+        company,
+        key,
+        bucket,
+        Math.min(minute, currentMinute),
+        ...sums,
+      ]);
+    },
+    nameOf: (count) => count.slice(0, 4).join(' '),
+    merge: ([company, key, bucket, minute, answered, limited, failed], [, , , , ...more]) => [
+      company,
+      key,
+      bucket,
+      minute,
+      answered + more[0],
+      limited + more[1],
+      failed + more[2],
+    ],
+    companyOf: ([company]) => company,
+    write: addCounts,
+  });
+
+const readCounts = (data: Uint8Array): RequestReport => {
+  const counts = JSON.parse(Buffer.from(data).toString()) as RequestReport;
+  if (!Array.isArray(counts) || !counts.every(isCount)) throw new Error('not a list of request counts');
+  return counts;
+};
+
+const isCount = (count: unknown): boolean =>
+  Array.isArray(count) &&
+  count.length === 7 &&
+  (buckets as readonly unknown[]).includes(count[2]) &&
+  count.every((value, at) => at === 2 || (Number.isSafeInteger(value) && value >= 0));
+
+const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCount[]): Promise<void> => {
+  const rows = counts
+    .map(([company_id, key_id, bucket, minute, answered, limited, failed]) => ({
+      company_id,
+      minute_utc: new Date(minute * minuteMs),
+      key_id,
+      bucket,
+      answered,
+      limited,
+      failed,
+    }))
+    // Sorted by key, so that concurrent writers queue instead of deadlocking.
+    .toSorted(
+      (a, b) =>
+        a.company_id - b.company_id ||
+        a.minute_utc.getTime() - b.minute_utc.getTime() ||
+        a.key_id - b.key_id ||
+        a.bucket.localeCompare(b.bucket),
+    );
+  await db
+    .insertInto('request_minutes')
+    .values(rows)
+    .onDuplicateKeyUpdate({
+      answered: sql`request_minutes.answered + VALUES(answered)`,
+      limited: sql`request_minutes.limited + VALUES(limited)`,
+      failed: sql`request_minutes.failed + VALUES(failed)`,
+    })
+    .execute();
+};
+
+/** Reports of several gateways arrive close together and become one batch. */
+const gatherMs = 1000;
+/** More rows in one statement hold their locks longer without saving much. */
+const maxRowsPerWrite = 500;
+/** Rows kept while the database is unreachable. Further rows are dropped. */
+const maxRows = 100_000;
+
+interface ReportWriter {
+  /** Stops accepting reports and writes those it has. */
+  drain(): Promise<void>;
+}
+
+interface Gathered<Row> {
+  readonly name: string;
+  row: Row;
+}
+
+/**
+ * Collects the reports that gateways publish, as one replica of a queue group, and writes them in batches. Failed
+ * rows return to the batch and are written later; no row is written twice.
+ */
+const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
+  const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
+  const gathered = new Map<string, Gathered<Row>>();
+  let draining = false;
+
+  const writeAll = async (items: readonly Gathered<Row>[]): Promise<void> => {
+    for (const { name } of items) gathered.delete(name);
+    const rows = items.map(({ row }) => row);
+    const left = new Set(rows);
+    try {
+      await byShard(db, rows, companyOf, async (part, own) => {
+        // A part comes again, divided, if its shard was split. Some of its rows may be written.
+        const ours = part.filter((row) => left.has(row));
+        for (let at = 0; at < ours.length; at += maxRowsPerWrite) {
+          const some = ours.slice(at, at + maxRowsPerWrite);
+          await write(own, some);
+          for (const row of some) left.delete(row);
+        }
+      });
+    } catch (error) {
+      log.warn({ error, rows: left.size, draining }, `${what} could not be written`);
+      if (!draining) for (const row of left) take(row);
+    }
+  };
+  const batch = createBatch<Gathered<Row>>({
+    name: what.replaceAll(' ', '-'),
+    metrics,
+    when: after(gatherMs),
+    maxItems: maxRows,
+    maxWaiting: maxRows,
+    flush: writeAll,
+  });
+  const take = (row: Row): void => {
+    const name = nameOf(row);
+    const known = gathered.get(name);
+    if (known) known.row = merge(known.row, row);
+    else {
+      const item = { name, row };
+      gathered.set(name, item);
+      if (!batch.add(item)) gathered.delete(name);
+    }
+  };
+
+  const subscription = bus.nc.subscribe(options.subject, {
+    queue: 'access',
+    callback: (error, message) => {
+      if (error || !isNotice(message)) return;
+      try {
+        for (const row of read(message.data)) take(row);
+      } catch (cause) {
+        log.error({ error: cause }, `report of ${what} cannot be read`);
+      }
+    },
+  });
+
+  return {
+    drain: async () => {
+      subscription.unsubscribe();
+      draining = true;
+      await batch.drain();
+    },
+  };
+};
+
+interface ReportOptions<Row> {
+  readonly bus: Bus;
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly subject: string;
+  /** The name of the rows in log messages. */
+  readonly what: string;
+  /** @throws on anything that is not a report: one wrong value would fail the statement for all rows. */
+  readonly read: (data: Uint8Array) => readonly Row[];
+  /** Rows with the same name are merged. */
+  readonly nameOf: (row: Row) => string;
+  readonly merge: (known: Row, row: Row) => Row;
+  readonly companyOf: (row: Row) => number;
+  /** Its rows are in one shard. */
+  readonly write: (db: Database<AccessTables>, rows: readonly Row[]) => Promise<void>;
+}
