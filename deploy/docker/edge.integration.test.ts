@@ -8,11 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp, startProgram } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
-import {
-  pagePermissions,
-  pagePolicy,
-  securityHeaders,
-} from '../../services/gateway/portal/security-headers.ts';
+import { pagePermissions, pagePolicy, securityHeaders } from '../../services/gateway/portal/answers.ts';
 import { providePrograms } from '../local/toolchain/provide.mjs';
 
 // Runs a real nginx with the files of the image, a folder of pages, and a gateway that records its requests.

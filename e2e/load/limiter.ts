@@ -5,7 +5,7 @@ import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { startNats } from '../../deploy/local/servers.ts';
 import { type Counter, createCounter } from '../../services/gateway/limits/counter.ts';
 import { companySlot, keySlot } from '../../services/gateway/limits/counts.ts';
-import { windowOf } from '../../services/gateway/limits/window.ts';
+import { windowOf } from '../../services/gateway/limits/limiter.ts';
 import { readCpu } from './cpu.ts';
 import { type BenchContext, makeHome } from './driver.ts';
 import {

@@ -1,5 +1,7 @@
-import { invalidField, Problem, problem } from '@causeway/proto';
-import { LaneError } from '@causeway/runtime';
+import { type HttpOperation, invalidField, Problem, problem, repeatOf } from '@causeway/proto';
+import { type LaneAnswer, type LaneCall, LaneError, randomHex } from '@causeway/runtime';
+import type { Exchange } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
 import { CountError } from './limits/counter.ts';
 
 /** The error that a caller gets for anything thrown. */
@@ -35,3 +37,31 @@ export const invalidHost = (): Problem =>
 /** Refused because the sealed answer (`writeAnswer`) would be held in memory whole, and no client needs to send one. */
 export const pageWithChunks = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'a page takes no body' });
+
+/** Sends a request to the service of its operation. @throws LaneError */
+export const callService = (
+  { lanes }: Pick<Gateway, 'lanes'>,
+  { requestId, traceparent, head }: Exchange,
+  { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,
+  body: Buffer,
+): Promise<LaneAnswer> =>
+  lanes[operation.service].request({
+    operation: operation.id,
+    requestId,
+    traceparent,
+    budgetMs: operation.deadlineMs,
+    params,
+    query: head.query,
+    body,
+    ...caller,
+    ...sendingOf(operation),
+  });
+
+const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
+  const repeat = repeatOf(operation);
+  return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
+};
+
+/** Begins with the time in milliseconds, so that the rows that name calls are inserted in the order of their index. */
+const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);

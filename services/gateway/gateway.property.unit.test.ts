@@ -3,10 +3,9 @@ import { keyOperations, memberOperations, Problem } from '@causeway/proto';
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientAddress } from './http/client-address.ts';
-import { readToken, tokenCookie } from './portal/cookie.ts';
-import type { PortalHead } from './portal/head.ts';
-import { requireSameSite } from './portal/same-site.ts';
+import { clientAddress } from './http/head.ts';
+import { readToken, tokenCookie } from './portal/answers.ts';
+import { type PortalHead, requireSameSite } from './portal/visit.ts';
 import { createRouter } from './routes.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });

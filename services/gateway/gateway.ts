@@ -1,16 +1,15 @@
 import type { KeyOperation, ServiceName } from '@causeway/proto';
 import type { Bus, KeyTable, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Bodies } from './http/body.ts';
-import type { LastUsed } from './keys/last-used.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { DefaultLimits } from './limits/policy.ts';
-import type { Pages } from './pages.ts';
+import type { Pages } from './portal/files.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
 import type { Tails } from './portal/tails.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
-import type { RequestCounts } from './usage/request-counts.ts';
+import type { LastUsed, RequestCounts } from './use-reports.ts';
 
 /** The dependencies of the request handlers. */
 export interface Gateway {

@@ -1,11 +1,9 @@
 import { Exchange } from './exchange.ts';
 import { invalidHost, pageWithChunks } from './failures.ts';
 import type { Gateway } from './gateway.ts';
-import { addressOf } from './http/client-address.ts';
-import { readHead } from './http/head.ts';
+import { addressOf, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
-import { keyAnswers } from './keys/answers.ts';
-import { serveKey } from './keys/serve.ts';
+import { keyAnswers, serveKey } from './keys/serve.ts';
 import { memberAnswers } from './portal/answers.ts';
 import { serveMember } from './portal/serve.ts';
 import { readVisit } from './portal/visit.ts';

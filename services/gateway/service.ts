@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   basePath,
   keyOperations,
@@ -13,19 +14,16 @@ import type { Gateway } from './gateway.ts';
 import { handle } from './handle.ts';
 import { createBodies } from './http/body.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
-import { reportLastUsed } from './keys/last-used.ts';
 import { keepPresence } from './keys/presence.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
-import { gatewayMetrics } from './metrics.ts';
-import { createPages } from './pages.ts';
+import { createPages } from './portal/files.ts';
 import { createPortal } from './portal/portal.ts';
 import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
-import { retry } from './retry.ts';
 import { createRouter } from './routes.ts';
-import { countTraffic } from './traffic.ts';
-import { reportRequests } from './usage/request-counts.ts';
+import { countTraffic, gatewayMetrics } from './traffic.ts';
+import { reportLastUsed, reportRequests } from './use-reports.ts';
 
 /** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
 const countTimeoutMs = 500;
@@ -190,3 +188,29 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
 };
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Retries `work` with a pause after each failure: a NATS cluster may elect its leaders while a gateway starts.
+ * @throws the last error after `withinMs`.
+ */
+const retry = async <Result>(
+  work: () => Promise<Result>,
+  { withinMs, pauseMs = 250, onError }: RetryOptions,
+): Promise<Result> => {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() + pauseMs > deadlineMs) throw error;
+      onError(error);
+    }
+    await sleep(pauseMs);
+  }
+};
+
+interface RetryOptions {
+  readonly withinMs: number;
+  readonly pauseMs?: number;
+  readonly onError: (error: unknown) => void;
+}

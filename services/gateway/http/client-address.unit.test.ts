@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './head.ts';
 
 test.each([
   ['127.0.0.1', '127.0.0.1'],

@@ -22,7 +22,7 @@ import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { reportLastUsed } from './last-used.ts';
+import { reportLastUsed } from '../use-reports.ts';
 import { keepPresence } from './presence.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });

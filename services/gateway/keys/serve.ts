@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Bucket,
+  basePath,
   bodyLimitOf,
+  hashKeyValue,
   type KeyEntry,
   type KeyOperation,
+  keyEntryName,
   methodNotAllowed,
   missingScope,
   Problem,
@@ -13,19 +16,15 @@ import {
   renderLimitExceeded,
   takesIdempotencyKey,
 } from '@causeway/proto';
-import type { LaneAnswer } from '@causeway/runtime';
-import { authenticate, stillValid } from '../authenticate.ts';
-import { callService } from '../call-service.ts';
-import type { Exchange } from '../exchange.ts';
-import { invalidIdempotencyKey } from '../failures.ts';
+import type { KeyTable, LaneAnswer } from '@causeway/runtime';
+import type { AnswerRules, Exchange } from '../exchange.ts';
+import { callService, invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
-import type { Limits } from '../limits/limiter.ts';
-import { countedIn, keyLimits, limitHeaders } from '../limits/policy.ts';
-import { windowName } from '../limits/window.ts';
+import { type Limits, windowName } from '../limits/limiter.ts';
+import { countedIn, type Header, keyLimits, limitHeaders } from '../limits/policy.ts';
 import type { Match } from '../routes.ts';
 import { tracedCount } from '../tracing.ts';
-import { apiPrefix } from './answers.ts';
 
 /**
  * Serves one request with an API key, in the order of the contract ("Order of checks"): authentication, route, scope,
@@ -175,3 +174,52 @@ interface Admitted {
   readonly bucket: Bucket;
   readonly limits: Limits;
 }
+
+const apiPrefix = `${basePath}/`;
+
+/** Answers contain personal data, and every request is counted: no cache may store them. */
+const noStore: Header = ['Cache-Control', 'no-store'];
+
+/** The properties of all answers of the integration interface. */
+export const keyAnswers: AnswerRules = {
+  logged: 'request',
+  always: [],
+  api: [noStore],
+  shapeOf: (path) => (path.startsWith(`${apiPrefix}integrations/lookups/`) ? 'lookup' : 'general'),
+  translate: (headers) => Object.entries(headers).filter(([name]) => name !== 'Content-Type'),
+};
+
+/** The caller, as far as the gateway can tell. */
+type Identity =
+  | {
+      readonly outcome: 'known';
+      /** The key's hash, which proves to the services that the caller sent the key. */
+      readonly proof: string;
+      /** Of its entry. */
+      readonly name: string;
+      readonly key: KeyEntry;
+    }
+  | { readonly outcome: 'refused' }
+  /** The key is unknown, but the copy of the key table may be out of date. */
+  | { readonly outcome: 'undecided' };
+
+const refused: Identity = { outcome: 'refused' };
+const undecided: Identity = { outcome: 'undecided' };
+
+/**
+ * Authenticates a key from memory. A refusal costs two SHA-256 and one map lookup.
+ * @param companyId as the key names it.
+ * @param fresh false while the key table receives no updates: an unknown key may then be new.
+ */
+const authenticate = (apiKey: string, companyId: number, table: KeyTable, fresh: boolean): Identity => {
+  if (!table.trusted()) return undecided;
+  const proof = hashKeyValue(apiKey);
+  const name = keyEntryName(proof);
+  const key = table.key(name);
+  if (key === undefined) return fresh ? refused : undecided;
+  return key.active && key.companyId === companyId ? { outcome: 'known', proof, name, key } : refused;
+};
+
+/** Whether a key is still known: it may have been revoked while its request was counted. */
+const stillValid = (identity: { readonly name: string }, table: KeyTable): boolean =>
+  table.trusted() && table.key(identity.name)?.active === true;

@@ -1,9 +1,8 @@
 import type { LimitName } from '@causeway/proto';
 import type { Counter } from './counter.ts';
-import { windowEndSeconds, windowOf } from './window.ts';
 
 /** A limit that applies to a request: a counter and its maximum in a window. */
-export interface Limit {
+interface Limit {
   /** The bucket, as headers and bodies name it. */
   readonly name: LimitName;
   readonly slot: number;
@@ -76,3 +75,13 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
     },
   };
 };
+
+/** Fixed windows, aligned to the UTC minute (contract, "Rate limits"). */
+export const windowSeconds = 60;
+export const windowName = '1m';
+
+/** The window a time falls in: minutes since 1970. */
+export const windowOf = (timeMs: number): number => Math.floor(timeMs / (windowSeconds * 1000));
+
+/** When the window ends, in epoch seconds. */
+export const windowEndSeconds = (window: number): number => (window + 1) * windowSeconds;

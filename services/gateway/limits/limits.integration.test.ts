@@ -7,9 +7,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
 import { companySlot, keySlot } from './counts.ts';
-import { openJetStreamLog } from './jetstream-log.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import type { LogState } from './log.ts';
+import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership, MovedError } from './owner.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 

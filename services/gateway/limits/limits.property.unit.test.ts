@@ -12,12 +12,18 @@ import {
   type Totals,
   toTotals,
 } from './counts.ts';
-import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
+import {
+  createLimiter,
+  type Limiter,
+  type Limits,
+  type Verdict,
+  windowEndSeconds,
+  windowOf,
+} from './limiter.ts';
 import { claimOwnership, MovedError, type Owner } from './owner.ts';
 import { limitHeaders } from './policy.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 import { emptyStore, simulatedLog } from './testing/simulated-log.ts';
-import { windowEndSeconds, windowOf } from './window.ts';
 
 describe('counts', () => {
   const window = fc.integer({ min: 29_000_000, max: 29_000_003 });

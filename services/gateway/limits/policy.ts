@@ -1,8 +1,6 @@
-import type { Bucket, CompanyEntry, KeyEntry, LimitName } from '@causeway/proto';
-import { limitPolicy } from '@causeway/proto';
+import { type Bucket, type CompanyEntry, type KeyEntry, type LimitName, limitPolicy } from '@causeway/proto';
 import { companySlot, keySlot, memberSlot } from './counts.ts';
-import type { Limits, Verdict } from './limiter.ts';
-import { windowName, windowSeconds } from './window.ts';
+import { type Limits, type Verdict, windowName, windowSeconds } from './limiter.ts';
 
 /** The configured limits, in requests per minute. */
 export interface DefaultLimits {

@@ -4,7 +4,7 @@ import { type Bus, isRequest, type Log, type Metrics, randomHex } from '@causewa
 import type { Msg } from '@nats-io/transport-node';
 import type { Asker } from './ask.ts';
 import type { Positions, Takes } from './counts.ts';
-import { openJetStreamLog } from './jetstream-log.ts';
+import { openJetStreamLog } from './log.ts';
 import { claimOwnership, type Listener, LogsSilentError, MovedError, type Owner } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 

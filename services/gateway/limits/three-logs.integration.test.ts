@@ -4,11 +4,10 @@ import { type Bus, connectBus, createMetrics, ensureLimitStreams } from '@causew
 import { type TestNats, testNatsCluster } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { gatewayMetrics } from '../metrics.ts';
+import { gatewayMetrics } from '../traffic.ts';
 import { createAsker } from './ask.ts';
 import { type Counter, createCounter, type Take } from './counter.ts';
-import { openJetStreamLog } from './jetstream-log.ts';
-import type { LogState } from './log.ts';
+import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 

@@ -1,9 +1,7 @@
 import { deviceHeader, sessionTokenHeader } from '@causeway/proto';
 import type { AnswerRules } from '../exchange.ts';
 import type { Header } from '../limits/policy.ts';
-import type { Client } from './client.ts';
-import { deviceCookie, tokenCookie } from './cookie.ts';
-import { dataPolicy, securityHeaders } from './security-headers.ts';
+import type { Client } from './visit.ts';
 
 /** The properties of all answers of the portal to this client. */
 export const memberAnswers = (client: Client): AnswerRules => ({
@@ -20,8 +18,100 @@ export const memberAnswers = (client: Client): AnswerRules => ({
   ],
 });
 
+/** An answer of the API is data: if it is ever shown as a page, nothing in it may run or be framed. */
+const dataPolicy: Header = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
+
 const dataHeaders: readonly Header[] = [
   ['Cache-Control', 'no-store'],
   ['Vary', 'Cookie, Origin, Sec-Fetch-Site'],
   dataPolicy,
+];
+
+/**
+ * The session's cookie. `__Host-` binds it to this host and to https. Browsers refuse such a cookie on plain
+ * http://localhost, so only there it has a name without the prefix.
+ */
+const secureName = '__Host-causeway';
+const plainName = 'causeway';
+const token = /^[\w-]{43}$/;
+/** The cookie that names the members who have signed in with this browser; `access` issues and checks it. */
+const device = /^[\w.-]{1,300}$/;
+/** 400 days, the longest time that browsers keep a cookie. */
+const deviceSeconds = 400 * 86_400;
+
+const isLocal = ({ host, https }: Client): boolean =>
+  !https && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host);
+
+const nameFor = (client: Client, suffix = ''): string => (isLocal(client) ? plainName : secureName) + suffix;
+const deviceSuffix = '-device';
+
+/** The session's token; empty if there is none, or two, because then one was planted. */
+export const readToken = (cookie: string, client: Client): string => read(cookie, nameFor(client), token);
+
+/** The token of the known-devices cookie; empty in the same cases. */
+export const readDevice = (cookie: string, client: Client): string =>
+  read(cookie, nameFor(client, deviceSuffix), device);
+
+const read = (cookie: string, cookieName: string, valid: RegExp): string => {
+  const name = `${cookieName}=`;
+  const values = cookie
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(name))
+    .map((pair) => pair.slice(name.length));
+  const [value = ''] = values;
+  return values.length === 1 && valid.test(value) ? value : '';
+};
+
+/** The value of `Set-Cookie`; an empty token deletes the cookie. It lasts until the browser closes or `access` ends it. */
+export const tokenCookie = (value: string, client: Client): string =>
+  write(nameFor(client), value, client, value === '' ? 0 : undefined);
+
+/** The same for the known-devices cookie, which outlives the session. */
+export const deviceCookie = (value: string, client: Client): string =>
+  write(nameFor(client, deviceSuffix), value, client, deviceSeconds);
+
+const write = (name: string, value: string, client: Client, seconds: number | undefined): string =>
+  [
+    `${name}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(isLocal(client) ? [] : ['Secure']),
+    ...(seconds === undefined ? [] : [`Max-Age=${seconds}`]),
+  ].join('; ');
+
+const always: readonly Header[] = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+];
+const https: Header = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'];
+
+/** The headers of every answer of the portal. */
+export const securityHeaders = (client: Client): readonly Header[] =>
+  client.https ? [...always, https] : always;
+
+/** A page may run and load its own files and connect to its own origin, nothing else. */
+export const pagePolicy = (nonce?: string): Header => [
+  'Content-Security-Policy',
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    nonce ? `style-src 'self' 'nonce-${nonce}'` : "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+];
+
+export const pagePermissions: Header = [
+  'Permissions-Policy',
+  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self)',
 ];

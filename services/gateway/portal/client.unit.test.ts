@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clientOf } from './client.ts';
-import { deviceCookie, readDevice, readToken, tokenCookie } from './cookie.ts';
-import type { PortalHead } from './head.ts';
-import { requireSameSite } from './same-site.ts';
+import { deviceCookie, readDevice, readToken, tokenCookie } from './answers.ts';
+import { clientOf, type PortalHead, requireSameSite } from './visit.ts';
 
 const head = (more: Partial<PortalHead> = {}): PortalHead => ({
   host: 'crm.example',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLog } from '@causeway/runtime';
 import { expect, onTestFinished, test } from 'vitest';
 import { portalFiles } from './files.ts';
-import type { PortalHead } from './head.ts';
+import type { PortalHead } from './visit.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const asks = (more: Partial<PortalHead> = {}) =>

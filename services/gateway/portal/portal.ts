@@ -1,11 +1,15 @@
-import { type MemberOperation, memberOperations, methodNotAllowed, portalBasePath } from '@causeway/proto';
+import {
+  type MemberOperation,
+  memberOperations,
+  methodNotAllowed,
+  portalBasePath,
+  problem,
+} from '@causeway/proto';
 import type { Log } from '@causeway/runtime';
 import type { Head } from '../http/head.ts';
-import type { Page } from '../pages.ts';
 import { createRouter, type Routed } from '../routes.ts';
-import { type Bounds, createBounds } from './bounds.ts';
-import { portalFiles } from './files.ts';
-import type { PortalHead } from './head.ts';
+import { type Page, portalFiles } from './files.ts';
+import type { PortalHead } from './visit.ts';
 
 /** The dependencies of the portal's requests, in addition to the gateway's. */
 export interface Portal {
@@ -34,8 +38,85 @@ export const createPortal = ({ log, folder }: PortalOptions): Portal => {
 
 const apiPrefix = `${portalBasePath}/`;
 
-export interface PortalOptions {
+interface PortalOptions {
   readonly log: Log;
   /** The folder of the built portal. */
   readonly folder: string | undefined;
 }
+
+/**
+ * Limits on requests to the portal: how many there are at once, and how many strangers send in a time. Requests without
+ * a session have limits of their own, and take no member's place.
+ */
+interface Bounds {
+  /** Operations without a session, by network. */
+  readonly strangers: Bound;
+  /** Session lookups, by network, because an attacker invents a new token for each request. */
+  readonly arriving: Bound;
+  /** Operations with a session, by token. */
+  readonly members: Bound;
+}
+
+interface Bound {
+  /** @returns a function that releases the place. @throws Problem `too_many_requests`, or `service_unavailable` if full */
+  enter(who: string): () => void;
+}
+
+export const createBounds = (): Bounds => ({
+  // Enough for an office that signs in at nine.
+  strangers: createBound(16, 1000, createPace(20, 100)),
+  arriving: createBound(64, 2000),
+  // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
+  members: createBound(32, 2000),
+});
+
+/** @param pace undefined where nothing but the number at once is limited. */
+const createBound = (maxEach: number, maxAll: number, pace?: Pace): Bound => {
+  const inside = new Map<string, number>();
+  let all = 0;
+  return {
+    enter: (who) => {
+      const count = inside.get(who) ?? 0;
+      if (count >= maxEach) throw problem('too_many_requests');
+      if (all >= maxAll) throw problem('service_unavailable');
+      if (pace?.admits(who) === false) throw problem('too_many_requests');
+      inside.set(who, count + 1);
+      all++;
+      return () => {
+        all--;
+        const left = inside.get(who)! - 1;
+        if (left > 0) inside.set(who, left);
+        else inside.delete(who);
+      };
+    },
+  };
+};
+
+interface Pace {
+  admits(who: string): boolean;
+}
+
+/**
+ * A request rate for each caller, with a burst (generic cell rate algorithm: one time for each caller that is not
+ * idle). It is kept in memory, so that a refusal costs no message; `access` does the exact counting.
+ */
+export const createPace = (perSecond: number, burst: number, nowMs = () => performance.now()): Pace => {
+  const everyMs = 1000 / perSecond;
+  /** When each caller will be idle again if it sends no more. */
+  const idleAtMs = new Map<string, number>();
+  return {
+    admits: (who) => {
+      const now = nowMs();
+      const idleAt = Math.max(idleAtMs.get(who) ?? 0, now);
+      if (idleAt - now > everyMs * (burst - 1)) return false;
+      // Keeps the latest callers at the end of the map.
+      idleAtMs.delete(who);
+      idleAtMs.set(who, idleAt + everyMs);
+      if (idleAtMs.size > maxRemembered) idleAtMs.delete(idleAtMs.keys().next().value!);
+      return true;
+    },
+  };
+};
+
+/** About 2 MB. */
+const maxRemembered = 10_000;

@@ -12,20 +12,18 @@ import {
   type ResolvedSession,
   roleAllows,
   roleRequired,
+  tooManyRequests,
 } from '@causeway/proto';
-import { callService } from '../call-service.ts';
 import type { Exchange } from '../exchange.ts';
-import { invalidContentType } from '../failures.ts';
+import { callService, invalidContentType } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody } from '../http/body.ts';
 import type { Head } from '../http/head.ts';
-import type { Header } from '../limits/policy.ts';
+import { type Header, memberLimits } from '../limits/policy.ts';
 import type { Match } from '../routes.ts';
-import { readDevice, readToken } from './cookie.ts';
-import { countMember } from './member-limit.ts';
-import { requireSameSite } from './same-site.ts';
+import { readDevice, readToken } from './answers.ts';
 import type { KnownSession } from './sessions.ts';
-import type { Visit } from './visit.ts';
+import { requireSameSite, type Visit } from './visit.ts';
 
 /**
  * Serves one request of the portal's API, in this order of checks: path and method, origin (for changes), concurrency,
@@ -165,4 +163,13 @@ const actorOf = (
   const device = readDevice(cookie, visit.client);
   const known = device ? { ...from, device } : from;
   return asker ? { ...known, token: asker.token, passive: isPassive(exchange, visit, match) } : known;
+};
+
+/**
+ * Counts an operation of a signed-in member exactly, over all gateways and all of the member's sessions.
+ * @throws Problem `too_many_requests`; CountError if it could not be counted.
+ */
+const countMember = async ({ limiter, limits }: Gateway, { user }: KnownSession): Promise<void> => {
+  const { admitted, limit, resetSeconds } = await limiter.take(memberLimits(user.id, limits));
+  if (!admitted) throw tooManyRequests(limit, Math.max(1, Math.ceil(resetSeconds - Date.now() / 1000)));
 };

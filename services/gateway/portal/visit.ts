@@ -1,6 +1,5 @@
+import { passiveHeader, problem } from '@causeway/proto';
 import type { HttpRequest } from '../http/uws.ts';
-import { type Client, clientOf } from './client.ts';
-import { type PortalHead, readPortalHead } from './head.ts';
 
 /** The parts of a portal request that other requests do not have. */
 export interface Visit {
@@ -12,3 +11,75 @@ export const readVisit = (request: HttpRequest, address: string, trustedProxies:
   const head = readPortalHead(request);
   return { head, client: clientOf(head, address, trustedProxies) };
 };
+
+/** The headers of the portal's requests, in addition to the `Head` of every request. */
+export interface PortalHead {
+  readonly host: string;
+  readonly cookie: string;
+  readonly origin: string;
+  readonly fetchSite: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly acceptEncoding: string;
+  readonly ifNoneMatch: string;
+  readonly forwardedProto: string;
+  readonly forwardedHost: string;
+  /** Whether the page sent it without a user action (`passiveHeader`). */
+  readonly passive: boolean;
+}
+
+const maxUserAgentCharacters = 300;
+
+/** The request object is valid only until its handler returns. */
+const readPortalHead = (request: HttpRequest): PortalHead => ({
+  host: request.getHeader('host'),
+  cookie: request.getHeader('cookie'),
+  origin: request.getHeader('origin'),
+  fetchSite: request.getHeader('sec-fetch-site'),
+  contentType: request.getHeader('content-type'),
+  userAgent: request.getHeader('user-agent').slice(0, maxUserAgentCharacters),
+  acceptEncoding: request.getHeader('accept-encoding'),
+  ifNoneMatch: request.getHeader('if-none-match'),
+  forwardedProto: request.getHeader('x-forwarded-proto'),
+  forwardedHost: request.getHeader('x-forwarded-host'),
+  passive: request.getHeader(passiveHeader) !== '',
+});
+
+/** The client's address, and the scheme and host by which it reached this service. */
+export interface Client {
+  readonly address: string;
+  /** Whether the browser used https; cookies and headers depend on it. */
+  readonly https: boolean;
+  /** Host and port, as the browser sees them. */
+  readonly host: string;
+}
+
+/** Trusts proxies for scheme and host as well (`clientAddress`). */
+export const clientOf = (head: PortalHead, address: string, trustedProxies: number): Client =>
+  trustedProxies === 0
+    ? { address, https: false, host: head.host }
+    : {
+        address,
+        https: head.forwardedProto.split(',')[0]?.trim() === 'https',
+        host: head.forwardedHost.split(',')[0]?.trim() || head.host,
+      };
+
+/**
+ * Allows a call that changes something only from the portal's own pages. Checks Fetch Metadata, or `Origin` for browsers
+ * too old to send it. Covers signing in too: otherwise another site could sign a visitor in to an attacker's account.
+ * @throws Problem `cross_site`
+ */
+export const requireSameSite = ({ fetchSite, origin }: PortalHead, client: Client): void => {
+  if (fetchSite !== '') {
+    if (fetchSite === 'same-origin') return;
+  } else {
+    const from = /^https?:\/\//.test(origin) ? URL.parse(origin) : null;
+    // Behind a proxy that does not forward the scheme it is unknown, so only the host is compared.
+    if (from && (from.protocol === 'https:' || !client.https) && from.host === hostOf(client, from.protocol))
+      return;
+  }
+  throw problem('cross_site');
+};
+
+/** The host, without the scheme's default port. */
+const hostOf = ({ host }: Client, protocol: string): string => URL.parse(`${protocol}//${host}`)?.host ?? '';
