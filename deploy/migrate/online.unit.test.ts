@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { splitStatements } from '../../services/runtime/database/statements.ts';
+import { splitStatements } from '../../services/runtime/database/migrate.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

@@ -16,7 +16,6 @@ export {
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';
 export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
-export { later, sendDeferred } from './database/deferred.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
@@ -30,30 +29,42 @@ export {
   spansShards,
   TenantGuardError,
 } from './database/errors.ts';
-export { keyspaceIdOf } from './database/keyspace-id.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
-export { perCountFor } from './database/per-count.ts';
-export { rowList } from './database/row-list.ts';
-export { byShard, partsByShard } from './database/shards.ts';
+export { later, perCountFor, rowList, sendDeferred } from './database/queries.ts';
+export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { deleteSome, type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
-export { type Admission, type AdmitOptions, admitWaiting } from './deliveries/admit-waiting.ts';
-export { countWaiting } from './deliveries/count-waiting.ts';
-export { hasRoomForWaiting } from './deliveries/has-room.ts';
-export { nextDueMs, nextDueSql, type QueueDue } from './deliveries/next-due.ts';
 export {
   createMissedReport,
   noteMissed,
   takeBackMissed,
   type WaitingEvent,
 } from './deliveries/note-missed.ts';
-export { raiseSubscriptionsVersion } from './deliveries/raise-version.ts';
-export { findReplayCandidates, type ReplayCandidate } from './deliveries/replay-candidates.ts';
-export { type ReplaySelection, replayFilterOf, replaySelectionOf } from './deliveries/replay-selection.ts';
-export { type Identity, identify } from './idempotency/identity.ts';
-export { type CarriedOut, createLedger, type IdempotencyTables, type Ledger } from './idempotency/ledger.ts';
+export { nextDueMs, nextDueSql, type QueueDue, raiseSubscriptionsVersion } from './deliveries/queues.ts';
+export {
+  findReplayCandidates,
+  type ReplayCandidate,
+  type ReplaySelection,
+  replayFilterOf,
+  replaySelectionOf,
+} from './deliveries/replay.ts';
+export {
+  type Admission,
+  type AdmitOptions,
+  admitWaiting,
+  countWaiting,
+  hasRoomForWaiting,
+} from './deliveries/waiting.ts';
+export {
+  type CarriedOut,
+  createLedger,
+  type IdempotencyTables,
+  type Identity,
+  identify,
+  type Ledger,
+} from './idempotency/ledger.ts';
 export { createOnce, type Once } from './idempotency/once.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table/digest.ts';
 export { followKeyTable, type KeyTable } from './key-table/follow.ts';

@@ -26,9 +26,8 @@ import {
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
-import { type Identity, identify } from './idempotency/identity.ts';
-import type { Once } from './idempotency/once.ts';
-import { createCallSharing } from './idempotency/share-calls.ts';
+import { type Identity, identify } from './idempotency/ledger.ts';
+import { createCallSharing, type Once } from './idempotency/once.ts';
 import type { Answer } from './lanes/call.ts';
 import { type Call, each, type LaneHandler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';

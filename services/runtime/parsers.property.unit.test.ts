@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { ConfigError, duration, durations, flag, integer, parseConfig } from './config.ts';
-import { splitStatements } from './database/statements.ts';
+import { splitStatements } from './database/migrate.ts';
 import { parseMysqlUrl } from './database/url.ts';
 import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from './lanes/frame.ts';
 import { childTraceparent } from './trace.ts';

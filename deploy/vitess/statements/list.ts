@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NotedStatement } from '../../../services/runtime/database/statement-notes.ts';
+import type { NotedStatement } from '../../../services/runtime/database/tenant-guard.ts';
 import { normalize } from './normalize.ts';
 
 /** A statement of the services, and what the planner of Vitess makes of it. */

@@ -1,10 +1,10 @@
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import type { ResultSetHeader } from 'mysql2';
-import { isDeferred, nothing } from './deferred.ts';
 import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch, spansShards } from './errors.ts';
 import type { Pool } from './pool.ts';
+import { isDeferred, nothing } from './queries.ts';
 import type { ServerConnection } from './server-connection.ts';
-import { throughShardSwitch } from './shard-switch.ts';
+import { throughShardSwitch } from './shards.ts';
 import type { Send, Statement } from './traced.ts';
 
 /**

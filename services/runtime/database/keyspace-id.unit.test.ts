@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyspaceIdOf } from './keyspace-id.ts';
+import { keyspaceIdOf } from './shards.ts';
 
 // Computed by Vitess's own hash (github.com/cespare/xxhash); the first is in Vitess's tests too.
 test.each([

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { isLockWaitTimeout } from './errors.ts';
 import { sessionSql } from './session.ts';
-import { splitStatements } from './statements.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
 
 /** One owner's migrations: files `NNN-name.sql` in one folder, counted from 001 without a gap. */
@@ -52,7 +51,7 @@ export const migrate = async (
   }
 };
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** How long to retry a statement whose table is in use; ten minutes by default. */
   readonly retryForMs?: number;
   /** Called on each retry, with the file's name. */
@@ -254,3 +253,33 @@ const record = (
 const recordSql = (file: MigrationFile, done: number): string =>
   `REPLACE INTO schema_migrations (file, statements_done, statements_all, digest) ` +
   `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
+
+/**
+ * Splits an SQL script at its semicolons as the server reads it: not inside strings, quoted names or comments.
+ * Comments are dropped, except those that MySQL interprets (version comments, optimizer hints). `DELIMITER` is a
+ * command of the mysql client and not supported: stored programs must be a single statement.
+ */
+export const splitStatements = (script: string): string[] => {
+  const statements: string[] = [];
+  let statement = '';
+  for (const [text] of script.matchAll(token)) {
+    if (text === ';') {
+      statements.push(statement.trim());
+      statement = '';
+    } else if (isComment(text)) {
+      statement += ' ';
+    } else {
+      statement += text;
+    }
+  }
+  statements.push(statement.trim());
+  return statements.filter((one) => one !== '');
+};
+
+const token =
+  /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`[^`]*`|\/\*[\s\S]*?\*\/|--(?=\s|$)[^\n]*|#[^\n]*|;|[^'"`/\-#;]+|[\s\S]/g;
+
+const isComment = (text: string): boolean =>
+  (text.startsWith('/*') && !text.startsWith('/*!') && !text.startsWith('/*+')) ||
+  /^--(?:\s|$)/.test(text) ||
+  text.startsWith('#');

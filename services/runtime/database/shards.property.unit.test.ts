@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Database } from './connect.ts';
-import { keyspaceIdOf } from './keyspace-id.ts';
-import { byShard, createShards, partsByShard } from './shards.ts';
+import { byShard, createShards, keyspaceIdOf, partsByShard } from './shards.ts';
 
 const company = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const companies = fc.array(company, { maxLength: 60 });

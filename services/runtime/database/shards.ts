@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from './connect.ts';
-import { spansShards } from './errors.ts';
-import { keyspaceIdOf } from './keyspace-id.ts';
+import { DatabaseUnavailable, isShardSwitch, spansShards } from './errors.ts';
 
 /** The shards of a database that vtgate serves. */
 export interface Shards {
@@ -122,7 +122,7 @@ export const partsByShard = async <DB, Row>(
   }));
 };
 
-export interface Part<DB, Row> {
+interface Part<DB, Row> {
   readonly db: Database<DB>;
   readonly rows: readonly Row[];
 }
@@ -135,3 +135,65 @@ export const readVitessShards = async <DB>(db: Kysely<DB>, keyspace: string): Pr
   if (own.length === 0) throw new Error(`vtgate has no shard of the keyspace ${keyspace}`);
   return own.map((name) => name.slice(keyspace.length + 1));
 };
+
+/**
+ * The keyspace ID of a company, as 16 hexadecimal digits: where Vitess's vindex `xxhash` puts its rows. It is the XXH64
+ * of the id's decimal digits, the lowest byte first (https://xxhash.com; go/vt/vtgate/vindexes/xxhash.go).
+ */
+export const keyspaceIdOf = (companyId: number): string => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(xxh64(Buffer.from(String(companyId))));
+  return bytes.toString('hex');
+};
+
+/** For fewer than 32 bytes, with seed 0. Longer input has a part of its own, and no id is that long. */
+const xxh64 = (bytes: Buffer): bigint => {
+  let hash = uint64(prime5 + BigInt(bytes.length));
+  let at = 0;
+  for (; at + 8 <= bytes.length; at += 8) {
+    const lane = uint64(rotated(uint64(bytes.readBigUInt64LE(at) * prime2), 31n) * prime1);
+    hash = uint64(rotated(hash ^ lane, 27n) * prime1 + prime4);
+  }
+  for (; at + 4 <= bytes.length; at += 4)
+    hash = uint64(rotated(hash ^ uint64(BigInt(bytes.readUInt32LE(at)) * prime1), 23n) * prime2 + prime3);
+  for (; at < bytes.length; at++)
+    hash = uint64(rotated(hash ^ uint64(BigInt(bytes[at]!) * prime5), 11n) * prime1);
+  hash = uint64((hash ^ (hash >> 33n)) * prime2);
+  hash = uint64((hash ^ (hash >> 29n)) * prime3);
+  return hash ^ (hash >> 32n);
+};
+
+const uint64 = (value: bigint): bigint => BigInt.asUintN(64, value);
+const rotated = (value: bigint, bits: bigint): bigint => uint64((value << bits) | (value >> (64n - bits)));
+
+const prime1 = 0x9e3779b185ebca87n;
+const prime2 = 0xc2b2ae3d27d4eb4fn;
+const prime3 = 0x165667b19e3779f9n;
+const prime4 = 0x85ebca77c2b2ae63n;
+const prime5 = 0x27d4eb2f165667c5n;
+
+/**
+ * Repeats `work` while vtgate refuses it because a shard is split or gets another primary, which takes about a second.
+ * @param onRetry called before each repetition.
+ * @throws DatabaseUnavailable if that takes longer than `patienceMs`.
+ */
+export const throughShardSwitch = async <Result>(
+  work: () => Promise<Result>,
+  onRetry: () => void = () => {},
+): Promise<Result> => {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isShardSwitch(error)) throw error;
+      if (performance.now() > endMs)
+        throw new DatabaseUnavailable('unreachable', 'a shard is being switched', { cause: error });
+    }
+    onRetry();
+    await sleep(pauseMs);
+  }
+};
+
+const patienceMs = 5_000;
+const pauseMs = 100;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitStatements } from './statements.ts';
+import { splitStatements } from './migrate.ts';
 
 describe('splitStatements', () => {
   const cases: [string, string, string[]][] = [

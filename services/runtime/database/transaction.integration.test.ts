@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase, type Database } from './connect.ts';
-import { later, sendDeferred } from './deferred.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
+import { later, sendDeferred } from './queries.ts';
 import { acrossTenants } from './tenant-guard.ts';
 import { startProxy } from './testing/proxy.ts';
 import { transaction } from './transaction.ts';

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import type { Database } from './connect.ts';
 import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
-import { rowList, type Value } from './row-list.ts';
-import { throughShardSwitch } from './shard-switch.ts';
-import { byShard } from './shards.ts';
+import { rowList, type Value } from './queries.ts';
+import { byShard, throughShardSwitch } from './shards.ts';
 
 /** An open transaction: the query builder, and a way to register work for after the commit. */
 export type Trx<DB> = Transaction<DB> & TransactionEffects;

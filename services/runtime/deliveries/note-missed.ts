@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { rowList } from '../database/row-list.ts';
+import { rowList } from '../database/queries.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
 import type { Log } from '../log.ts';
 import type { Metric, Metrics } from '../metrics.ts';

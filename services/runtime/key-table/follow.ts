@@ -19,8 +19,7 @@ import { type Bus, isRequest } from '../bus.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { askForChanges, askUntilTold } from './ask-changes.ts';
-import { digestTable, groupOf } from './digest.ts';
+import { askForChanges, askUntilTold, digestTable, groupOf } from './digest.ts';
 
 /**
  * The API keys and company limits, in memory. `access` writes them; its announcements and a KV watch keep this copy up

@@ -16,9 +16,9 @@ import {
   maxFrameEntries,
   type NumberedCall,
   shedStatus,
+  tracedRequest,
 } from './frame.ts';
 import { followReplicas, type Replica } from './replicas.ts';
-import { tracedRequest } from './tracing.ts';
 
 /** The calling end of a lane. */
 export interface LaneClient {

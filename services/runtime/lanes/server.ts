@@ -11,14 +11,15 @@ import {
   bodyBytes,
   decodeCalls,
   encodeAnswers,
+  endAnswered,
   maxBodyBytes,
   maxFrameBytes,
   maxFrameEntries,
   type NumberedAnswer,
   shedStatus,
+  startServing,
 } from './frame.ts';
 import { type EndpointCounts, serveMicroService } from './micro-service.ts';
-import { endAnswered, startServing } from './tracing.ts';
 
 /** A call as its handler gets it. */
 export interface Call extends LaneCall {

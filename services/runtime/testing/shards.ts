@@ -1,5 +1,5 @@
 import type { Database, DatabaseOptions } from '../database/connect.ts';
-import { keyspaceIdOf } from '../database/keyspace-id.ts';
+import { keyspaceIdOf } from '../database/shards.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 /** Two databases that are the shards of a third, as vtgate would show them: that one has no rows of companies. */

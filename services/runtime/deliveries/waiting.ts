@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { rowList } from '../database/row-list.ts';
+import { rowList } from '../database/queries.ts';
 import { acrossTenants } from '../database/tenant-guard.ts';
 import { tenantIn, tenantIs } from '../database/tenant-raw.ts';
-import { countWaiting } from './count-waiting.ts';
 import { noteMissed, type WaitingEvent } from './note-missed.ts';
 
 export interface AdmitOptions {
@@ -145,7 +144,7 @@ const share = async <DB, Row extends WaitingEvent>(
 /**
  * Maximum number of rows to count under the lock, which takes some 10 ms. A background job counts longer backlogs.
  */
-export const maxCounted = 5_000;
+const maxCounted = 5_000;
 
 /**
  * Drops the newest deliveries that were never attempted. A delivery under way has a due time in the future, and
@@ -183,3 +182,43 @@ interface Waiting extends WaitingEvent {
   readonly replay_id: number;
   readonly attempts: number;
 }
+
+/**
+ * Whether the company may have one more waiting delivery (contract, "Quotas"). Locks and changes nothing: whoever
+ * writes the delivery admits it.
+ */
+export const hasRoomForWaiting = async <DB>(
+  db: Kysely<DB>,
+  companyId: number,
+  quota: number,
+): Promise<boolean> => {
+  const { rows } = await sql<{ waiting_bound: number }>`
+    SELECT waiting_bound FROM webhook_companies WHERE company_id = ${tenantIs(companyId)}`.execute(db);
+  const bound = rows[0]?.waiting_bound ?? 0;
+  if (bound < quota) return true;
+  return bound <= maxCounted && (await countWaiting(db, companyId)).total < quota;
+};
+
+interface WaitingCount {
+  readonly total: number;
+  /** The subscription with the longest backlog; null if nothing waits. */
+  readonly longest: number | null;
+}
+
+/** Counts a company's waiting deliveries. Takes about a second for 600,000. */
+export const countWaiting = async <DB>(db: Kysely<DB>, companyId: number): Promise<WaitingCount> => {
+  // A queue without a due time has no waiting deliveries.
+  const { rows } = await sql<{ subscription_id: number; waiting: number }>`
+    SELECT d.subscription_id, COUNT(*) AS waiting
+    FROM delivery_queues AS q
+    STRAIGHT_JOIN deliveries AS d FORCE INDEX (by_state)
+      ON d.company_id = ${tenantIs(companyId)} AND d.subscription_id = q.subscription_id
+        AND d.state = 'waiting'
+    WHERE q.company_id = ${tenantIs(companyId)} AND q.next_due_utc IS NOT NULL
+    GROUP BY d.subscription_id
+    ORDER BY waiting DESC, d.subscription_id`.execute(db);
+  return {
+    total: rows.reduce((sum, { waiting }) => sum + Number(waiting), 0),
+    longest: rows[0]?.subscription_id ?? null,
+  };
+};

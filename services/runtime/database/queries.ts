@@ -1,8 +1,26 @@
-import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
-import { later } from './deferred.ts';
+import {
+  type CompiledQuery,
+  createQueryId,
+  type Kysely,
+  type QueryResult,
+  type RawBuilder,
+  RawNode,
+  sql,
+} from 'kysely';
+
+export type Value = string | number | Date | Buffer | null;
+
+/**
+ * Rows as one parameter of a query, which the driver writes as `(1, 2), (3, 4)`: for `(a, b) IN (…)` and `VALUES …`. The
+ * query is the same for any number of rows; one with a placeholder for each value would have to be built for each number.
+ */
+export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
+  if (rows.length === 0) throw new Error('a list in a query needs at least one row');
+  return sql`${rows}`;
+};
 
 /** Runs a query about any number of rows. */
-export interface PerCount<DB, Row, Result, More> {
+interface PerCount<DB, Row, Result, More> {
   (
     db: Kysely<DB>,
     rows: readonly Row[],
@@ -56,3 +74,37 @@ export const perCountFor =
       },
     );
   };
+
+/** A statement that is sent with the next one. */
+interface DeferredQuery extends CompiledQuery {
+  /** Gets the result once the statement has run. */
+  readonly onResult: (result: QueryResult<unknown>) => void;
+}
+
+export const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onResult' in query;
+
+/**
+ * Adds a statement to the transaction without waiting for it: it is sent in one round trip with the next statement that
+ * is not deferred, at the latest with COMMIT. If it fails, that one fails with its error, and the transaction can only
+ * be rolled back.
+ */
+export const later = async <Result>(
+  trx: Pick<Kysely<unknown>, 'executeQuery'>,
+  query: CompiledQuery<Result>,
+  onResult: (result: QueryResult<Result>) => void = () => {},
+): Promise<void> => {
+  await trx.executeQuery({ ...query, onResult } as DeferredQuery);
+};
+
+/** Sends the deferred statements now, if there are any. */
+export const sendDeferred = async (trx: Pick<Kysely<unknown>, 'executeQuery'>): Promise<void> => {
+  await trx.executeQuery(nothing);
+};
+
+/** A query without a statement. */
+export const nothing: CompiledQuery = {
+  query: RawNode.createWithSql(''),
+  queryId: createQueryId(),
+  sql: '',
+  parameters: [],
+};

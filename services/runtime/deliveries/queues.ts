@@ -1,0 +1,47 @@
+import { failuresUntilProbing } from '@causeway/proto';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { rowList } from '../database/queries.ts';
+import { acrossTenants } from '../database/tenant-guard.ts';
+
+/** What decides when a dispatcher reads a queue; times in milliseconds. */
+export interface QueueDue {
+  readonly nextMs: number | null;
+  readonly probeMs: number | null;
+  readonly failures: number;
+}
+
+/**
+ * The next time that a dispatcher reads a queue, given that one of its deliveries is due at `dueMs`. While its
+ * subscription fails, the delivery waits for the next probe.
+ */
+export const nextDueMs = ({ nextMs, probeMs, failures }: QueueDue, dueMs: number): number => {
+  const openMs = failures < failuresUntilProbing ? dueMs : Math.max(dueMs, probeMs ?? dueMs);
+  return Math.min(nextMs ?? openMs, openMs);
+};
+
+/** The same rule in SQL, for a row of `delivery_queues`. */
+export const nextDueSql = (due: Date): RawBuilder<Date> => sql`CASE
+  WHEN next_due_utc <= ${due} THEN next_due_utc
+  WHEN consecutive_failures >= ${sql.lit(failuresUntilProbing)} AND probe_due_utc > ${due}
+    THEN IF(next_due_utc <= probe_due_utc, next_due_utc, probe_due_utc)
+  ELSE ${due} END`;
+
+/**
+ * Raises the version of the subscriptions of these companies. Every transaction that inserts, changes or deletes a
+ * subscription calls it, best last: events of the company wait from here to the commit. So an event that is committed
+ * after the change carries the new version, and no dispatcher matches it against an older copy.
+ */
+export const raiseSubscriptionsVersion = async <DB>(
+  db: Kysely<DB>,
+  companyIds: readonly number[],
+): Promise<void> => {
+  if (companyIds.length === 0) return;
+  // In the order of the key, as events take their numbers, so that no two transactions deadlock.
+  const rows = [...new Set(companyIds)].sort((a, b) => a - b).map((id) => [id, 0, 1]);
+  await sql`
+    INSERT INTO event_sequences (company_id, last_sequence, subscriptions_version)
+    VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE subscriptions_version = event_sequences.subscriptions_version + 1`.execute(
+    acrossTenants(db, 'each version names its company'),
+  );
+};
