@@ -188,7 +188,7 @@ export const createPages = (): Pages => {
 const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;
 
 const welcomePage = (): Page => {
-  const body = readFileSync(new URL('../../admin-ui/public/index.html', import.meta.url));
+  const body = readFileSync(new URL('../../../admin-ui/public/index.html', import.meta.url));
   // The page's only style sheet is inline; it may load and run nothing else.
   const style = /<style>([\s\S]*?)<\/style>/.exec(body.toString())?.[1] ?? '';
   const styleHash = createHash('sha256').update(style).digest('base64');
