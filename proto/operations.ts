@@ -16,7 +16,6 @@ import * as lookups from './operations/lookups.ts';
 import * as subscriptions from './operations/subscriptions.ts';
 import * as operator from './operator.ts';
 import * as audit from './portal/audit.ts';
-import * as catalog from './portal/catalog.ts';
 import * as deliveries from './portal/deliveries.ts';
 import * as deliveryActions from './portal/delivery-actions.ts';
 import * as portalEvents from './portal/events.ts';
@@ -25,7 +24,6 @@ import * as overview from './portal/overview.ts';
 import * as profile from './portal/profile.ts';
 import * as replays from './portal/replays.ts';
 import * as session from './portal/session.ts';
-import * as subscriptionSettings from './portal/subscription-settings.ts';
 import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
@@ -60,9 +58,7 @@ export const contract = Object.freeze({
   ...operationsIn(apiKeys),
   ...operationsIn(audit),
   ...operationsIn(portalSubscriptions),
-  ...operationsIn(subscriptionSettings),
   ...operationsIn(portalEvents),
-  ...operationsIn(catalog),
   ...operationsIn(overview),
   ...operationsIn(deliveries),
   ...operationsIn(deliveryActions),

@@ -3,8 +3,7 @@ import { defineOperation, scopes } from './operation.ts';
 import { newPassword } from './portal/fields.ts';
 import { keyScopes } from './portal/keys.ts';
 import { email, recordId } from './schemas/fields.ts';
-import { fieldName, text } from './schemas/text.ts';
-import { id, instant } from './schemas/values.ts';
+import { fieldName, id, instant, text } from './schemas/values.ts';
 
 /** Settings that all operations of the command line share. */
 const operator = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Problem } from './errors.ts';
 import { contract } from './operations.ts';
-import { parseCall, readCall } from './parse-call.ts';
+import { parseCall, readCall } from './parse.ts';
 
 const sent = (query: string, body: object) => ({
   query,

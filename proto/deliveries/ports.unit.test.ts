@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deliveryPorts, portOf, portProblem } from './ports.ts';
+import { deliveryPorts, portOf, portProblem } from './addresses.ts';
 
 const strict = { allowHttp: false, allowPrivate: false };
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { keyOperations } from '../operations.ts';
 import { parseBody } from '../parse.ts';
-import { decodeEnvelopeHead, encodeEnvelope, encodePayload } from './envelope.ts';
+import { decodeEnvelopeHead, encodeEnvelope, encodePayload } from './ingest.ts';
 
 // Recorded bytes, from the request of a caller to the body whose signature a receiver checks. A serializer that
 // changes one of them breaks the signatures of stored events, and receivers that keep bodies.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { eventDefinitions, eventTypes, samplePayload } from '../events.ts';
-import { encodeEnvelope } from './envelope.ts';
+import { encodeEnvelope } from './ingest.ts';
 
 const now = new Date('2026-01-15T09:30:00.123Z');
 

@@ -1,12 +1,9 @@
-import { idempotencyKeyPattern } from '../idempotency-key.ts';
 import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
-import { type Components, createComponents, pascal } from './components.ts';
-import { description, tags } from './description.ts';
-import { errorAnswers, sharedAnswers } from './error-answers.ts';
+import { idempotencyKeyPattern } from '../render-problem.ts';
+import { type Components, createComponents, type Json, pascal } from './components.ts';
+import { errorAnswers, headers, onCounted, onReplayed, sharedAnswers } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
-import { headers, onCounted, onReplayed } from './headers.ts';
-import type { Json } from './json-schema.ts';
 import { deliveryCallback, webhooks } from './webhooks.ts';
 
 /** The interface as an OpenAPI 3.1 document, generated from the table of operations that serves it. */
@@ -132,3 +129,38 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
   const parameters = [...inPath, ...inQuery, ...inHead];
   return parameters.length > 0 ? { parameters } : {};
 };
+
+/** The parts of the contract that concern all operations. */
+const description = `
+The integration interface of a multi-tenant CRM: lookups, record actions, webhook subscriptions and events.
+
+**Keys.** Every request carries \`X-Api-Key\`. A key belongs to one company, and it can reach only that company: a record of another company is answered as if it did not exist. A key has one or more of five scopes: \`integrations:read\`, \`integrations:write\`, \`events:read\`, \`webhooks:write\` and \`admin\`. No scope implies another. Once a revocation is answered, the key is refused.
+
+**Order of checks.** Authentication (401), route (404, 405), scope (403), rate limit (429, 503), parameters and body (400), record (404). A request that fails validation is counted; one that fails authentication or scope is not.
+
+**Limits.** Requests are counted exactly, per key and bucket, in windows of one UTC minute. The default limits are 60 requests in the bucket read (lookups included), 100 in write and 200 in admin; the installation, the company or the key can have others. All keys of a company together have a ceiling in each bucket: by default twenty times the limit of one key. The 429 of a ceiling names it as \`company-read:1200/1m\`. Every answer to a counted request carries the five \`X-RateLimit-*\` headers, \`RateLimit-Policy\` and \`RateLimit\`. Over the limit, requests get 429 until the window ends. A request that cannot be counted is not carried out and gets 503 with the reason \`lock_timeout\`.
+
+**Requests.** Bodies are JSON objects in UTF-8, at most 1 MiB, whatever the content type; a missing body counts as an empty object. Unknown fields and unknown or repeated query parameters are refused by name. Texts are trimmed; lengths count Unicode characters; values nest at most 64 levels. A blank optional text is the same as null. An update must send at least one field besides read-only ones; null clears an optional field and is refused for a required one. HEAD works where GET does. A path with a trailing slash gets 404.
+
+**Errors.** Lookup endpoints answer \`{error_code, message}\`, all others \`{error}\`; a 400 lists everything that is wrong in \`details\`. Retry after 429 (when \`Retry-After\` has passed), after 503 (in 1-2 seconds), and after 504, network timeouts and lost connections. In these last cases the request may have been carried out, so retry with the same \`Idempotency-Key\` or \`external_id\`. Never retry an unchanged request after 400, 401, 403, 404 or 410.
+
+**Idempotency.** A POST may carry an \`Idempotency-Key\`, at best a random UUID for each request. The same request with the same key gets the first answer again for 24 hours, with \`Idempotent-Replayed: true\`; a different request with that key gets 422, and one that comes while the first is still being carried out may get 409. A key is valid for the whole company. Requests that were refused are not remembered.
+
+**external_id.** It is unique in a company among leads and clients, among affiliates, and among notes. If it exists already, a create applies the sent fields to the existing record and answers 200 instead of 201. Of concurrent creates with one \`external_id\`, exactly one answers 201, and all name the same record.
+
+**Times** are ISO 8601 in UTC. **Versions.** This is version 1, as the path prefix says.
+`.trim();
+
+const tags: readonly Json[] = [
+  { name: 'Lookups', description: 'Lists for dropdowns. They are a convenience: actions take plain IDs.' },
+  { name: 'Search', description: 'Find records by their fields.' },
+  {
+    name: 'Leads',
+    description: 'A lead and a client are one record with one client_id; its status says which.',
+  },
+  { name: 'Clients', description: 'Clients, their statuses and notes.' },
+  { name: 'Affiliates', description: 'An affiliate is an employee with the affiliate role.' },
+  { name: 'Webhook subscriptions', description: 'The URLs that receive events.' },
+  { name: 'Events', description: 'The event log.' },
+  { name: 'Deliveries', description: 'What Causeway sends to the URLs of subscriptions.' },
+];

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { challengeType } from '../deliveries/challenge.ts';
+import { challengeType } from '../deliveries/states.ts';
 import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
 import { parseBody, parseQuery } from '../parse.ts';
+import type { Json } from './components.ts';
 import { openApiDocument } from './document.ts';
-import type { Json } from './json-schema.ts';
 
 interface Content {
   readonly schema: { readonly $ref: string };

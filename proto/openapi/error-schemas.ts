@@ -1,5 +1,5 @@
+import type { Json } from './components.ts';
 import { sharedCodes } from './error-answers.ts';
-import type { Json } from './json-schema.ts';
 
 const details = {
   type: 'array',

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { challengeType } from '../deliveries/challenge.ts';
 import {
   attemptTimeoutMs,
+  challengeType,
+  failuresUntilDisabled,
+  failuresUntilProbing,
   longestProbeRetryAfterMs,
   longestProbeWait,
   probeIntervalMs,
   retentionDays,
   retryScheduleMs,
-} from '../deliveries/defaults.ts';
-import { failuresUntilDisabled, failuresUntilProbing } from '../deliveries/states.ts';
+} from '../deliveries/states.ts';
 import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePayload } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
-import { type Components, pascal } from './components.ts';
-import type { Json } from './json-schema.ts';
+import { type Components, type Json, pascal } from './components.ts';
 
 /**
  * What Causeway sends to subscriptions: one entry for each event type (contract, "Deliveries"), and the verification

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
+import { action } from '../schemas/records.ts';
 import { id, instant } from '../schemas/values.ts';
-import { action } from './action.ts';
 
 const createdExample = {
   employee_id: 31,

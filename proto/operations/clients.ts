@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
-import { action } from './action.ts';
+import { action } from '../schemas/records.ts';
 
 export const createClient = defineOperation({
   ...action,

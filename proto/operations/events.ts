@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problem } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
-import { limitParameter } from '../schemas/query.ts';
+import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
 import { envelope, envelopeExample, eventPayload, knownEventType } from '../schemas/webhooks.ts';
 

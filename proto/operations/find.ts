@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { phone } from '../schemas/fields.ts';
-import { idParameter } from '../schemas/query.ts';
+import { idParameter, phone } from '../schemas/fields.ts';
 import { personFound } from '../schemas/records.ts';
-import { rule } from '../schemas/rule.ts';
-import { text } from '../schemas/text.ts';
-import { count } from '../schemas/values.ts';
+import { count, rule, text } from '../schemas/values.ts';
 
 const oneOf = 'at least one of email, phone, external_id and client_id is required';
 

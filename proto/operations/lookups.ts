@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { limitParameter } from '../schemas/query.ts';
-import { codePoints, fieldName } from '../schemas/text.ts';
-import { count, id } from '../schemas/values.ts';
+import { limitParameter } from '../schemas/fields.ts';
+import { codePoints, count, fieldName, id } from '../schemas/values.ts';
 
 const lookup = {
   audience: 'key',

@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { enablingDeadlineMs } from '../deliveries/challenge.ts';
-import { errorClasses } from '../deliveries/states.ts';
+import { enablingDeadlineMs, errorClasses } from '../deliveries/states.ts';
 import { defineOperation } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething } from '../schemas/records.ts';
-import { rule } from '../schemas/rule.ts';
-import { optionalText } from '../schemas/text.ts';
-import { count } from '../schemas/values.ts';
+import { count, optionalText, rule } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
 const subscriptions = {

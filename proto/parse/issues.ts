@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Detail } from '../errors.ts';
-import { echo, fieldName } from '../schemas/text.ts';
+import { echo, fieldName } from '../schemas/values.ts';
 import { maxDetails } from './scan-json.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Detail, Problem } from '../errors.ts';
+import { type Detail, invalidField, Problem } from '../errors.ts';
 import {
   type BodyOf,
   type HttpOperation,
@@ -8,13 +8,10 @@ import {
   paramsIn,
   type QueryOf,
 } from '../operation.ts';
-import { echo, isBlank } from '../schemas/text.ts';
-import { fieldKinds } from './field-kinds.ts';
+import { echo, isBlank } from '../schemas/values.ts';
 import { details, explain, extraOf } from './issues.ts';
-import { readJsonObject } from './json-body.ts';
-import { readQueryString } from './query-string.ts';
-import { setAside } from './read-only.ts';
-import { maxDetails } from './scan-json.ts';
+import { isReadOnly, setAside } from './read-only.ts';
+import { maxDetails, readJsonObject } from './scan-json.ts';
 
 /** The result of reading a query or body. `value` is absent if there are problems. */
 export interface Read<Value> {
@@ -155,3 +152,102 @@ const validFields = (schema: z.ZodType | null, given: Fields, problems: readonly
 };
 
 const nothing = z.strictObject({});
+
+/** The names of a schema's fields, by the kinds that parsing treats differently. */
+interface FieldKinds {
+  readonly names: readonly string[];
+  /** Text fields that may be absent, and text fields that may be null. */
+  readonly optionalTexts: ReadonlySet<string>;
+  readonly nullableTexts: ReadonlySet<string>;
+  readonly readOnly: ReadonlySet<string>;
+}
+
+/** Empty for a schema that is not a plain object, such as a union of several shapes. */
+const fieldKinds = (schema: z.ZodType | null): FieldKinds => {
+  if (!(schema instanceof z.ZodObject)) return noKinds;
+  const kinds = known.get(schema) ?? kindsOf(schema.shape as Shape);
+  known.set(schema, kinds);
+  return kinds;
+};
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+const noKinds: FieldKinds = {
+  names: [],
+  optionalTexts: new Set(),
+  nullableTexts: new Set(),
+  readOnly: new Set(),
+};
+const known = new WeakMap<z.ZodType, FieldKinds>();
+
+const kindsOf = (shape: Shape): FieldKinds => {
+  const names = Object.keys(shape);
+  const namesOf = (is: (schema: z.ZodType) => boolean) =>
+    new Set(names.filter((name) => is(shape[name] as z.ZodType)));
+  return {
+    names,
+    optionalTexts: namesOf((schema) => isText(schema) && schema.safeParse(undefined).success),
+    nullableTexts: namesOf((schema) => isText(schema) && schema.safeParse(null).success),
+    readOnly: namesOf(isReadOnly),
+  };
+};
+
+/** Whether the schema accepts strings, under all its wrappers. */
+const isText = (schema: z.core.$ZodType): boolean => {
+  const { def } = schema._zod as z.core.$ZodTypes['_zod'];
+  switch (def.type) {
+    case 'string':
+    case 'enum':
+      return true;
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return isText(def.innerType);
+    case 'pipe':
+      return isText(def.in);
+    case 'union':
+      return def.options.some(isText);
+    default:
+      return false;
+  }
+};
+
+interface QueryString {
+  readonly values: Readonly<Record<string, string>>;
+  readonly problems: readonly Detail[];
+}
+
+/**
+ * Reads `a=1&b=two+words`. A name without `=` has the empty value; empty parts are skipped.
+ * @throws Problem if it is not percent-encoded UTF-8 or contains a NUL: then no parameter can be named.
+ */
+export const readQueryString = (raw: string): QueryString => {
+  if (raw === '') return noParameters;
+  const values: Record<string, string> = Object.create(null);
+  const repeated = new Set<string>();
+  for (const part of raw.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+    if (name in values) repeated.add(name);
+    values[name] = value;
+  }
+  const problems = [...repeated].map((name) => ({ field: name, message: `${name} must be given only once` }));
+  return { values, problems };
+};
+
+const noParameters: QueryString = Object.freeze({ values: Object.freeze({}), problems: [] });
+
+const decode = (text: string): string => {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalidField('query', 'the query string must be percent-encoded UTF-8');
+  }
+  if (decoded.includes('\u0000'))
+    throw invalidField('query', 'the query string must not contain a NUL character');
+  if (!decoded.isWellFormed()) throw invalidField('query', 'the query string must be percent-encoded UTF-8');
+  return decoded;
+};

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation, memberDefaults } from '../operation.ts';
-import { idParameter, limitParameter } from '../schemas/query.ts';
+import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { id, instant } from '../schemas/values.ts';
 import { cursorParameter, instantParameter } from './fields.ts';
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { deliveryStates, errorClasses } from '../deliveries/states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
-import { idParameter, limitParameter } from '../schemas/query.ts';
-import { fieldName } from '../schemas/text.ts';
-import { id, instant } from '../schemas/values.ts';
+import { idParameter, limitParameter } from '../schemas/fields.ts';
+import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
 import { cursorParameter, instantParameter, rangeParameter, ranges } from './fields.ts';
 import { testAttempt } from './subscriptions.ts';

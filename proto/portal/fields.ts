@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codePoints, fieldName, text } from '../schemas/text.ts';
+import { codePoints, fieldName, text } from '../schemas/values.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
 /** A new password. It is not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
-import { limitParameter } from '../schemas/query.ts';
-import { fieldName, text } from '../schemas/text.ts';
-import { id, instant } from '../schemas/values.ts';
+import { limitParameter } from '../schemas/fields.ts';
+import { fieldName, id, instant, text } from '../schemas/values.ts';
 import { cursorParameter } from './fields.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;

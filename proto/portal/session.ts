@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { credentialBodyBytes, roles } from '../portal.ts';
-import { rule } from '../schemas/rule.ts';
-import { fieldName, text } from '../schemas/text.ts';
-import { count, id, instant } from '../schemas/values.ts';
+import { count, fieldName, id, instant, rule, text } from '../schemas/values.ts';
 import * as f from './fields.ts';
 
 const session = {

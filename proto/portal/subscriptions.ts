@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { enablingDeadlineMs } from '../deliveries/challenge.ts';
-import { errorClasses } from '../deliveries/states.ts';
+import { enablingDeadlineMs, errorClasses } from '../deliveries/states.ts';
 import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
 import {
   rotateSubscriptionSecret,
@@ -232,4 +231,35 @@ export const testPortalSubscription = defineOperation({
   body: testSubscription.body,
   maxBodyBytes,
   answers: { 200: { schema: testAttempt } },
+});
+
+const settings = { ...memberDefaults, service: 'webhooks', path: '/subscription-settings' } as const;
+
+const settingsFields = {
+  /** Whether new subscriptions, and those whose URL changes, need endpoint verification. */
+  verifyEndpoints: z.boolean(),
+};
+const settingsAnswers = {
+  200: { schema: z.object(settingsFields) },
+};
+
+export const getSubscriptionSettings = defineOperation({
+  ...settings,
+  id: 'getSubscriptionSettings',
+  method: 'GET',
+  role: 'viewer',
+  answers: settingsAnswers,
+});
+
+/**
+ * Turns endpoint verification on or off; when off, subscriptions that wait for it stay disabled but no longer need it.
+ */
+export const updateSubscriptionSettings = defineOperation({
+  ...settings,
+  id: 'updateSubscriptionSettings',
+  method: 'PATCH',
+  repeat: 'once',
+  role: 'admin',
+  body: z.strictObject(settingsFields),
+  answers: settingsAnswers,
 });

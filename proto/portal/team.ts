@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { roles } from '../portal.ts';
 import { email } from '../schemas/fields.ts';
-import { fieldName } from '../schemas/text.ts';
-import { id, instant } from '../schemas/values.ts';
+import { fieldName, id, instant } from '../schemas/values.ts';
 
 const team = { ...memberDefaults, service: 'access', role: 'admin' } as const;
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { unicode } from '../testing/unicode.ts';
 import * as f from './fields.ts';
-import { idParameter, limitParameter } from './query.ts';
-import { codePoints, cut, echo, isBlank, optionalText, text } from './text.ts';
+import { idParameter, limitParameter } from './fields.ts';
+import { codePoints, cut, echo, isBlank, optionalText, text } from './values.ts';
 import { targetUrl } from './webhooks.ts';
 
 const take = (schema: z.ZodType, value: unknown): unknown => {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { noFieldToChange, readOnly } from '../parse/read-only.ts';
 import * as f from './fields.ts';
-import { rule } from './rule.ts';
-import { id, instant } from './values.ts';
+import { id, instant, rule } from './values.ts';
 
 /** Shared parts of the bodies and answers of record actions (contract, "Leads and clients"). */
 
@@ -150,3 +149,15 @@ export const externalIdTaken = {
     ],
   },
 };
+
+/** Settings that all record actions share (contract, "Identifiers, keys, scopes"). */
+export const action = {
+  audience: 'key',
+  service: 'crm',
+  scope: 'integrations:write',
+  bucket: 'write',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  repeat: 'once',
+  query: null,
+} as const;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { codePoints, echo, fieldName, optionalText } from './text.ts';
-import { id, instant } from './values.ts';
+import { codePoints, echo, fieldName, id, instant, optionalText } from './values.ts';
 
 /** Fields of subscriptions and events (contract, "Subscriptions", "Deliveries"). */
 

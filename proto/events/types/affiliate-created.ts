@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { id, instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { text, textOrNone } from '../shared.ts';
+import { defineEventType, text, textOrNone } from '../shared.ts';
 
 export const affiliateCreated = defineEventType({
   type: 'affiliate.created',

@@ -1,5 +1,4 @@
-import { defineEventType } from '../define-event-type.ts';
-import { personCreated, samplePerson } from '../shared.ts';
+import { defineEventType, personCreated, samplePerson } from '../shared.ts';
 
 export const clientCreated = defineEventType({
   type: 'client.created',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { id, instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { employeeOrNone, samplePerson, text, textOrNone } from '../shared.ts';
+import { defineEventType, employeeOrNone, samplePerson, text, textOrNone } from '../shared.ts';
 
 export const clientStatusChanged = defineEventType({
   type: 'client.status_changed',

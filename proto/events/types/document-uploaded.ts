@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { id, instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { employeeOrNone, samplePerson, text } from '../shared.ts';
+import { defineEventType, employeeOrNone, samplePerson, text } from '../shared.ts';
 
 export const documentUploaded = defineEventType({
   type: 'document.uploaded',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { id, instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { amount, currency, samplePayment, samplePerson, text } from '../shared.ts';
+import { amount, currency, defineEventType, samplePayment, samplePerson, text } from '../shared.ts';
 
 export const invoiceCreated = defineEventType({
   type: 'invoice.created',

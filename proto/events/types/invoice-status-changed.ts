@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { id, instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { samplePayment, samplePerson, text } from '../shared.ts';
+import { defineEventType, samplePayment, samplePerson, text } from '../shared.ts';
 
 export const invoiceStatusChanged = defineEventType({
   type: 'invoice.status_changed',

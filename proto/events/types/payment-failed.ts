@@ -1,6 +1,5 @@
 import { instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { payment, samplePayment, text } from '../shared.ts';
+import { defineEventType, payment, samplePayment, text } from '../shared.ts';
 
 export const paymentFailed = defineEventType({
   type: 'payment.failed',

@@ -1,6 +1,5 @@
 import { instant } from '../../schemas/values.ts';
-import { defineEventType } from '../define-event-type.ts';
-import { payment, samplePayment } from '../shared.ts';
+import { defineEventType, payment, samplePayment } from '../shared.ts';
 
 export const paymentSucceeded = defineEventType({
   type: 'payment.succeeded',
