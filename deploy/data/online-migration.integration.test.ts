@@ -6,7 +6,7 @@ import { migrate, parseMysqlUrl, withDatabase } from '@causeway/runtime';
 import { cleanUp, provided } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 import { backfill } from './backfill/backfill.ts';
 import { makeCompany, openCluster, restart, root, temporary } from './testing/cluster.ts';
 import { type Release, releases } from './testing/release/rows.ts';

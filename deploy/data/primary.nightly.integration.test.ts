@@ -6,7 +6,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { expect, test, vi } from 'vitest';
 import { startMysql } from '../local/mysql.ts';
 import { readToolchain } from '../local/toolchain.ts';
-import { readMysql } from '../monitoring/servers/mysql.ts';
+import { readMysql } from '../monitoring/servers/watch.ts';
 import { temporary } from './testing/cluster.ts';
 
 // Walks "Replace the MySQL primary" of operations.md with two real servers.

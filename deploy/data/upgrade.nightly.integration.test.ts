@@ -24,7 +24,7 @@ import {
 } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 
 // Rolls out this release over the one before, with deliveries under way: first the migrations, then dispatchers,
 // webhooks and crm, each while the others are of either release.

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { closureOf, type ForeignPackage, type Lock } from './closure.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -42,3 +41,76 @@ export const renderLicences = (): string =>
     ]),
     '',
   ].join('\n');
+
+/** The parts of a `package-lock.json` entry that are used here. */
+interface LockEntry {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+interface Lock {
+  readonly packages: Readonly<Record<string, LockEntry>>;
+}
+
+/** A third-party package in an image. */
+interface ForeignPackage {
+  readonly name: string;
+  readonly version: string;
+  /** The SPDX expression that the package states. */
+  readonly licence: string;
+  readonly integrity: string | undefined;
+  readonly hasInstallScript: boolean;
+}
+
+/**
+ * The packages that these workspaces install without dev and optional dependencies
+ * (`npm ci --omit=dev --omit=optional --workspace …`), by name.
+ */
+const closureOf = (lock: Lock, workspaces: readonly string[]): readonly ForeignPackage[] => {
+  const seen = new Set<string>();
+  const visit = (folder: string): void => {
+    if (seen.has(folder)) return;
+    seen.add(folder);
+    const entry = lock.packages[folder];
+    if (!entry) throw new Error(`the lock file has no ${folder}`);
+    for (const name of needs(entry)) {
+      const found = lookUp(lock, folder, name);
+      if (!found) throw new Error(`the lock file has no ${name} for ${folder}`);
+      visit(found);
+    }
+  };
+  for (const workspace of workspaces) visit(workspace);
+  return [...seen]
+    .filter((folder) => folder.includes('node_modules/'))
+    .map((folder) => foreign(folder, lock.packages[folder]!))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
+const needs = ({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }: LockEntry) => [
+  ...Object.keys(dependencies),
+  ...Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional),
+];
+
+/** Resolves like Node: in the folder itself, then in each parent. */
+const lookUp = (lock: Lock, from: string, name: string): string | undefined => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
+    const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
+    const entry = lock.packages[candidate];
+    if (entry) return entry.link ? entry.resolved : candidate;
+    if (folder === '') return undefined;
+  }
+};
+
+const foreign = (folder: string, entry: LockEntry): ForeignPackage => ({
+  name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
+  version: entry.version ?? '',
+  licence: entry.license ?? 'none',
+  integrity: entry.integrity,
+  hasInstallScript: entry.hasInstallScript ?? false,
+});

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type ImageName, imageWorkspaces, packagesOf } from '../dependencies/licences.ts';
-import { nodeFlags } from '../local/service-run.ts';
+import { nodeFlags } from '../local/supervisor.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
 const dockerfiles: Readonly<Record<ImageName, string>> = {

@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeMetrics } from '@causeway/runtime';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { serversMetrics } from '../monitoring/servers/metrics.ts';
+import { serversMetrics } from '../monitoring/servers/watch.ts';
 import { declaredMetrics } from '../monitoring/testing/metrics.ts';
+import { readStack, type Stack } from './home.ts';
 import { freePort } from './ports.ts';
-import { readStack, type Stack } from './stack.ts';
 
 const entry = (name: string) => join(import.meta.dirname, name);
 const homes: string[] = [];

@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectBus, MigrationError, migrate } from '@causeway/runtime';
+import { createConnection } from 'mysql2/promise';
+import { migrationFolders } from '../migrate/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
-import { requireMysql, requireNats } from './external-servers.ts';
-import { endLeftovers, stackMark } from './home.ts';
-import { startMigrations } from './migrations.ts';
-import { mysqlUsers } from './mysql-users.ts';
+import { endLeftovers, removeStack, type Stack, stackMark, writeStack } from './home.ts';
 import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
 import { offerReceiver } from './receiver.ts';
 import type { Report } from './report.ts';
-import { openSecrets } from './secrets.ts';
-import { runService } from './service-run.ts';
+import { mysqlUsers, openSecrets } from './secrets.ts';
 import { explainDisk, SetupError } from './setup-error.ts';
-import { removeStack, type Stack, writeStack } from './stack.ts';
-import { type KeepOptions, type Kept, keep } from './supervisor.ts';
+import { type KeepOptions, type Kept, keep, runService } from './supervisor.ts';
 import type { Toolchain } from './toolchain.ts';
 
 interface ClusterContext {
@@ -221,3 +219,41 @@ const orAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<
       signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
     ),
   ]);
+
+/** Migrates the cluster's database. */
+const startMigrations = async (root: string, mysqlUrl: string): Promise<void> => {
+  try {
+    await migrate(mysqlUrl, migrationFolders(root));
+  } catch (error) {
+    throw error instanceof MigrationError ? new SetupError(error.message) : error;
+  }
+};
+
+/** Checks that the server of MYSQL_URL accepts us. @throws SetupError if it does not */
+const requireMysql = async (url: string): Promise<void> => {
+  try {
+    const server = new URL(url);
+    // The first migration may still have to create the database.
+    server.pathname = '/';
+    const connection = await createConnection({ uri: server.href, connectTimeout: 5000 });
+    await connection.end();
+  } catch (error) {
+    throw refused('MYSQL_URL', 'MySQL', error);
+  }
+};
+
+/** Checks that the server of NATS_URL accepts us. @throws SetupError if it does not */
+const requireNats = async (url: string): Promise<void> => {
+  try {
+    const bus = await connectBus({ url, name: 'operator' });
+    await bus.close();
+  } catch (error) {
+    throw refused('NATS_URL', 'NATS', error);
+  }
+};
+
+const refused = (variable: string, server: string, error: unknown): SetupError =>
+  new SetupError(
+    `The ${server} that ${variable} names did not accept the connection (${(error as Error).message}): ` +
+      `start it, correct ${variable}, or unset it to have a server started here.`,
+  );

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type NatsMember, type NatsUser, renderNatsConfig } from '../nats/config.ts';
+import { type NatsMember, type NatsUser, renderNatsConfig } from '../nats/permissions.ts';
 import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { MysqlService } from '../mysql/privileges.ts';
-import type { NatsMember, NatsUser } from '../nats/config.ts';
+import type { NatsMember, NatsUser } from '../nats/permissions.ts';
 import { startMysql } from './mysql.ts';
 import { type NatsServer, startNats } from './nats.ts';
 import type { Counts } from './options.ts';

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, isPortFree } from './ports.ts';
-import { runService } from './service-run.ts';
-import type { Run } from './supervisor.ts';
+import { type Run, runService } from './supervisor.ts';
 
 /** A webhook receiver beside the cluster, as a target for a first subscription. */
 interface OfferedReceiver {

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnv } from '@causeway/runtime/client';
-import { claim, endLeftovers, homeOf, supervisorOf } from './home.ts';
-import { removeStack } from './stack.ts';
+import { claim, endLeftovers, homeOf, removeStack, supervisorOf } from './home.ts';
 import { giveUp, step } from './toolchain/terminal.mjs';
 
 const root = resolve(import.meta.dirname, '../..');

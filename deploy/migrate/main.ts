@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ConfigError, MigrationError, migrate, parseConfig, readEnv } from '@causeway/runtime';
 import { applyGrants, applyRevokes } from '../mysql/grants.ts';
-import { migrateConfig } from './config.ts';
-import { migrationFolders } from './folders.ts';
+import { migrateConfig, migrationFolders } from './config.ts';
 
 // Migrates the database, grants privileges and exits. With `--contract`, which a release runs last, it revokes the
 // privileges that only earlier releases need, and does nothing else. Any number may run at once; they take turns. Exits 78

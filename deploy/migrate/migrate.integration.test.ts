@@ -6,7 +6,7 @@ import { withDatabase } from '@causeway/runtime';
 import { cleanUp, compileCache, provided } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { migrationFolders } from './folders.ts';
+import { migrationFolders } from './config.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

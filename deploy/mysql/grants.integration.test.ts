@@ -4,7 +4,7 @@ import { withDatabase } from '@causeway/runtime';
 import { cleanUp, provided, testDatabase } from '@causeway/runtime/testing';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 import { applyGrants, applyRevokes, makeUsers, userOf } from './grants.ts';
 import { mysqlServices, privileges } from './privileges.ts';
 

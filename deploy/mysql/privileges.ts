@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 
 /** The services with their own MySQL user. */
 export const mysqlServices = ['access', 'crm', 'webhooks', 'dispatcher'] as const;

@@ -42,8 +42,7 @@ import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createStream } from '../../services/dispatcher/intake/stream.ts';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
-import { renderNatsConfig } from './config.ts';
-import { natsUsers } from './permissions.ts';
+import { natsUsers, renderNatsConfig } from './permissions.ts';
 
 // Every user tries to get a message accepted on every subject that has a handler, in every way that NATS offers. The
 // listeners check a message as the services do.

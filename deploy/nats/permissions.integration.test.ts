@@ -32,8 +32,7 @@ import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
-import { renderNatsConfig } from './config.ts';
-import { natsUsers } from './permissions.ts';
+import { natsUsers, renderNatsConfig } from './permissions.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);

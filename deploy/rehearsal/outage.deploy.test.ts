@@ -7,11 +7,10 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { temporary } from '../data/testing/cluster.ts';
 import { startCluster } from '../local/cluster.ts';
-import { prepareHome } from '../local/home.ts';
+import { prepareHome, type Stack } from '../local/home.ts';
 import { parseOptions } from '../local/options.ts';
 import { freePort } from '../local/ports.ts';
 import { terminalReport } from '../local/report.ts';
-import type { Stack } from '../local/stack.ts';
 import { providePrograms } from '../local/toolchain/provide.mjs';
 import { readToolchain } from '../local/toolchain.ts';
 

@@ -3,7 +3,7 @@ import { duplicateKey, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, testDatabase } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 

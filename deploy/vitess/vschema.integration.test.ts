@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { testDatabase } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
-import { migrationFolders } from '../migrate/folders.ts';
+import { migrationFolders } from '../migrate/config.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 
 // Compares the two keyspaces with the schema of the migrations. It fails for a new table, id, unique key or foreign

@@ -7,8 +7,8 @@ import { type CollectedSpan, cleanUp, startCollector } from '@causeway/runtime/t
 import { Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { startCluster } from '../../deploy/local/cluster.ts';
+import { openOperator } from '../../deploy/local/demo.ts';
 import { prepareHome } from '../../deploy/local/home.ts';
-import { openOperator } from '../../deploy/local/operator.ts';
 import { parseOptions } from '../../deploy/local/options.ts';
 import { freePort } from '../../deploy/local/ports.ts';
 import { terminalReport } from '../../deploy/local/report.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnGuarded } from '../../deploy/local/guarded.ts';
+import { readStack, type Stack } from '../../deploy/local/home.ts';
 import { startMysql } from '../../deploy/local/servers.ts';
-import { readStack, type Stack } from '../../deploy/local/stack.ts';
 import type { MysqldProgram, Program } from '../../deploy/local/toolchain.ts';
 import type { Processes } from './cpu.ts';
 

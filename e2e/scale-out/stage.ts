@@ -6,7 +6,7 @@ import { migrate } from '@causeway/runtime';
 import { type MysqlServer, startMysql } from '../../deploy/local/mysql.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import type { Program } from '../../deploy/local/toolchain.ts';
-import { migrationFolders } from '../../deploy/migrate/folders.ts';
+import { migrationFolders } from '../../deploy/migrate/config.ts';
 import { startVitess, type VitessCluster, type VitessOptions } from '../../deploy/vitess/testing/cluster.ts';
 import { addKeyspaces } from '../../deploy/vitess/testing/keyspaces.ts';
 import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';

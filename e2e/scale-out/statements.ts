@@ -6,8 +6,8 @@ import {
   readList,
   readNotes,
   renderList,
+  withoutVariants,
 } from '../../deploy/vitess/statements/list.ts';
-import { withoutVariants } from '../../deploy/vitess/statements/variants.ts';
 import type { Outcome, Stage } from './stage.ts';
 
 /** Asks the planner about every listed statement, and about those that a run of the tests has noted. */

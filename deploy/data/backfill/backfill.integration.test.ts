@@ -4,7 +4,7 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { compileCache, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { migrationFolders } from '../../migrate/folders.ts';
+import { migrationFolders } from '../../migrate/config.ts';
 import { backfill } from './backfill.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));

@@ -5,7 +5,7 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, compileCache, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { migrationFolders } from '../../migrate/folders.ts';
+import { migrationFolders } from '../../migrate/config.ts';
 import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));

@@ -5,12 +5,11 @@ import { scopes } from '@causeway/proto';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { type Cluster, startCluster } from '../../local/cluster.ts';
-import { prepareHome } from '../../local/home.ts';
-import { openOperator } from '../../local/operator.ts';
+import { openOperator } from '../../local/demo.ts';
+import { prepareHome, readStack, type Stack, type StackProcess } from '../../local/home.ts';
 import { parseOptions } from '../../local/options.ts';
 import { freePort } from '../../local/ports.ts';
 import { terminalReport } from '../../local/report.ts';
-import { readStack, type Stack, type StackProcess } from '../../local/stack.ts';
 import { scratch } from '../../local/testing/servers.ts';
 import { readToolchain } from '../../local/toolchain.ts';
 

@@ -4,11 +4,10 @@ import { join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
 import { startCluster } from '../cluster.ts';
-import { prepareHome } from '../home.ts';
+import { prepareHome, type Stack } from '../home.ts';
 import { parseOptions } from '../options.ts';
 import { freePort } from '../ports.ts';
 import { terminalReport } from '../report.ts';
-import type { Stack } from '../stack.ts';
 import { readToolchain } from '../toolchain.ts';
 
 declare module 'vitest' {

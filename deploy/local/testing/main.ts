@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
-import { unlistedStatements } from '../../vitess/statements/compare.ts';
+import { unlistedStatements } from '../../vitess/statements/list.ts';
 import { buildPortal } from '../portal.ts';
 import { terminalReport } from '../report.ts';
 import { giveUp, step } from '../toolchain/terminal.mjs';

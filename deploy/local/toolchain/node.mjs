@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { machines } from './debian.mjs';
-import { rebind } from './elf.mjs';
 import { run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
@@ -57,3 +56,114 @@ export async function patchedNode({ source, target, libraries }) {
   });
   return node;
 }
+
+// A program is bound to its C library by two strings in its ELF headers: the loader's path (PT_INTERP) and
+// the folders searched for libraries (DT_RUNPATH). To change them without moving anything that is already
+// addressed, both go to a new segment at the end of the file. (patchelf instead grows the first segment
+// downwards, which in Node's 120 MB non-relocatable binary overlaps the second and crashes at start.)
+// Source of the layout: System V ABI, "Object Files"; 64-bit little-endian only.
+
+const PT_LOAD = 1;
+const PT_DYNAMIC = 2;
+const PT_INTERP = 3;
+const PT_NOTE = 4;
+const DT_NULL = 0n;
+const DT_STRTAB = 5n;
+const DT_STRSZ = 10n;
+const DT_RUNPATH = 29n;
+const DT_FLAGS_1 = 0x6ffffffbn;
+const pageBytes = 0x10000;
+
+/** Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
+function rebind(program, { loader, folder }) {
+  const table = Number(program.readBigUInt64LE(32));
+  const size = program.readUInt16LE(54);
+  const count = program.readUInt16LE(56);
+  const headers = Array.from({ length: count }, (_, i) =>
+    Buffer.from(program.subarray(table + i * size, table + (i + 1) * size)),
+  );
+  const find = (type) => headers.findIndex((header) => header.readUInt32LE(0) === type);
+  const loads = headers.filter((header) => header.readUInt32LE(0) === PT_LOAD);
+  const note = find(PT_NOTE);
+  if (program.readUInt32BE(0) !== 0x7f454c46 || note < 0 || find(PT_INTERP) < 0) {
+    throw new Error('not a program that can be given another loader');
+  }
+
+  const strings = dynamicStrings(program, headers[find(PT_DYNAMIC)], loads);
+  const interpreter = Buffer.from(`${loader}\0`);
+  const names = Buffer.concat([strings.bytes, Buffer.from(`${folder}\0`)]);
+  const segment = Buffer.concat([interpreter, names]);
+  const offset = roundUp(program.length);
+  const address = roundUp(Math.max(...loads.map((load) => u64(load, 16) + u64(load, 40))));
+
+  // The new segment takes over the header of the note (a build id, which nobody reads at run time). Segments must be
+  // listed by rising address, so it goes last.
+  const added = header(size, {
+    type: PT_LOAD,
+    flags: 6,
+    offset,
+    address,
+    bytes: segment.length,
+    align: pageBytes,
+  });
+  const last = headers.lastIndexOf(loads.at(-1));
+  headers.splice(last + 1, 0, added);
+  headers.splice(note > last ? note + 1 : note, 1);
+  const at = find(PT_INTERP);
+  headers[at] = header(size, {
+    type: PT_INTERP,
+    flags: 4,
+    offset,
+    address,
+    bytes: interpreter.length,
+    align: 1,
+  });
+
+  const result = Buffer.alloc(offset + segment.length);
+  program.copy(result);
+  segment.copy(result, offset);
+  for (const [i, bytes] of headers.entries()) bytes.copy(result, table + i * size);
+  strings.set(result, {
+    address: address + interpreter.length,
+    bytes: names.length,
+    runpath: strings.bytes.length,
+  });
+  return result;
+}
+
+/** The dynamic section's string table, and how to point the section to a longer one. */
+function dynamicStrings(program, dynamic, loads) {
+  const start = u64(dynamic, 8);
+  const entries = Array.from({ length: u64(dynamic, 32) / 16 }, (_, i) => start + i * 16);
+  const tagged = (tag) => entries.find((at) => program.readBigUInt64LE(at) === tag);
+  const table = u64(program, tagged(DT_STRTAB) + 8);
+  const home = loads.find((load) => table >= u64(load, 16) && table < u64(load, 16) + u64(load, 32));
+  const offset = table - u64(home, 16) + u64(home, 8);
+
+  // A free entry must leave a terminator behind it. DT_FLAGS_1 only repeats DT_FLAGS here (bind at once).
+  const free = entries.find((at, i) => program.readBigUInt64LE(at) === DT_NULL && i < entries.length - 1);
+  const slot = tagged(DT_RUNPATH) ?? free ?? tagged(DT_FLAGS_1);
+  if (slot === undefined) throw new Error('no room for a library path in the dynamic section');
+  return {
+    bytes: program.subarray(offset, offset + u64(program, tagged(DT_STRSZ) + 8)),
+    set(result, { address, bytes, runpath }) {
+      result.writeBigUInt64LE(BigInt(address), tagged(DT_STRTAB) + 8);
+      result.writeBigUInt64LE(BigInt(bytes), tagged(DT_STRSZ) + 8);
+      result.writeBigUInt64LE(DT_RUNPATH, slot);
+      result.writeBigUInt64LE(BigInt(runpath), slot + 8);
+    },
+  };
+}
+
+function header(size, { type, flags, offset, address, bytes, align }) {
+  const buffer = Buffer.alloc(size);
+  buffer.writeUInt32LE(type, 0);
+  buffer.writeUInt32LE(flags, 4);
+  for (const [i, value] of [offset, address, address, bytes, bytes, align].entries()) {
+    buffer.writeBigUInt64LE(BigInt(value), 8 + i * 8);
+  }
+  return buffer;
+}
+
+const u64 = (buffer, at) => Number(buffer.readBigUInt64LE(at));
+const roundUp = (value) => Math.ceil(value / pageBytes) * pageBytes;

@@ -3,7 +3,7 @@ import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/traffic.ts';
 import { webhooksMetrics } from '../../../services/webhooks/metrics.ts';
-import { serversMetrics } from '../servers/metrics.ts';
+import { serversMetrics } from '../servers/watch.ts';
 
 /** Every metric that the processes declare. */
 export const declaredMetrics = [

@@ -1,5 +1,4 @@
-import { authorization } from '../config.ts';
-import { natsUsers } from '../permissions.ts';
+import { authorization, natsUsers } from '../permissions.ts';
 
 /**
  * The variable with a user's password on a production server. Its value is quoted, so that no password is read as a

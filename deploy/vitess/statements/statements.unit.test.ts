@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readList, renderList } from './list.ts';
-import { normalize, withValues } from './normalize.ts';
-import { createVariants, withoutVariants } from './variants.ts';
+import { normalize, withValues } from './explain.ts';
+import { createVariants, readList, renderList, withoutVariants } from './list.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 

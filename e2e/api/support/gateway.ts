@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cleanUp, compileCache } from '@causeway/runtime/testing';
+import type { StackProcess } from '../../../deploy/local/home.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
-import { runService } from '../../../deploy/local/service-run.ts';
-import type { StackProcess } from '../../../deploy/local/stack.ts';
+import { runService } from '../../../deploy/local/supervisor.ts';
 import type { World } from './open.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { StackProcess } from '../../../deploy/local/stack.ts';
+import type { StackProcess } from '../../../deploy/local/home.ts';
 
 /** Total resident memory of several processes, in MiB. */
 export interface Memory {

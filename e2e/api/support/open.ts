@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Scope, scopes } from '@causeway/proto';
 import { createPool, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { type Dispatcher, Pool } from 'undici';
-import { type Operator, openOperator } from '../../../deploy/local/operator.ts';
-import { readStack, type Stack } from '../../../deploy/local/stack.ts';
+import { type Operator, openOperator } from '../../../deploy/local/demo.ts';
+import { readStack, type Stack } from '../../../deploy/local/home.ts';
 
 /** An answer, read to its end. */
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { StackProcess } from '../../../deploy/local/stack.ts';
+import type { StackProcess } from '../../../deploy/local/home.ts';
 import { until } from './clock.ts';
 import type { World } from './open.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, type IngestAnswer, ingestSubject, samplePayload, scopes } from '@causeway/proto';
 import { type Bus, connectBus } from '@causeway/runtime';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
-import { openOperator } from '../../../deploy/local/operator.ts';
+import { openOperator } from '../../../deploy/local/demo.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { allDelivered, type Sql } from '../../api/support/delivered.ts';
 import type { Processes } from '../cpu.ts';
