@@ -17,12 +17,13 @@ import { loadUws, type us_listen_socket } from './http/uws.ts';
 import { keepPresence } from './keys/presence.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
+import { gatewayMetrics } from './metrics.ts';
 import { createPages } from './portal/files.ts';
 import { createPortal } from './portal/portal.ts';
 import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
 import { createRouter } from './routes.ts';
-import { countTraffic, gatewayMetrics } from './traffic.ts';
+import { countTraffic } from './traffic.ts';
 import { reportLastUsed, reportRequests } from './use-reports.ts';
 
 /** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */

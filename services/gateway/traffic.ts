@@ -1,5 +1,6 @@
-import { type Cell, declareMetrics, type Metrics } from '@causeway/runtime';
+import type { Cell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
+import { gatewayMetrics } from './metrics.ts';
 
 /** The gateway's request metrics. */
 export interface Traffic {
@@ -52,28 +53,3 @@ export const countTraffic = (metrics: Metrics): Traffic => {
     unsent,
   };
 };
-
-/** The metrics of the gateway. */
-export const gatewayMetrics = declareMetrics({
-  gateway_answers_unsent: { type: 'gauge', help: 'Answers that wait for their clients' },
-  gateway_authentication_failures_total: {
-    type: 'counter',
-    help: 'Requests refused with 401, by client address',
-    labels: ['address'],
-  },
-  gateway_body_bytes_in_flight: { type: 'gauge', help: 'Bytes held for bodies of requests' },
-  gateway_broken_framing_total: {
-    type: 'counter',
-    help: 'Connections closed because of invalid HTTP framing',
-  },
-  gateway_portal_tails: { type: 'gauge', help: 'Live tails open' },
-  gateway_request_seconds: { type: 'histogram', help: "From a request's head to its answer" },
-  gateway_requests_in_flight: { type: 'gauge', help: 'Requests not yet answered' },
-  gateway_requests_total: { type: 'counter', help: 'Requests answered', labels: ['operation', 'status'] },
-  limit_batches_total: {
-    type: 'counter',
-    help: 'Batches of counted requests, by outcome; `disconnected` are requests refused at once, without NATS',
-    labels: ['outcome'],
-  },
-  limit_owner: { type: 'gauge', help: 'Whether this process counts the requests of all gateways' },
-});

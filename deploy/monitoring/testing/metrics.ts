@@ -1,7 +1,7 @@
 import { createMetrics, runtimeMetrics } from '@causeway/runtime';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
-import { gatewayMetrics } from '../../../services/gateway/traffic.ts';
+import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
 import { webhooksMetrics } from '../../../services/webhooks/metrics.ts';
 import { serversMetrics } from '../servers/watch.ts';
 

@@ -1,5 +1,5 @@
 import { type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
-import { gatewayMetrics } from '../traffic.ts';
+import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
 import { type Positions, positionLength, type Takes } from './counts.ts';
 import { createRoute } from './route.ts';

@@ -4,7 +4,7 @@ import { type Bus, connectBus, createMetrics, ensureLimitStreams } from '@causew
 import { type TestNats, testNatsCluster } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { gatewayMetrics } from '../traffic.ts';
+import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
 import { type Counter, createCounter, type Take } from './counter.ts';
 import { type LogState, openJetStreamLog } from './log.ts';

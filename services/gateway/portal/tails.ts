@@ -2,7 +2,7 @@ import { deliveryTailSubject, Problem, sessionsEndedSubject } from '@causeway/pr
 import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
-import { gatewayMetrics } from '../traffic.ts';
+import { gatewayMetrics } from '../metrics.ts';
 import type { KnownSession } from './sessions.ts';
 
 /** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
