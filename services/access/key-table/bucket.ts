@@ -123,7 +123,7 @@ const isConflict = (error: unknown): boolean => {
 /**
  * How long the table shows that a key was revoked. Afterwards the key is unknown, which is a 401 as well. It is this
  * long because a database restored from a backup learns from the table which keys have been revoked since
- * (`lift-rows.ts`).
+ * (`reconcile.ts`).
  */
 export const keepRevokedMs = 7 * 86_400_000;
 

@@ -92,7 +92,7 @@ const digestOf = (...parts: readonly string[]): Buffer => hash('sha256', parts.j
  * elsewhere do not delay it. It is known for a membership and not for an address, because another company may have a
  * membership of the same address.
  *
- * An entry consists of the day of the last sign-in (4 characters, base 36), the device's id (12), a signature (22), and
+ * An entry consists of the day of the last sign-in (4 characters, base 36), the device's id (12), a signature (20), and
  * company, member and device epoch (base 36, with hyphens between them). Dots separate the entries, newest first.
  */
 export interface Devices {
@@ -116,6 +116,8 @@ const maxEntries = 5;
 /** The longest that browsers keep a cookie. */
 const validDays = 400;
 const dayMs = 86_400_000;
+/** A multiple of three, so that each mark has one spelling in base64. */
+const markBytes = 15;
 
 /** The device as a known one of this member, unless all devices of the member have become unknown since. */
 export const knownDeviceOf = (
@@ -148,7 +150,7 @@ export const createDevices = ({ signer, now, random }: DevicesOptions): Devices 
         const former = entries.find((entry) => entry.userId === of.userId && isValid(entry, email));
         const deviceId = former?.deviceId ?? Buffer.from(random(9)).toString('base64url');
         const day = today().toString(36).padStart(4, '0');
-        const mark = signer.sign(text(email, day, deviceId, of), 16).toString('base64url');
+        const mark = signer.sign(text(email, day, deviceId, of), markBytes).toString('base64url');
         entries = [{ ...of, day, deviceId, mark }, ...entries.filter((entry) => entry !== former)];
       }
       return entries
@@ -168,7 +170,7 @@ const entriesOf = (cookie = ''): readonly Entry[] =>
     .slice(0, maxEntries)
     .flatMap((entry) => {
       const [, day, deviceId, mark, ...ids] =
-        /^([0-9a-z]{4})([\w-]{12})([\w-]{22})([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,7})$/.exec(
+        /^([0-9a-z]{4})([\w-]{12})([\w-]{20})([0-9a-z]{1,11})-([0-9a-z]{1,11})-([0-9a-z]{1,7})$/.exec(
           entry,
         ) ?? [];
       if (!day || !deviceId || !mark) return [];

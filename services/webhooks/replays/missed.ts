@@ -74,7 +74,7 @@ export const noteMissedWhileOff = async (
     startedUtc: now,
   };
   const { candidates } = await findReplayCandidates(trx, selection, {
-    after: 0,
+    after: await positionBefore(trx, company_id, disabled_utc),
     limit: maxReplayDeliveries,
     maxMs: maxCountMs,
   });
@@ -83,6 +83,35 @@ export const noteMissedWhileOff = async (
     candidates.map(() => ({ company_id, subscription_id, created_utc: disabled_utc })),
   );
 };
+
+/**
+ * A position of the event log from before this time, found from the end of the log: enabling a subscription must cost as
+ * much as what it missed, not as the whole log, because an API key may do it 200 times a minute.
+ */
+const positionBefore = async (trx: Trx<Tables>, companyId: number, time: Date): Promise<number> => {
+  // The condition on the day limits the query to the partitions of these days.
+  const day = new Date(Math.floor(time.getTime() / dayMs) * dayMs);
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const row = await trx
+      .selectFrom('events')
+      .select(['sequence', 'created_utc'])
+      .where('company_id', '=', companyId)
+      .where('sequence', '<', before)
+      .where('created_utc', '>=', day)
+      .orderBy('sequence', 'desc')
+      .offset(searchedEvents)
+      .limit(1)
+      .executeTakeFirst();
+    if (!row) return 0;
+    if (row.created_utc.getTime() < time.getTime() - longestTransactionMs) return row.sequence;
+    before = row.sequence;
+  }
+};
+
+const searchedEvents = 1_000;
+const dayMs = 86_400_000;
+/** The order of the log is that of commits; an event's time is that of its transaction's start. */
+const longestTransactionMs = 60_000;
 
 /** The row of the subscription is locked meanwhile. */
 const maxCountMs = 1_000;
