@@ -119,8 +119,6 @@ const fail = (error: Error): void => {
   process.send?.(message, () => giveUp(error));
 };
 
-await main().catch(fail);
-
 /** The addresses and credentials that a person needs once the cluster runs. */
 const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenOptions): string => {
   const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
@@ -163,3 +161,5 @@ interface ScreenOptions {
   readonly elapsedMs: number;
   readonly detached: boolean;
 }
+
+await main().catch(fail);
