@@ -63,6 +63,7 @@ export const noteMissedWhileOff = async (
   now: Date,
 ): Promise<void> => {
   if (disabled_utc === null) return;
+  const stopMs = performance.now() + maxCountMs;
   const selection = {
     companyId: company_id,
     subscriptionId: subscription_id,
@@ -74,9 +75,9 @@ export const noteMissedWhileOff = async (
     startedUtc: now,
   };
   const { candidates } = await findReplayCandidates(trx, selection, {
-    after: await positionBefore(trx, company_id, disabled_utc),
+    after: await positionBefore(trx, company_id, disabled_utc, stopMs - maxCountMs / 2),
     limit: maxReplayDeliveries,
-    maxMs: maxCountMs,
+    maxMs: stopMs - performance.now(),
   });
   await noteMissed(
     trx,
@@ -86,9 +87,15 @@ export const noteMissedWhileOff = async (
 
 /**
  * A position of the event log from before this time, found from the end of the log: enabling a subscription must cost as
- * much as what it missed, not as the whole log, because an API key may do it 200 times a minute.
+ * much as what it missed, not as the whole log, because an API key may do it 200 times a minute. When the time is up, it is
+ * the position that was reached, which may be after the time.
  */
-const positionBefore = async (trx: Trx<Tables>, companyId: number, time: Date): Promise<number> => {
+const positionBefore = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  time: Date,
+  stopMs: number,
+): Promise<number> => {
   // The condition on the day limits the query to the partitions of these days.
   const day = new Date(Math.floor(time.getTime() / dayMs) * dayMs);
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
@@ -103,7 +110,8 @@ const positionBefore = async (trx: Trx<Tables>, companyId: number, time: Date): 
       .limit(1)
       .executeTakeFirst();
     if (!row) return 0;
-    if (row.created_utc.getTime() < time.getTime() - longestTransactionMs) return row.sequence;
+    const isBefore = row.created_utc.getTime() < time.getTime() - longestTransactionMs;
+    if (isBefore || performance.now() >= stopMs) return row.sequence;
     before = row.sequence;
   }
 };
