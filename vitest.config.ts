@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { nightlyFiles, testFiles } from './deploy/local/testing/choice.ts';
+import { nightlyFiles, testFiles } from './e2e/runner/choice.ts';
 
 // A test file's name says what it needs: `*.unit.test.ts` nothing, `*.integration.test.ts` real servers, a file
 // under e2e a running cluster. The global setups start servers and clusters once a run.
@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           // They wait more than they work.
           maxWorkers: 3,
-          globalSetup: ['deploy/local/testing/servers.ts'],
+          globalSetup: ['e2e/runner/servers.ts'],
           ...keepsModules,
           // For a machine four times slower than two quiet cores.
           testTimeout: 180_000,
@@ -53,7 +53,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.api],
           exclude: excluded(mode),
           maxWorkers: 2,
-          globalSetup: ['deploy/local/testing/cluster.ts'],
+          globalSetup: ['e2e/runner/cluster.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -69,7 +69,7 @@ export default defineConfig(({ mode }) => ({
           maxWorkers: 1,
           fileParallelism: false,
           ...keepsModules,
-          globalSetup: ['deploy/local/testing/cluster-alone.ts'],
+          globalSetup: ['e2e/runner/cluster-alone.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -84,7 +84,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.portal],
           exclude: excluded(mode),
           maxWorkers: 2,
-          globalSetup: ['deploy/local/testing/portal.ts'],
+          globalSetup: ['e2e/runner/portal.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
         },
@@ -121,7 +121,7 @@ export default defineConfig(({ mode }) => ({
           name: 'screenshots',
           sequence: { groupOrder: 7 },
           include: ['e2e/portal/screenshots/*.shots.ts'],
-          globalSetup: ['deploy/local/testing/portal.ts'],
+          globalSetup: ['e2e/runner/portal.ts'],
           testTimeout: 900_000,
           hookTimeout: 60_000,
         },

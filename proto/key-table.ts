@@ -64,7 +64,7 @@ export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly ve
 
 /**
  * A request on `keyChangesSubject`. A copy of the table is compared by the digests of its groups
- * (`services/runtime/key-table/digest.ts`), which is enough whatever the copy has missed and whichever replica answers.
+ * (`services/identity/key-table-digest.ts`), which is enough whatever the copy has missed and whichever replica answers.
  */
 export interface KeyChangesRequest {
   /** The first group to compare. */

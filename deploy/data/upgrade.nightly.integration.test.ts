@@ -4,20 +4,20 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testCallers } from '@causeway/identity/testing';
+import { companyEntryName, type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
 import {
-  companyEntryName,
-  type IngestAnswer,
-  ingestSubject,
+  connectBus,
+  migrate,
   parseKeyRing,
-  samplePayload,
+  parseMysqlUrl,
   sealSecret,
-} from '@causeway/proto';
-import { connectBus, migrate, parseMysqlUrl, withDatabase } from '@causeway/runtime';
+  withDatabase,
+} from '@causeway/runtime';
 import {
   cleanUp,
   provided,
   type TestProcess,
-  testCallers,
   testNats,
   testProcess,
   testReceiver,
@@ -44,7 +44,8 @@ const checkOut = (): string => {
   for (const name of readdirSync(join(root, 'node_modules')))
     if (name !== '@causeway') symlinkSync(join(root, 'node_modules', name), join(modules, name));
   symlinkSync(join(folder, 'proto'), join(modules, '@causeway/proto'));
-  symlinkSync(join(folder, 'services/runtime'), join(modules, '@causeway/runtime'));
+  for (const library of ['runtime', 'identity', 'deliveries'])
+    symlinkSync(join(folder, 'services', library), join(modules, '@causeway', library));
   return folder;
 };
 

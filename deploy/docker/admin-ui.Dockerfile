@@ -8,8 +8,10 @@ COPY package.json package-lock.json ./
 COPY proto/package.json proto/
 COPY services/access/package.json services/access/
 COPY services/crm/package.json services/crm/
+COPY services/deliveries/package.json services/deliveries/
 COPY services/dispatcher/package.json services/dispatcher/
 COPY services/gateway/package.json services/gateway/
+COPY services/identity/package.json services/identity/
 COPY services/runtime/package.json services/runtime/
 COPY services/webhooks/package.json services/webhooks/
 COPY admin-ui/package.json admin-ui/

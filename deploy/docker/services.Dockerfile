@@ -9,8 +9,10 @@ COPY package.json package-lock.json ./
 COPY proto/package.json proto/
 COPY services/access/package.json services/access/
 COPY services/crm/package.json services/crm/
+COPY services/deliveries/package.json services/deliveries/
 COPY services/dispatcher/package.json services/dispatcher/
 COPY services/gateway/package.json services/gateway/
+COPY services/identity/package.json services/identity/
 COPY services/runtime/package.json services/runtime/
 COPY services/webhooks/package.json services/webhooks/
 COPY admin-ui/package.json admin-ui/
@@ -19,8 +21,9 @@ COPY e2e/package.json e2e/
 # No install scripts: nothing here needs one, and one in an update would run as root. Of uWebSockets.js only the
 # binary of this Node and processor is kept, a tenth of the image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-    --workspace proto --workspace services/access --workspace services/crm --workspace services/dispatcher \
-    --workspace services/gateway --workspace services/runtime --workspace services/webhooks \
+    --workspace proto --workspace services/access --workspace services/crm --workspace services/deliveries \
+    --workspace services/dispatcher --workspace services/gateway --workspace services/identity --workspace services/runtime \
+    --workspace services/webhooks \
   && find node_modules/uWebSockets.js -name '*.node' \
     ! -name "uws_linux_$(node -p process.arch)_$(node -p process.versions.modules).node" -delete \
   && node -e "require('uWebSockets.js')"

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { deliveryPorts, eventConsumer, eventStream, services } from '@causeway/proto';
+import { deliveryPorts } from '@causeway/deliveries';
+import { eventConsumer, eventStream, services } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
-import { addressProblem } from '../../proto/deliveries/addresses.ts';
+import { addressProblem } from '../../services/deliveries/addresses.ts';
 import { readers, variablesOf } from '../settings/testing/readers.ts';
 import {
   type Container,

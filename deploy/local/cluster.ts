@@ -11,7 +11,7 @@ import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
 import { isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
-import { offerReceiver } from './receiver.ts';
+import { offerReceiver } from './receiver/offer.ts';
 import type { Report } from './report.ts';
 import { mysqlUsers, openSecrets } from './secrets.ts';
 import { explainDisk, SetupError } from './setup-error.ts';

@@ -21,8 +21,8 @@ export const targetsOf = (file: string): readonly string[] => {
   if (file.startsWith('admin-ui/')) return ['portal'];
   if (file.startsWith('proto/')) return [...services, 'portal'];
   const [, room = ''] = file.split('/');
-  if (room === 'runtime') return services;
-  return services.includes(room) ? [room] : [];
+  // A library, which all services use.
+  return services.includes(room) ? [room] : services;
 };
 
 /** Restarts what runs a changed source file, until the signal aborts. */

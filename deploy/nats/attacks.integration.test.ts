@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followKeyTable } from '@causeway/identity';
 import {
   deliveryCommandSubject,
   deliveryHealthSubject,
@@ -29,7 +30,6 @@ import {
   createLog,
   each,
   ensureLimitStreams,
-  followKeyTable,
   isRequest,
   json,
   readNotice,

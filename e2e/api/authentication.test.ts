@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createKeyValue, keyOperations, scopes } from '@causeway/proto';
+import { createKeyValue } from '@causeway/identity';
+import { keyOperations, scopes } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
 import { openWorld, type Reply } from './support/world.ts';
 

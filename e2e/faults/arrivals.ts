@@ -1,4 +1,4 @@
-import { startReceiver } from '@causeway/runtime/testing/receiver';
+import { startReceiver } from '@causeway/local/receiver';
 
 /** What the receiver received: the arrival times of each event, by path and event. */
 export interface Arrivals {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startReceiver } from '@causeway/local/receiver';
 import { randomHex } from '@causeway/runtime';
-import { startReceiver } from '@causeway/runtime/testing/receiver';
 import { Pool } from 'undici';
 import { type DeliveryWorld, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';

@@ -1,13 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { spawnGuarded } from '../../deploy/local/guarded.ts';
-import { nightlyFiles, testFiles } from '../../deploy/local/testing/choice.ts';
-import {
-  type Counts,
-  countsOfReport,
-  type Failure,
-  failuresOfReport,
-} from '../../deploy/local/testing/counts.ts';
+import { nightlyFiles, testFiles } from '../runner/choice.ts';
+import { type Counts, countsOfReport, type Failure, failuresOfReport } from '../runner/counts.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
 const withinMs = 45 * 60_000;

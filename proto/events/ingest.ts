@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { challengeType } from '../deliveries/states.ts';
+import type { challengeType } from '../delivery-states.ts';
 import { type EventType, eventDefinitions, isEventType } from '../events.ts';
 import { explain } from '../parse/issues.ts';
 import { recordId } from '../schemas/fields.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { challengeType } from '../deliveries/states.ts';
+import { challengeType } from '../delivery-states.ts';
 import { errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';

@@ -9,7 +9,7 @@ import {
   probeIntervalMs,
   retentionDays,
   retryScheduleMs,
-} from '../deliveries/states.ts';
+} from '../delivery-states.ts';
 import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePayload } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
 import { type Components, type Json, pascal } from './components.ts';

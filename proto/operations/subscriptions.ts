@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { enablingDeadlineMs, errorClasses } from '../deliveries/states.ts';
+import { enablingDeadlineMs, errorClasses } from '../delivery-states.ts';
 import { defineOperation } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething } from '../schemas/records.ts';

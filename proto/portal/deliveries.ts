@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deliveryStates, errorClasses } from '../deliveries/states.ts';
+import { deliveryStates, errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryState, ErrorClass } from '../deliveries/states.ts';
+import type { DeliveryState, ErrorClass } from '../delivery-states.ts';
 import type { EventType } from '../events.ts';
 import type { Bucket } from '../operation.ts';
 import type { ActorUser } from '../portal.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { enablingDeadlineMs, errorClasses } from '../deliveries/states.ts';
+import { enablingDeadlineMs, errorClasses } from '../delivery-states.ts';
 import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
 import {
   rotateSubscriptionSecret,

@@ -1,5 +1,5 @@
-import type { KeyRing } from '@causeway/proto';
-import type { Bus, Cursors, Database, Log, SessionSigner } from '@causeway/runtime';
+import type { SessionSigner } from '@causeway/identity';
+import type { Bus, Cursors, Database, KeyRing, Log } from '@causeway/runtime';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';

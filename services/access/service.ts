@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, resolveSessionOperation } from '@causeway/proto';
+import { createSessionSigner } from '@causeway/identity';
+import { resolveSessionOperation } from '@causeway/proto';
 import {
   type Bus,
   type Cursors,
   createCursors,
-  createSessionSigner,
   type Database,
+  type KeyRing,
   type Log,
   type Metrics,
   noMetrics,

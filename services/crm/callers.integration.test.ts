@@ -1,4 +1,5 @@
-import { type CallKey, hashKeyValue, keyEntryName } from '@causeway/proto';
+import { hashKeyValue } from '@causeway/identity';
+import { type CallKey, keyEntryName } from '@causeway/proto';
 import type { LaneCall } from '@causeway/runtime';
 import { testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';

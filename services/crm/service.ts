@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { followCallers } from '@causeway/identity';
 import {
   type Bus,
   createOnce,
   type Database,
-  followCallers,
   type Log,
   type Metrics,
   noMetrics,

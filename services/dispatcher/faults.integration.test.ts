@@ -7,9 +7,14 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { parseMysqlUrl } from '@causeway/runtime';
-import { type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
+import {
+  type Receiver,
+  startProxy,
+  testProcess,
+  testReceiver,
+  type Verdict,
+} from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { startProxy, type Verdict } from '../runtime/database/testing/proxy.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 import { databaseBehind } from './testing/database-behind.ts';
 

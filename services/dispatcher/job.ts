@@ -1,4 +1,5 @@
-import type { DeliveryKey, EventType } from '@causeway/proto';
+import type { DeliveryKey } from '@causeway/deliveries';
+import type { EventType } from '@causeway/proto';
 
 /** A delivery that this process has leased in order to make one attempt. */
 export interface Job extends LeasedDelivery {

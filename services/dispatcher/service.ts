@@ -1,16 +1,15 @@
+import { createMissedReport, type DeliveryPorts } from '@causeway/deliveries';
 import {
   leaseMs as contractLeaseMs,
-  type DeliveryPorts,
   failuresUntilDisabled,
-  type KeyRing,
   retentionDays,
   retryScheduleMs,
   waitingDeliveriesQuota,
 } from '@causeway/proto';
 import {
   type Bus,
-  createMissedReport,
   type Database,
+  type KeyRing,
   type Log,
   type Metrics,
   noMetrics,

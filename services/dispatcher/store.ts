@@ -1,4 +1,5 @@
-import { type DeliveryKey, type DeliveryRow, encodeEnvelope, type StoredEvent } from '@causeway/proto';
+import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
+import { encodeEnvelope, type StoredEvent } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './job.ts';

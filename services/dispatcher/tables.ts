@@ -1,15 +1,14 @@
 import type {
-  AuditRow,
   DeliveryAttemptRow,
   DeliveryMinutesRow,
   DeliveryQueueRow,
   DeliveryRow,
   EventOutboxRow,
   ReplayRow,
-  StoredEvent,
   SubscriptionChangeRow,
   SubscriptionRow,
-} from '@causeway/proto';
+} from '@causeway/deliveries';
+import type { AuditRow, StoredEvent } from '@causeway/proto';
 import { perCountFor } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 

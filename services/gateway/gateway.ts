@@ -1,5 +1,6 @@
+import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
-import type { Bus, KeyTable, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Bodies } from './http/body.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { DefaultLimits } from './limits/policy.ts';

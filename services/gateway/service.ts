@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followKeyTable } from '@causeway/identity';
 import {
   basePath,
   keyOperations,
@@ -8,7 +9,7 @@ import {
   type ServiceName,
   services,
 } from '@causeway/proto';
-import { type Bus, createLaneClient, followKeyTable, type Kit, type LaneClient } from '@causeway/runtime';
+import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
 import type { Gateway } from './gateway.ts';
 import { handle } from './handle.ts';

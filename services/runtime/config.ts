@@ -1,5 +1,5 @@
-import { parseKeyRing } from '@causeway/proto/sealed-secret';
 import { z } from 'zod';
+import { parseKeyRing } from './sealed-secret.ts';
 import { tracingConfig } from './tracing/open.ts';
 
 /** The only reader of `process.env`. */

@@ -1,7 +1,5 @@
 export { after, type Batch, createBatch } from './batch.ts';
 export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
-export { type Callers, followCallers } from './callers/follow.ts';
-export { createSessionSigner, type SessionSigner } from './callers/session-proof.ts';
 export {
   ConfigError,
   commonConfig,
@@ -37,27 +35,6 @@ export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { deleteSome, type Trx, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export {
-  createMissedReport,
-  noteMissed,
-  takeBackMissed,
-  type WaitingEvent,
-} from './deliveries/note-missed.ts';
-export { nextDueMs, nextDueSql, type QueueDue, raiseSubscriptionsVersion } from './deliveries/queues.ts';
-export {
-  findReplayCandidates,
-  type ReplayCandidate,
-  type ReplaySelection,
-  replayFilterOf,
-  replaySelectionOf,
-} from './deliveries/replay.ts';
-export {
-  type Admission,
-  type AdmitOptions,
-  admitWaiting,
-  countWaiting,
-  hasRoomForWaiting,
-} from './deliveries/waiting.ts';
-export {
   type CarriedOut,
   createLedger,
   type IdempotencyTables,
@@ -66,8 +43,6 @@ export {
   type Ledger,
 } from './idempotency/ledger.ts';
 export { createOnce, type Once } from './idempotency/once.ts';
-export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table/digest.ts';
-export { followKeyTable, type KeyTable } from './key-table/follow.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
@@ -91,6 +66,7 @@ export { type CommonConfig, type Kit, runProcess } from './process.ts';
 export { type Repeated, repeat } from './repeat.ts';
 export { keepDays, readPartitions, startRetention } from './retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';
+export { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from './sealed-secret.ts';
 export { childTraceparent, randomHex } from './trace.ts';
 export {
   errorType,

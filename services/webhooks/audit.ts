@@ -1,4 +1,5 @@
-import { type AuditAction, type AuditEntry, auditRow, type SubscriptionRow } from '@causeway/proto';
+import type { SubscriptionRow } from '@causeway/deliveries';
+import { type AuditAction, type AuditEntry, auditRow } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { Editor } from './subscriptions/editor.ts';

@@ -1,5 +1,6 @@
-import { type Actor, hashKeyValue, parseKeyRing } from '@causeway/proto';
-import { createSessionSigner, type LaneCall } from '@causeway/runtime';
+import { createSessionSigner, hashKeyValue } from '@causeway/identity';
+import type { Actor } from '@causeway/proto';
+import { type LaneCall, parseKeyRing } from '@causeway/runtime';
 import { testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { bootWebhooks } from './testing/boot.ts';

@@ -1,5 +1,6 @@
-import { type DeliveryPorts, type KeyRing, waitingDeliveriesQuota } from '@causeway/proto';
-import type { Bus, Database, Log, Once, Tracer } from '@causeway/runtime';
+import type { DeliveryPorts } from '@causeway/deliveries';
+import { waitingDeliveriesQuota } from '@causeway/proto';
+import type { Bus, Database, KeyRing, Log, Once, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
 import type { Challenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';

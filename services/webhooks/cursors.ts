@@ -1,5 +1,4 @@
-import { openSecret, sealSecret } from '@causeway/proto';
-import { type Cursors, createCursors } from '@causeway/runtime';
+import { type Cursors, createCursors, openSecret, sealSecret } from '@causeway/runtime';
 import type { WebhooksContext } from './context.ts';
 
 /** Never renumber: clients store cursors of the event log. */

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, maskTargets, openSecret, retentionDays, sealSecret } from '@causeway/proto';
+import { type Callers, followCallers } from '@causeway/identity';
+import { maskTargets, retentionDays } from '@causeway/proto';
 import {
   type Bus,
-  type Callers,
   createOnce,
   type Database,
   each,
-  followCallers,
   type Handler,
+  type KeyRing,
   type LaneHandler,
   type Log,
   type Metrics,
   noMetrics,
   type Once,
+  openSecret,
+  sealSecret,
   serveOperations,
   startRetention,
   type Tracer,

@@ -1,5 +1,4 @@
 import type {
-  AuditRow,
   DeliveryAttemptRow,
   DeliveryMinutesRow,
   DeliveryQueueRow,
@@ -7,10 +6,10 @@ import type {
   ElapsedColumn,
   EventOutboxRow,
   ReplayRow,
-  StoredEvent,
   SubscriptionChangeRow,
   SubscriptionRow,
-} from '@causeway/proto';
+} from '@causeway/deliveries';
+import type { AuditRow, StoredEvent } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { ColumnType, Generated } from 'kysely';
 

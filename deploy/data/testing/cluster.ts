@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
+import { scratch } from '../../../e2e/runner/servers.ts';
 import { type Cluster, startCluster } from '../../local/cluster.ts';
 import { openOperator } from '../../local/demo.ts';
 import { prepareHome, readStack, type Stack, type StackProcess } from '../../local/home.ts';
 import { parseOptions } from '../../local/options.ts';
 import { freePort } from '../../local/ports.ts';
 import { terminalReport } from '../../local/report.ts';
-import { scratch } from '../../local/testing/servers.ts';
 import { readToolchain } from '../../local/toolchain.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');

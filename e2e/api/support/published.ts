@@ -1,5 +1,5 @@
+import { type Receiver, type ReceiverOptions, startReceiver } from '@causeway/local/receiver';
 import { cleanUp } from '@causeway/runtime/testing';
-import { type Receiver, type ReceiverOptions, startReceiver } from '@causeway/runtime/testing/receiver';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import type { Json, World } from './open.ts';

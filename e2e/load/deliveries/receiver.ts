@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { startReceiver } from '@causeway/runtime/testing/receiver';
+import { startReceiver } from '@causeway/local/receiver';
 
 // The receiving end of the load, as a program of its own, so that its CPU time is not the sender's.
 // Arguments: the port for deliveries, and the port on which the bench asks:

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { createKeyValue, hashKeyValue, lastFour } from '@causeway/proto';
+import { createKeyValue, hashKeyValue, lastFour } from '@causeway/identity';
 import { migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../../deploy/local/ports.ts';

@@ -1,9 +1,9 @@
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { terminalReport } from '../../../deploy/local/report.ts';
-import { provideChromium } from '../../../deploy/local/testing/chromium.ts';
 import { chromiumArgs } from '../../portal/support/chromium-args.ts';
 import { fillSignIn } from '../../portal/support/sign-in.ts';
+import { provideChromium } from '../../runner/chromium.ts';
 import { type BenchContext, makeHome, startBenchCluster, startBenchMysql } from '../driver.ts';
 import { describeMachine, percentile, type Table, toTerminal, whole, writeResults } from '../report.ts';
 import { scrolledPages, scrollLog, seedDeliveries } from './frames.ts';

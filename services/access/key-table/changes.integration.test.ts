@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followCallers, followKeyTable, hashKeyValue, type KeyTable } from '@causeway/identity';
 import {
-  hashKeyValue,
   type KeyTableChange,
   keyChangesSubject,
   keyEntryName,
@@ -8,16 +8,7 @@ import {
   operationById,
   scopes,
 } from '@causeway/proto';
-import {
-  type Answer,
-  type Bus,
-  createLog,
-  each,
-  followCallers,
-  followKeyTable,
-  type KeyTable,
-  type Log,
-} from '@causeway/runtime';
+import { type Answer, type Bus, createLog, each, type Log } from '@causeway/runtime';
 import { cleanUp, testNatsCluster } from '@causeway/runtime/testing';
 import { expect, test, vi } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';

@@ -1,3 +1,4 @@
+import { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from '@causeway/identity';
 import {
   type KeyChanges,
   type KeyChangesRequest,
@@ -5,16 +6,7 @@ import {
   keyEntryPrefix,
   type TableEntry,
 } from '@causeway/proto';
-import {
-  type Bus,
-  decodeDigests,
-  digestGroups,
-  groupDiffers,
-  groupOf,
-  isRequest,
-  type Log,
-  toggleEntry,
-} from '@causeway/runtime';
+import { type Bus, isRequest, type Log } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
 import type { VersionedEntry } from './bucket.ts';
 import { type RowTotals, rowTotals, tableEntries } from './entries.ts';

@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  companyEntryName,
-  hashKeyValue,
-  type KeyEntry,
-  keyBucket,
-  keyEntryName,
-  metaEntryName,
-} from '@causeway/proto';
-import { createLog, createSessionSigner } from '@causeway/runtime';
+import { createSessionSigner, hashKeyValue } from '@causeway/identity';
+import { companyEntryName, type KeyEntry, keyBucket, keyEntryName, metaEntryName } from '@causeway/proto';
+import { createLog } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
 import { joinAsGateway, operatorOf, testPortal, testWorld } from '../testing/boot.ts';

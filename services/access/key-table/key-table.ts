@@ -148,7 +148,7 @@ const retryMs = 1000;
 const expireEveryMs = 3_600_000;
 /**
  * After this long, every gateway knows an entry: one that was partitioned for a minute trusts nothing. Gateways
- * forget a refusal after twice this time (`services/runtime/key-table/follow.ts`) and would not confirm it.
+ * forget a refusal after twice this time (`services/identity/key-table.ts`) and would not confirm it.
  */
 const settledMs = 5 * 60_000;
 const isNotShown = (cause: unknown): Problem =>

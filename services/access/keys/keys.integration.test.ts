@@ -1,4 +1,5 @@
-import { hashKeyValue, keyEntryName, parseKeyValue } from '@causeway/proto';
+import { hashKeyValue, parseKeyValue } from '@causeway/identity';
+import { keyEntryName } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 

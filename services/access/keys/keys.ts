@@ -1,14 +1,11 @@
+import { createKeyValue, hashKeyValue, lastFour, maskKey } from '@causeway/identity';
 import {
   type AnswerTo,
   type AuditSource,
   byMember,
   contract,
-  createKeyValue,
-  hashKeyValue,
   type KeyAnswer,
   type LimitsAnswer,
-  lastFour,
-  maskKey,
   notFound,
   quotaExceeded,
   type Scope,

@@ -1,4 +1,5 @@
-import { companyEntryName, hashKeyValue, keyEntryName } from '@causeway/proto';
+import { hashKeyValue } from '@causeway/identity';
+import { companyEntryName, keyEntryName } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseKeyRing } from '@causeway/proto';
+import { parseKeyRing } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 import { createDevices, knownDeviceOf } from './subjects.ts';
 import { createTokenSigner } from './token.ts';

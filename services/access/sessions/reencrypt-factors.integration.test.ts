@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from '@causeway/proto';
+import { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 import { operatorOf, testPortal, testWorld } from '../testing/boot.ts';
 

@@ -1,14 +1,14 @@
+import { type Actor, type AnswerTo, conflict, contract, invalidField } from '@causeway/proto';
 import {
-  type Actor,
-  type AnswerTo,
-  conflict,
-  contract,
-  invalidField,
+  acrossTenants,
+  handler,
+  json,
   openSecret,
   sealedWith,
   sealSecret,
-} from '@causeway/proto';
-import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
+  type Trx,
+  transaction,
+} from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { atSession, attempt, countAttempt, type Prover } from './attempts.ts';

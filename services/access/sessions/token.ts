@@ -1,5 +1,5 @@
 import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { KeyRing } from '@causeway/proto';
+import type { KeyRing } from '@causeway/runtime';
 
 /** A secret of 256 random bits, for invitation and reset links. */
 export const newToken = (random: (bytes: number) => Uint8Array): string =>

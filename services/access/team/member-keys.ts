@@ -1,4 +1,5 @@
-import { type AuditSource, contract, maskKey, notFound } from '@causeway/proto';
+import { maskKey } from '@causeway/identity';
+import { type AuditSource, contract, notFound } from '@causeway/proto';
 import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { writeAudit } from '../audit.ts';

@@ -9,12 +9,11 @@ import {
   keyRevokedSubject,
   type MemberOperationId,
   type OperatorOperationId,
-  parseKeyRing,
   type ResolvedSession,
   resolveSessionOperation,
   sessionTokenHeader,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, type LaneAnswer, randomHex } from '@causeway/runtime';
+import { type Bus, connectBus, createLog, type LaneAnswer, parseKeyRing, randomHex } from '@causeway/runtime';
 import { cleanUp, type TestNats, testDatabase, testLane, testNats } from '@causeway/runtime/testing';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { PortalSettings } from '../context.ts';

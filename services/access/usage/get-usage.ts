@@ -1,4 +1,5 @@
-import { type AnswerTo, type Bucket, contract, maskKey, rangeMinutes } from '@causeway/proto';
+import { maskKey } from '@causeway/identity';
+import { type AnswerTo, type Bucket, contract, rangeMinutes } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';

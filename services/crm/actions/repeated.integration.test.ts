@@ -9,9 +9,8 @@ import {
   randomHex,
   transaction,
 } from '@causeway/runtime';
-import { type TestLane, testLane } from '@causeway/runtime/testing';
+import { startProxy, type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { deleteExpired } from '../cleanup.ts';
 import { createEventLog, type EventLog } from '../events/event-log.ts';
 import { createStore } from '../store/store.ts';

@@ -1,3 +1,4 @@
+import { type TestCallers, testCallers } from '@causeway/identity/testing';
 import type { OperationId } from '@causeway/proto';
 import {
   type Bus,
@@ -10,10 +11,8 @@ import {
 } from '@causeway/runtime';
 import {
   cleanUp,
-  type TestCallers,
   type TestDatabase,
   type TestNats,
-  testCallers,
   testDatabase,
   testLane,
   testNats,

@@ -1,5 +1,6 @@
-import { auditRow, type DeliveryAction, type DeliveryRow, deliveryColumns } from '@causeway/proto';
-import { admitWaiting, type Database, type Trx, transaction } from '@causeway/runtime';
+import { admitWaiting, type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
+import { auditRow, type DeliveryAction } from '@causeway/proto';
+import { type Database, type Trx, transaction } from '@causeway/runtime';
 import { scheduleQueues } from '../queues/queues.ts';
 import { addHeld } from '../queues/recounts.ts';
 import type { Tables } from '../tables.ts';

@@ -1,4 +1,4 @@
-import type { SubscriptionChangeRow } from '@causeway/proto';
+import type { SubscriptionChangeRow } from '@causeway/deliveries';
 import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { QueueKey } from '../job.ts';

@@ -1,4 +1,5 @@
-import { type DeliveryCommand, type DeliveryKey, deliveryCommandSubject } from '@causeway/proto';
+import type { DeliveryKey } from '@causeway/deliveries';
+import { type DeliveryCommand, deliveryCommandSubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';

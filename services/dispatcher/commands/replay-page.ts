@@ -1,12 +1,12 @@
-import { type DeliveryRow, maxDueInReplay, type ReplayRow, replayPageEveryMs } from '@causeway/proto';
 import {
   admitWaiting,
+  type DeliveryRow,
   findReplayCandidates,
+  type ReplayRow,
   replaySelectionOf,
-  rowList,
-  type Trx,
-  tenantIs,
-} from '@causeway/runtime';
+} from '@causeway/deliveries';
+import { maxDueInReplay, replayPageEveryMs } from '@causeway/proto';
+import { rowList, type Trx, tenantIs } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { scheduleQueues } from '../queues/queues.ts';
 import { addHeld } from '../queues/recounts.ts';

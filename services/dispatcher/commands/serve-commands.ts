@@ -1,10 +1,9 @@
+import { type ReplayRow, replayColumns } from '@causeway/deliveries';
 import {
   type DeliveryAction,
   type DeliveryActionAnswer,
   type DeliveryCommand,
   deliveryCommandSubject,
-  type ReplayRow,
-  replayColumns,
 } from '@causeway/proto';
 import {
   acrossTenants,

@@ -1,13 +1,6 @@
-import type { EventOutboxRow, EventType, StoredEvent } from '@causeway/proto';
-import {
-  acrossTenants,
-  admitWaiting,
-  type Database,
-  noteMissed,
-  rowList,
-  transaction,
-  type WaitingEvent,
-} from '@causeway/runtime';
+import { admitWaiting, type EventOutboxRow, noteMissed, type WaitingEvent } from '@causeway/deliveries';
+import type { EventType, StoredEvent } from '@causeway/proto';
+import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type LeasedDelivery, type QueueKey, queueName } from '../job.ts';
 import { scheduleQueues } from '../queues/queues.ts';

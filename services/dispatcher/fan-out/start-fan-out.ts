@@ -1,3 +1,4 @@
+import type { WaitingEvent } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
 import {
   acrossTenants,
@@ -13,7 +14,6 @@ import {
   type Repeated,
   repeat,
   spansShards,
-  type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { dispatcherMetrics } from '../metrics.ts';

@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls';
-import { addressProblem, hostProblem, portOf, unresolvedHost } from '@causeway/proto';
+import { addressProblem, hostProblem, portOf } from '@causeway/deliveries';
+import { unresolvedHost } from '@causeway/proto';
 import { Failure, ofConnect, ofLookup, ofTls } from './failure.ts';
 import type { Resolve } from './resolve.ts';
 

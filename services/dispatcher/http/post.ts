@@ -1,10 +1,5 @@
-import {
-  type DeliveryPorts,
-  deliveryPorts,
-  type ErrorClass,
-  type HeaderPair,
-  portProblem,
-} from '@causeway/proto';
+import { type DeliveryPorts, deliveryPorts, portProblem } from '@causeway/deliveries';
+import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import { type Connect, createConnect } from './connect.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { exchange } from './exchange.ts';

@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { raiseSubscriptionsVersion } from '@causeway/deliveries';
 import { encodeEnvelope, eventSubject, outboxLeaseMs, versionHeader } from '@causeway/proto';
-import {
-  acrossTenants,
-  type Database,
-  parseMysqlUrl,
-  raiseSubscriptionsVersion,
-  transaction,
-} from '@causeway/runtime';
-import { testReceiver } from '@causeway/runtime/testing';
+import { acrossTenants, type Database, parseMysqlUrl, transaction } from '@causeway/runtime';
+import { startProxy, testReceiver } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';

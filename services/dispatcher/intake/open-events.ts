@@ -1,18 +1,16 @@
+import { admitWaiting, noteMissed, type WaitingEvent } from '@causeway/deliveries';
 import { outboxLeaseMs } from '@causeway/proto';
 import {
   acrossTenants,
-  admitWaiting,
   after,
   byShard,
   createBatch,
   type Database,
   type Log,
   type Metrics,
-  noteMissed,
   repeat,
   rowList,
   transaction,
-  type WaitingEvent,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { hasNoRow, type LeasedDelivery, type QueueKey, queueName, type TakenEvent } from '../job.ts';

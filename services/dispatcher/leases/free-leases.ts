@@ -1,5 +1,6 @@
-import { type DeliveryKey, leaseMs } from '@causeway/proto';
-import { acrossTenants, byShard, type Database, nextDueSql, rowList, transaction } from '@causeway/runtime';
+import { type DeliveryKey, nextDueSql } from '@causeway/deliveries';
+import { leaseMs } from '@causeway/proto';
+import { acrossTenants, byShard, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { byQueue, type QueueKey, queueName } from '../job.ts';
 import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store.ts';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
-import { cleanUp, type Receiver, testProcess, testReceiver } from '@causeway/runtime/testing';
+import { cleanUp, type Receiver, startProxy, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { startProxy } from '../../runtime/database/testing/proxy.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
 

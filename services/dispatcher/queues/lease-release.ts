@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { admitWaiting, type WaitingEvent } from '@causeway/deliveries';
 import {
   acrossTenants,
-  admitWaiting,
   after,
   byShard,
   createBatch,
@@ -11,7 +11,6 @@ import {
   type Metrics,
   spansShards,
   transaction,
-  type WaitingEvent,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { OpenEvents } from '../intake/open-events.ts';

@@ -1,5 +1,6 @@
+import { nextDueSql } from '@causeway/deliveries';
 import { type DeliveryState, failuresUntilProbing } from '@causeway/proto';
-import { acrossTenants, nextDueSql, type Trx, tenantIs } from '@causeway/runtime';
+import { acrossTenants, type Trx, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from '../job.ts';
 import { isOneOfQueues } from '../store.ts';

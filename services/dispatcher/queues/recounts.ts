@@ -1,7 +1,7 @@
+import { countWaiting } from '@causeway/deliveries';
 import { countHeldAfterMs } from '@causeway/proto';
 import {
   acrossTenants,
-  countWaiting,
   type Database,
   type Log,
   type Repeated,

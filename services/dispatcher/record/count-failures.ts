@@ -1,5 +1,5 @@
+import { nextDueMs, type QueueDue } from '@causeway/deliveries';
 import { failuresUntilDisabled, failuresUntilProbing, longestProbeWait } from '@causeway/proto';
-import { nextDueMs, type QueueDue } from '@causeway/runtime';
 
 /** The result of an attempt, for the failure count of its subscription. */
 export interface CountedResult {

@@ -1,4 +1,5 @@
-import { type ElapsedColumn, elapsedBoundsMs } from '@causeway/proto';
+import type { ElapsedColumn } from '@causeway/deliveries';
+import { elapsedBoundsMs } from '@causeway/proto';
 import {
   acrossTenants,
   after,

@@ -1,3 +1,4 @@
+import type { WaitingEvent } from '@causeway/deliveries';
 import {
   type Batch,
   byShard,
@@ -8,7 +9,6 @@ import {
   type Metrics,
   type Tracer,
   traced,
-  type WaitingEvent,
 } from '@causeway/runtime';
 import type { Finished } from '../attempt/attempts.ts';
 import type { QueueKey } from '../job.ts';

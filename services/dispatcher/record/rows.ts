@@ -1,5 +1,6 @@
-import { attemptFactColumns, type DeliveryRow, type DeliveryState } from '@causeway/proto';
-import { later, type WaitingEvent } from '@causeway/runtime';
+import { attemptFactColumns, type DeliveryRow, type WaitingEvent } from '@causeway/deliveries';
+import type { DeliveryState } from '@causeway/proto';
+import { later } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Finished } from '../attempt/attempts.ts';
 import { hasNoRow } from '../job.ts';

@@ -1,14 +1,14 @@
-import { auditRow, type DeliveryKey, type DeliveryQueueRow, type DeliveryRow } from '@causeway/proto';
 import {
-  acrossTenants,
   admitWaiting,
-  type Database,
+  type DeliveryKey,
+  type DeliveryQueueRow,
+  type DeliveryRow,
   raiseSubscriptionsVersion,
-  rowList,
   takeBackMissed,
-  transaction,
   type WaitingEvent,
-} from '@causeway/runtime';
+} from '@causeway/deliveries';
+import { auditRow } from '@causeway/proto';
+import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Finished } from '../attempt/attempts.ts';
 import { isBeingEnabled } from '../commands/apply-change.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { type HeaderPair, openSecret, parseKeyRing, sealSecret } from '@causeway/proto';
-import { noMetrics } from '@causeway/runtime';
+import type { HeaderPair } from '@causeway/proto';
+import { noMetrics, openSecret, parseKeyRing, sealSecret } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';

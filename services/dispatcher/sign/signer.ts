@@ -1,5 +1,5 @@
-import type { challengeType, EventType, HeaderPair, KeyRing } from '@causeway/proto';
-import { createBatch, type Metrics } from '@causeway/runtime';
+import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
+import { createBatch, type KeyRing, type Metrics } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Target } from '../job.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';

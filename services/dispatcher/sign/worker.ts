@@ -1,5 +1,5 @@
 // Not the whole contract: each thread would take half a second of processor time to load it.
-import { type KeyRing, openSecret } from '@causeway/proto/sealed-secret';
+import { type KeyRing, openSecret } from '@causeway/runtime/sealed-secret';
 import { workerData } from 'piscina';
 import { type OpenSecret, openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
 

@@ -1,17 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import type { DeliveryKey } from '@causeway/deliveries';
 import {
-  type DeliveryKey,
   type EventType,
   encodeEnvelope,
   eventSubject,
-  type KeyRing,
   leaseMs,
   outboxLeaseMs,
-  parseKeyRing,
-  sealSecret,
   versionHeader,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, createMetrics, type Metrics } from '@causeway/runtime';
+import {
+  type Bus,
+  connectBus,
+  createLog,
+  createMetrics,
+  type KeyRing,
+  type Metrics,
+  parseKeyRing,
+  sealSecret,
+} from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { expect } from 'vitest';

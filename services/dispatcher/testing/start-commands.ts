@@ -1,4 +1,5 @@
-import { type ReplayRow, type SubscriptionChangeRow, waitingDeliveriesQuota } from '@causeway/proto';
+import type { ReplayRow, SubscriptionChangeRow } from '@causeway/deliveries';
+import { waitingDeliveriesQuota } from '@causeway/proto';
 import { type Bus, createLog, type Trx, transaction } from '@causeway/runtime';
 import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
 import { applyChange, selectChange } from '../commands/apply-change.ts';

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followKeyTable, type KeyTable } from '@causeway/identity';
 import {
   type GatewayAnswer,
   gatewayBucket,
@@ -9,15 +10,7 @@ import {
   keyRevokedSubject,
   keyUsedSubject,
 } from '@causeway/proto';
-import {
-  type Bus,
-  connectBus,
-  createLog,
-  createMetrics,
-  followKeyTable,
-  type KeyTable,
-  noMetrics,
-} from '@causeway/runtime';
+import { type Bus, connectBus, createLog, createMetrics, noMetrics } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hashKeyValue, type KeyTable, parseKeyValue } from '@causeway/identity';
 import {
   type Bucket,
   basePath,
   bodyLimitOf,
-  hashKeyValue,
   type KeyEntry,
   type KeyOperation,
   keyEntryName,
@@ -11,12 +11,11 @@ import {
   missingScope,
   Problem,
   parseIdempotencyKey,
-  parseKeyValue,
   problem,
   renderLimitExceeded,
   takesIdempotencyKey,
 } from '@causeway/proto';
-import type { KeyTable, LaneAnswer } from '@causeway/runtime';
+import type { LaneAnswer } from '@causeway/runtime';
 import type { AnswerRules, Exchange } from '../exchange.ts';
 import { callService, invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
@@ -107,7 +106,7 @@ const forward = async (
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  // Every revocation answered before this moment has reached this gateway (`services/runtime/key-table/follow.ts`).
+  // Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`).
   if (!stillValid(admitted, table)) {
     if (!(await table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
     if (!stillValid(admitted, table)) throw problem('unauthorized');

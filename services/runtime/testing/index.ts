@@ -1,4 +1,5 @@
-export { type TestCallers, testCallers } from './callers.ts';
+export type { Received, Receiver, ReceiverOptions } from '../../../deploy/local/receiver/receiver.ts';
+export { startProxy, type Verdict } from '../database/testing/proxy.ts';
 export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
 export type { CollectedSpan, Collector } from './collector.ts';
@@ -10,7 +11,6 @@ export { type TestNats, testNats, testNatsCluster } from './nats.ts';
 export { type TestProcess, testProcess } from './process.ts';
 export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
-export type { Received, Receiver, ReceiverOptions } from './receiver/receiver.ts';
-export { testReceiver } from './receiver/test-receiver.ts';
+export { testReceiver } from './receiver.ts';
 export { type TestShards, testShards } from './shards.ts';
 export { startCollector } from './test-collector.ts';

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type DeliveryAttemptRow,
-  type DeliveryKey,
-  type DeliveryRow,
-  encodeEnvelope,
-  masked,
-  type StoredEvent,
-} from '@causeway/proto';
+import type { DeliveryAttemptRow, DeliveryKey, DeliveryRow } from '@causeway/deliveries';
+import { encodeEnvelope, masked, type StoredEvent } from '@causeway/proto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
 import { makeSubscription, until } from '../testing/events.ts';

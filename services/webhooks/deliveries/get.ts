@@ -1,13 +1,5 @@
-import {
-  attemptFactColumns,
-  contract,
-  type DeliveryAttemptRow,
-  encodeEnvelope,
-  type HeaderPair,
-  maskText,
-  notFound,
-  parseId,
-} from '@causeway/proto';
+import { attemptFactColumns, type DeliveryAttemptRow } from '@causeway/deliveries';
+import { contract, encodeEnvelope, type HeaderPair, maskText, notFound, parseId } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read.ts';

@@ -1,11 +1,5 @@
-import {
-  type Contract,
-  conflict,
-  contract,
-  type Problem,
-  type ReplayRow,
-  stateConflict,
-} from '@causeway/proto';
+import type { ReplayRow } from '@causeway/deliveries';
+import { type Contract, conflict, contract, type Problem, stateConflict } from '@causeway/proto';
 import { type Answer, handler, type Identity, json, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';

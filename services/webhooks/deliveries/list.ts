@@ -1,4 +1,5 @@
-import { contract, type DeliveryRow, maskPayload, type QueryOf, type Role, summaryOf } from '@causeway/proto';
+import type { DeliveryRow } from '@causeway/deliveries';
+import { contract, maskPayload, type QueryOf, type Role, summaryOf } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';

@@ -1,4 +1,5 @@
-import { type DeliveryRow, deliveryColumns, failuresUntilProbing, notFound, parseId } from '@causeway/proto';
+import { type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
+import { failuresUntilProbing, notFound, parseId } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 

@@ -1,3 +1,4 @@
+import { hasRoomForWaiting, type ReplayRow, type SubscriptionRow } from '@causeway/deliveries';
 import {
   byMember,
   conflict,
@@ -6,18 +7,9 @@ import {
   type DeliveryActionAnswer,
   deliveryCommandSubject,
   problem,
-  type ReplayRow,
   type StoredEvent,
-  type SubscriptionRow,
 } from '@causeway/proto';
-import {
-  type Answer,
-  handler,
-  hasRoomForWaiting,
-  json,
-  type OperationCall,
-  type Trx,
-} from '@causeway/runtime';
+import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read.ts';

@@ -1,3 +1,4 @@
+import { type ReplayRow, replayColumns, type SubscriptionRow } from '@causeway/deliveries';
 import {
   type AnswerTo,
   type AuditEntry,
@@ -6,9 +7,6 @@ import {
   notFound,
   type Problem,
   type ReplayKind,
-  type ReplayRow,
-  replayColumns,
-  type SubscriptionRow,
 } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';

@@ -1,4 +1,4 @@
-import type { DeliveryRow } from '@causeway/proto';
+import type { DeliveryRow } from '@causeway/deliveries';
 import { beforeEach, expect, test } from 'vitest';
 import { defaultQuotas } from '../context.ts';
 import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';

@@ -1,12 +1,6 @@
+import { findReplayCandidates, noteMissed, type ReplaySelection } from '@causeway/deliveries';
 import { contract, maxReplayDeliveries } from '@causeway/proto';
-import {
-  findReplayCandidates,
-  handler,
-  noteMissed,
-  type ReplaySelection,
-  type Trx,
-  transaction,
-} from '@causeway/runtime';
+import { handler, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';

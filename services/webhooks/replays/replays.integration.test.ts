@@ -1,4 +1,5 @@
-import type { DeliveryRow, StoredEvent } from '@causeway/proto';
+import type { DeliveryRow } from '@causeway/deliveries';
+import type { StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
 import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';

@@ -1,3 +1,4 @@
+import { findReplayCandidates, type ReplaySelection, replayFilterOf } from '@causeway/deliveries';
 import {
   type BodyOf,
   byMember,
@@ -9,7 +10,7 @@ import {
   maxReplayDeliveries,
   notFound,
 } from '@causeway/proto';
-import { findReplayCandidates, handler, json, type ReplaySelection, replayFilterOf } from '@causeway/runtime';
+import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { writeAudit } from '../audit.ts';

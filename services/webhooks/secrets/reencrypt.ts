@@ -1,18 +1,15 @@
-import {
-  contract,
-  type KeyRing,
-  openSecret,
-  type ReencryptAnswer,
-  sealedWith,
-  sealSecret,
-} from '@causeway/proto';
+import { raiseSubscriptionsVersion } from '@causeway/deliveries';
+import { contract, type ReencryptAnswer } from '@causeway/proto';
 import {
   acrossTenants,
   byShard,
   type Database,
   handler,
   json,
-  raiseSubscriptionsVersion,
+  type KeyRing,
+  openSecret,
+  sealedWith,
+  sealSecret,
   type Trx,
   transaction,
 } from '@causeway/runtime';

@@ -1,4 +1,4 @@
-import { type KeyRing, openSecret, sealedWith } from '@causeway/proto';
+import { type KeyRing, openSecret, sealedWith } from '@causeway/runtime';
 import { type TestDatabase, testLane } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks, makeKeyRing } from '../testing/boot.ts';

@@ -1,10 +1,5 @@
-import {
-  type AuditSource,
-  byMember,
-  type KeyOperation,
-  type SubscriptionRow,
-  toolManaged,
-} from '@causeway/proto';
+import type { SubscriptionRow } from '@causeway/deliveries';
+import { type AuditSource, byMember, type KeyOperation, toolManaged } from '@causeway/proto';
 import type { OperationCall, Trx } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 

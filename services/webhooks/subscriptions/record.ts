@@ -1,4 +1,5 @@
-import { notFound, type SubscriptionRow } from '@causeway/proto';
+import type { SubscriptionRow } from '@causeway/deliveries';
+import { notFound } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';

@@ -1,12 +1,6 @@
-import { contract, problem, type SubscriptionRow, sealSecret, stateConflict } from '@causeway/proto';
-import {
-  type Answer,
-  handler,
-  json,
-  type OperationCall,
-  raiseSubscriptionsVersion,
-  type Trx,
-} from '@causeway/runtime';
+import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { contract, problem, stateConflict } from '@causeway/proto';
+import { type Answer, handler, json, type OperationCall, sealSecret, type Trx } from '@causeway/runtime';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';

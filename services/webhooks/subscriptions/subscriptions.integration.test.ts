@@ -1,10 +1,5 @@
-import {
-  type OperationId,
-  openSecret,
-  sealedWith,
-  type TestDelivery,
-  testDeliverySubject,
-} from '@causeway/proto';
+import { type OperationId, type TestDelivery, testDeliverySubject } from '@causeway/proto';
+import { openSecret, sealedWith } from '@causeway/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type BootedWebhooks, bootWebhooks } from '../testing/boot.ts';
 import { makeDelivery } from '../testing/make.ts';

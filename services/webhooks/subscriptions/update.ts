@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import {
   type BodyOf,
   contract,
@@ -6,20 +7,11 @@ import {
   hasReadOnly,
   invalid,
   type Operation,
-  type SubscriptionRow,
   stateConflict,
   unverifiedReason,
   updateProblems,
 } from '@causeway/proto';
-import {
-  type Answer,
-  handler,
-  type Identity,
-  json,
-  type OperationCall,
-  raiseSubscriptionsVersion,
-  type Trx,
-} from '@causeway/runtime';
+import { type Answer, handler, type Identity, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';

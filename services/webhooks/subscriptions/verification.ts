@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { byMember, challengeType, contract, enablingDeadlineMs, type SubscriptionRow } from '@causeway/proto';
-import { handler, json, raiseSubscriptionsVersion, type Trx, transaction } from '@causeway/runtime';
+import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { byMember, challengeType, contract, enablingDeadlineMs } from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, writeAudit } from '../audit.ts';

@@ -1,23 +1,14 @@
+import { deliveryPorts, hostProblem, portProblem, raiseSubscriptionsVersion } from '@causeway/deliveries';
 import {
   contract,
   type Detail,
-  deliveryPorts,
-  hostProblem,
   invalidField,
   Problem,
   parseBody,
-  portProblem,
   quotaExceeded,
   unverifiedReason,
 } from '@causeway/proto';
-import {
-  type Answer,
-  handler,
-  json,
-  type OperationCall,
-  raiseSubscriptionsVersion,
-  type Trx,
-} from '@causeway/runtime';
+import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { TargetRules, WebhooksContext } from '../context.ts';

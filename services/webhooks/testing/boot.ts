@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { type Actor, type KeyRing, parseKeyRing, type Role } from '@causeway/proto';
-import { type Bus, connectBus, createLog, type Database } from '@causeway/runtime';
+import { type TestCallers, testCallers } from '@causeway/identity/testing';
+import type { Actor, Role } from '@causeway/proto';
+import {
+  type Bus,
+  connectBus,
+  createLog,
+  type Database,
+  type KeyRing,
+  parseKeyRing,
+} from '@causeway/runtime';
 import {
   cleanUp,
-  type TestCallers,
   type TestDatabase,
   type TestNats,
-  testCallers,
   testDatabase,
   testLane,
   testNats,

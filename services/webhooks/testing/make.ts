@@ -1,4 +1,5 @@
-import type { DeliveryRow, EventType, StoredEvent } from '@causeway/proto';
+import type { DeliveryRow } from '@causeway/deliveries';
+import type { EventType, StoredEvent } from '@causeway/proto';
 import type { Database } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 

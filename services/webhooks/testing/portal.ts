@@ -1,4 +1,5 @@
-import { contract, type DeliveryKey, type MemberOperationId, type Role } from '@causeway/proto';
+import type { DeliveryKey } from '@causeway/deliveries';
+import { contract, type MemberOperationId, type Role } from '@causeway/proto';
 import { expect } from 'vitest';
 import { type Asked, type Asking, type BootedWebhooks, bootWebhooks } from './boot.ts';
 

@@ -7,7 +7,7 @@ import {
   groupDiffers,
   groupOf,
   toggleEntry,
-} from './digest.ts';
+} from './key-table-digest.ts';
 
 const names = Array.from({ length: 2_000 }, (_, at) => `key.${at}`);
 const table = (): [string, { version: number; active?: boolean }][] =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { unicode } from '../testing/unicode.ts';
 import { openSecret, parseKeyRing, sealedWith, sealSecret } from './sealed-secret.ts';
 
 const ringOf = (...names: readonly string[]) =>

@@ -3,15 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime/client';
-import { unlistedStatements } from '../../vitess/statements/list.ts';
-import { buildPortal } from '../portal.ts';
-import { terminalReport } from '../report.ts';
-import { giveUp, step } from '../toolchain/terminal.mjs';
+import { buildPortal } from '../../deploy/local/portal.ts';
+import { terminalReport } from '../../deploy/local/report.ts';
+import { giveUp, step } from '../../deploy/local/toolchain/terminal.mjs';
+import { unlistedStatements } from '../../deploy/vitess/statements/list.ts';
 import { testFiles } from './choice.ts';
 import { testChosen } from './chosen.ts';
 import { add, type Counts, countsOfReport, type Failure, failuresOfReport, none } from './counts.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../..');
 const program = (path: string): string => join(root, 'node_modules', path);
 
 /**

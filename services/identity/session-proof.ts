@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
-import type { KeyRing, SessionClaims, SignerEntry } from '@causeway/proto';
+import type { SessionClaims, SignerEntry } from '@causeway/proto';
+import type { KeyRing } from '@causeway/runtime';
 
 /** Signs session claims that a service can verify without asking `access`. */
 export interface SessionSigner {

@@ -1,7 +1,7 @@
 import { readEnv } from '@causeway/runtime';
-import type { Report } from '../report.ts';
-import { SetupError } from '../setup-error.ts';
-import { onPath, run } from '../toolchain/run.mjs';
+import type { Report } from '../../deploy/local/report.ts';
+import { SetupError } from '../../deploy/local/setup-error.ts';
+import { onPath, run } from '../../deploy/local/toolchain/run.mjs';
 
 /** The program's names on different systems. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

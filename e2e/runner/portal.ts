@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { terminalReport } from '../report.ts';
+import { terminalReport } from '../../deploy/local/report.ts';
 import { provideHeadlessShell } from './chromium.ts';
 import { startTestCluster } from './cluster.ts';
 

@@ -1,8 +1,5 @@
+import { acrossTenants, type Log, type Metric, type Metrics, rowList } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { rowList } from '../database/queries.ts';
-import { acrossTenants } from '../database/tenant-guard.ts';
-import type { Log } from '../log.ts';
-import type { Metric, Metrics } from '../metrics.ts';
 
 /** An event for a subscription whose delivery would wait, or is missed. */
 export interface WaitingEvent {

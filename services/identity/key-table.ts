@@ -11,15 +11,12 @@ import {
   signerEntryName,
   type TableEntry,
 } from '@causeway/proto';
+import { type Bus, isRequest, type Log, type Metrics, runtimeMetrics } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { QueuedIterator } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
-import { type Bus, isRequest } from '../bus.ts';
-import type { Log } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { runtimeMetrics } from '../runtime-metrics.ts';
-import { askForChanges, askUntilTold, digestTable, groupOf } from './digest.ts';
+import { askForChanges, askUntilTold, digestTable, groupOf } from './key-table-digest.ts';
 
 /**
  * The API keys and company limits, in memory. `access` writes them; its announcements and a KV watch keep this copy up

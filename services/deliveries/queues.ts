@@ -1,7 +1,6 @@
 import { failuresUntilProbing } from '@causeway/proto';
+import { acrossTenants, rowList } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { rowList } from '../database/queries.ts';
-import { acrossTenants } from '../database/tenant-guard.ts';
 
 /** What decides when a dispatcher reads a queue; times in milliseconds. */
 export interface QueueDue {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SetupError } from '../setup-error.ts';
+import { SetupError } from '../../deploy/local/setup-error.ts';
 import { chooseTests } from './choice.ts';
 
 /**

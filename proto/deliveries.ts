@@ -1,7 +1,6 @@
-import type { AuditSource } from '../audit-log.ts';
-import type { EventType } from '../events.ts';
-import type { challengeType } from './states.ts';
-import type { AttemptFacts } from './tables.ts';
+import type { AuditSource } from './audit-log.ts';
+import type { challengeType, ErrorClass } from './delivery-states.ts';
+import type { EventType } from './events.ts';
 
 /**
  * A committed command that `webhooks` asks a dispatcher to begin (NATS request to `deliveryCommandSubject`, JSON). The
@@ -71,3 +70,28 @@ export const leaseMs = 30_000;
  * dispatcher takes it.
  */
 export const outboxLeaseMs = 1_500;
+
+/** A header as sent or received. */
+export type HeaderPair = readonly [name: string, value: string];
+
+/** The facts of one attempt, as stored and shown. */
+export interface AttemptFacts {
+  readonly started_utc: Date;
+  readonly elapsed_ms: number;
+  readonly dns_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tls_ms: number | null;
+  readonly first_byte_ms: number | null;
+  readonly url: string;
+  readonly address: string | null;
+  readonly status_code: number | null;
+  /** Null for a 2xx. */
+  readonly error_class: ErrorClass | null;
+  /** One sentence for people. */
+  readonly error: string | null;
+  readonly request_headers: readonly HeaderPair[];
+  readonly response_headers: readonly HeaderPair[] | null;
+  /** At most 16 KiB. */
+  readonly response_body: Buffer | null;
+  readonly response_truncated: number;
+}

@@ -1,6 +1,7 @@
-import type { DeliveryRow, DeliveryState, EventType, ReplayRow } from '@causeway/proto';
+import type { DeliveryState, EventType } from '@causeway/proto';
+import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { tenantIs } from '../database/tenant-raw.ts';
+import type { DeliveryRow, ReplayRow } from './tables.ts';
 
 /** An event that a replay delivers. */
 export interface ReplayCandidate {

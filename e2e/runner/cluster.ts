@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
-import { startCluster } from '../cluster.ts';
-import { prepareHome, type Stack } from '../home.ts';
-import { parseOptions } from '../options.ts';
-import { freePort } from '../ports.ts';
-import { terminalReport } from '../report.ts';
-import { readToolchain } from '../toolchain.ts';
+import { startCluster } from '../../deploy/local/cluster.ts';
+import { prepareHome, type Stack } from '../../deploy/local/home.ts';
+import { parseOptions } from '../../deploy/local/options.ts';
+import { freePort } from '../../deploy/local/ports.ts';
+import { terminalReport } from '../../deploy/local/report.ts';
+import { readToolchain } from '../../deploy/local/toolchain.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -48,7 +48,7 @@ export const startTestCluster = async (
   prepareHome(home);
   try {
     const cluster = await startCluster({
-      root: resolve(import.meta.dirname, '../../..'),
+      root: resolve(import.meta.dirname, '../..'),
       home,
       env: { ...settings, ...readEnv() },
       toolchain: readToolchain(readEnv()),

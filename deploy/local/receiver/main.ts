@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startReceiver } from './receiver.ts';
 
-// `node deploy/local/bootstrap.mjs services/runtime/testing/receiver/main.ts [--port N] [--count]`: a receiver as the
+// `node deploy/local/bootstrap.mjs deploy/local/receiver/main.ts [--port N] [--count]`: a receiver as the
 // target of subscriptions. `npm start` runs one, which ends with its supervisor.
 
 const { values } = parseArgs({

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
-import { startMysql } from '../mysql.ts';
-import { readToolchain } from '../toolchain.ts';
+import { startMysql } from '../../deploy/local/mysql.ts';
+import { readToolchain } from '../../deploy/local/toolchain.ts';
 
 /** One MySQL for the run, and the nats-server program, of which tests start their own. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {

@@ -2,19 +2,18 @@ import { randomBytes } from 'node:crypto';
 import {
   type ActorUser,
   type CallKey,
-  hashKeyValue,
   type KeyEntry,
-  type KeyRing,
   keyBucket,
   keyEntryName,
   metaEntryName,
   scopes,
   signerEntryName,
 } from '@causeway/proto';
+import type { Bus, KeyRing } from '@causeway/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import type { Bus } from '../bus.ts';
-import { createSessionSigner } from '../callers/session-proof.ts';
+import { hashKeyValue } from '../keys.ts';
+import { createSessionSigner } from '../session-proof.ts';
 
 /** Callers with valid proofs for tests: a key table as `access` writes it, with keys and signed sessions. */
 export interface TestCallers {

@@ -1,5 +1,9 @@
-import { cleanUp } from '../cleanup.ts';
-import { type Receiver, type ReceiverOptions, startReceiver } from './receiver.ts';
+import {
+  type Receiver,
+  type ReceiverOptions,
+  startReceiver,
+} from '../../../deploy/local/receiver/receiver.ts';
+import { cleanUp } from './cleanup.ts';
 
 /** Starts a webhook receiver that closes at the end of the test or file. */
 export const testReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {

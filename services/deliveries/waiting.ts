@@ -1,9 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { acrossTenants, rowList, tenantIn, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { rowList } from '../database/queries.ts';
-import { acrossTenants } from '../database/tenant-guard.ts';
-import { tenantIn, tenantIs } from '../database/tenant-raw.ts';
-import { noteMissed, type WaitingEvent } from './note-missed.ts';
+import { noteMissed, type WaitingEvent } from './missed.ts';
 
 export interface AdmitOptions {
   /** Maximum number of waiting deliveries of a company. */

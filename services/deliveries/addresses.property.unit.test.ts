@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { unicode } from '../testing/unicode.ts';
 import { addressProblem, hostProblem } from './addresses.ts';
 
 /** The blocks as numbers, independent of the guard's own look-up: first and last address. */

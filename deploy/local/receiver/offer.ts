@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, isPortFree } from './ports.ts';
-import { type Run, runService } from './supervisor.ts';
+import { freePort, isPortFree } from '../ports.ts';
+import { type Run, runService } from '../supervisor.ts';
 
 /** A webhook receiver beside the cluster, as a target for a first subscription. */
 interface OfferedReceiver {
@@ -20,7 +20,7 @@ export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): P
     launch: () =>
       runService({
         name: 'receiver',
-        entry: join(root, 'services', 'runtime', 'testing', 'receiver', 'main.ts'),
+        entry: join(root, 'deploy', 'local', 'receiver', 'main.ts'),
         args: ['--port', String(port)],
         env,
         logFile: join(home, 'logs', 'receiver.log'),

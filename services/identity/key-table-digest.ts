@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KeyChanges, type KeyChangesRequest, keyChangesSubject } from '@causeway/proto';
-import type { Bus } from '../bus.ts';
-import type { Log } from '../log.ts';
+import type { Bus, Log } from '@causeway/runtime';
 
 const timeoutMs = 1000;
 const pauseMs = 100;

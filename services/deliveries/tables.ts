@@ -1,6 +1,11 @@
-import type { EventType } from '../events.ts';
-import type { ReplayKind } from '../portal/replays.ts';
-import type { DeliveryState, ErrorClass, elapsedBoundsMs } from './states.ts';
+import type {
+  AttemptFacts,
+  DeliveryState,
+  ErrorClass,
+  EventType,
+  elapsedBoundsMs,
+  ReplayKind,
+} from '@causeway/proto';
 
 /**
  * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The
@@ -102,31 +107,6 @@ export type DeliveryMinutesRow = {
   readonly minute_utc: Date;
   readonly subscription_id: number;
 } & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };
-
-/** A header as sent or received. */
-export type HeaderPair = readonly [name: string, value: string];
-
-/** The facts of one attempt, as stored and shown. */
-export interface AttemptFacts {
-  readonly started_utc: Date;
-  readonly elapsed_ms: number;
-  readonly dns_ms: number | null;
-  readonly connect_ms: number | null;
-  readonly tls_ms: number | null;
-  readonly first_byte_ms: number | null;
-  readonly url: string;
-  readonly address: string | null;
-  readonly status_code: number | null;
-  /** Null for a 2xx. */
-  readonly error_class: ErrorClass | null;
-  /** One sentence for people. */
-  readonly error: string | null;
-  readonly request_headers: readonly HeaderPair[];
-  readonly response_headers: readonly HeaderPair[] | null;
-  /** At most 16 KiB. */
-  readonly response_body: Buffer | null;
-  readonly response_truncated: number;
-}
 
 /** The columns of `AttemptFacts`. */
 export const attemptFactColumns = [

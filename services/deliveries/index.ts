@@ -1,0 +1,38 @@
+export {
+  addressProblem,
+  type DeliveryPorts,
+  deliveryPorts,
+  hostProblem,
+  portOf,
+  portProblem,
+} from './addresses.ts';
+export { createMissedReport, noteMissed, takeBackMissed, type WaitingEvent } from './missed.ts';
+export { nextDueMs, nextDueSql, type QueueDue, raiseSubscriptionsVersion } from './queues.ts';
+export {
+  findReplayCandidates,
+  type ReplayCandidate,
+  type ReplaySelection,
+  replayFilterOf,
+  replaySelectionOf,
+} from './replay-candidates.ts';
+export {
+  attemptFactColumns,
+  type DeliveryAttemptRow,
+  type DeliveryKey,
+  type DeliveryMinutesRow,
+  type DeliveryQueueRow,
+  type DeliveryRow,
+  deliveryColumns,
+  type ElapsedColumn,
+  type EventOutboxRow,
+  type ReplayRow,
+  replayColumns,
+  type SubscriptionChangeRow,
+  type SubscriptionRow,
+} from './tables.ts';
+export {
+  type Admission,
+  admitWaiting,
+  countWaiting,
+  hasRoomForWaiting,
+} from './waiting.ts';
