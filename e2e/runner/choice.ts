@@ -1,5 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
+import { SetupError } from '../../deploy/local/setup-error.ts';
 
 /** The test files of each vitest project; their names say what they need. */
 export const testFiles = {
@@ -14,7 +18,7 @@ export const testFiles = {
 /** Tests with these names are too slow for every run: only `npm run test:nightly` or naming them runs them. */
 export const nightlyFiles = '**/*.nightly.*';
 
-export interface Choice {
+interface Choice {
   readonly files: readonly string[];
   readonly projects: readonly string[];
   /** Options of vitest that narrow the choice further, or change how it runs. */
@@ -60,3 +64,44 @@ const choiceOf = (files: readonly string[], options: readonly string[]): Choice 
     ? ['--mode', 'nightly', ...options]
     : options,
 });
+
+/**
+ * Runs the named tests with vitest's own output.
+ * @returns the exit code.
+ * @throws SetupError if nothing matches: a run without tests must not look green.
+ */
+export const testChosen = async (root: string, args: readonly string[]): Promise<number> => {
+  const choice = chooseTests(root, args);
+  if (!choice) throw nothingMatches(args);
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-test-report-'));
+  const report = join(folder, 'report.json');
+  try {
+    const vitest = [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...choice.files,
+      ...choice.projects.map((name) => `--project=${name}`),
+      ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+      ...choice.options,
+    ];
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', process.execPath, ...vitest], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    const [code] = await once(child, 'exit');
+    if (code === 0 && testsRun(report) === 0) throw nothingMatches(args);
+    return code ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const testsRun = (report: string): number => {
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'));
+  return numPassedTests + numFailedTests;
+};
+
+const nothingMatches = (args: readonly string[]): SetupError =>
+  new SetupError(
+    `No test matches "${args.join(' ')}": give a part of a test file's path, or a part of a test's name.`,
+  );
