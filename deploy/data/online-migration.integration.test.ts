@@ -75,6 +75,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
     company.key,
     new Map(old.map((one) => [one.client_id, one.zip])),
   );
+  // Traffic meets the schema as it is.
   await sleep(500);
 
   // Expand. A report that reads the table for seconds blocks the change meanwhile.
@@ -102,6 +103,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
   // Contract.
   await roll('knows postal_code');
   await migrateBy('002-drop-zip.sql', 'ALTER TABLE clients DROP COLUMN zip, ALGORITHM = INSTANT');
+  // Traffic meets the schema as it is.
   await sleep(500);
 
   const { expected, shots } = await traffic.stop();

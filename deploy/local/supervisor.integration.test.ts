@@ -88,6 +88,7 @@ test('a stopped program stays stopped, even if it is stopped during the pause be
   await new Promise((done) => setTimeout(done, 60));
   await kept.stop();
   const runsAtStop = runs;
+  // Several times the pause before a restart.
   await new Promise((done) => setTimeout(done, 200));
   expect(runs).toBe(runsAtStop);
 });

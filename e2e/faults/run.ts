@@ -122,6 +122,7 @@ const retry503 = async <Result>(work: () => Promise<Result>): Promise<Result> =>
       return await work();
     } catch (error) {
       if (tries === 30 || !/answered 503/.test(String(error))) throw error;
+      // A cluster under a fault may refuse what prepares the next one.
       await sleep(1_000);
     }
   }

@@ -105,6 +105,7 @@ const oneAfterTheOther = async (messages: readonly string[]): Promise<{ readonly
     for (let left = 20; left > 0 && statusesOf(text).length === answers && !socket.closed; left--)
       await sleep(10);
   }
+  // Time for a second answer that must not come.
   await sleep(100);
   socket.destroy();
   return { text };

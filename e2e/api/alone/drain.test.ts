@@ -23,11 +23,11 @@ afterEach(async () => {
 test('A gateway that stops under load fails no request, and its clients reconnect to others', async () => {
   atLeast(world, 'gateway', 3);
   const { value: key } = await (await world.company(unlimited)).key();
-  const load = startLoad(world, lookup, { key }, 24);
-  await sleep(300);
+  const load = await startLoad(world, lookup, { key }, 24);
   const gone: number[] = [];
   for (const { name } of processesOf(world, 'gateway').slice(0, 2)) {
     gone.push(signal(world, name, 'SIGTERM'));
+    // The second stops while the first drains.
     await sleep(300);
   }
   await allReady(world, gone);
@@ -83,8 +83,7 @@ const keepAsking = (baseUrl: string) => {
 test('A crm that stops under load finishes its calls and fails none', async () => {
   atLeast(world, 'crm', 2);
   const { value: key } = await (await world.company(unlimited)).key();
-  const load = startLoad(world, '/integrations/lookups/clients?q=an', { key }, 16);
-  await sleep(200);
+  const load = await startLoad(world, '/integrations/lookups/clients?q=an', { key }, 16);
   const gone = signal(world, 'crm-1', 'SIGTERM');
   await allReady(world, [gone]);
   const shots = await load.stop();
@@ -95,7 +94,7 @@ test('An access that stops finishes the calls of operators, and API callers noti
   atLeast(world, 'access', 2);
   const company = await world.company(unlimited);
   const { value: key } = await company.key();
-  const load = startLoad(world, lookup, { key }, 4);
+  const load = await startLoad(world, lookup, { key }, 4);
   let stopped = false;
   let made = 0;
   const operators = Array.from({ length: 4 }, async () => {

@@ -36,8 +36,7 @@ const expectRetryable = (reply: Reply, reason: string): void => {
 test('While NATS is down every request gets 503 at once, and requests succeed again when NATS is back', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   await answersAgain(key);
-  const load = startLoad(world, find, { key }, 8);
-  await sleep(100);
+  const load = await startLoad(world, find, { key }, 8);
   // A gateway counts what it refuses without waiting. Without NATS for seconds, it does not trust its keys any more.
   const disconnected = () => sumOf(world, 'gateway', 'limit_batches_total', 'outcome="disconnected"');
   const before = await disconnected();
@@ -94,12 +93,11 @@ test('The 503 in the lookup shape has reason and retryAfter too', async () => {
 test('Without crm a request gets 503 service_unavailable with rate-limit headers, or 504 if crm died during it; later requests succeed', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
   const both = atLeast(world, 'crm', 2).map(({ name }) => name);
-  const over = startLoad(world, find, { key }, 8);
-  await sleep(100);
+  const over = await startLoad(world, find, { key }, 8);
   // Requests that it died during wait for their deadline, so other requests must be sent meanwhile.
   const refused = ({ shots }: Load): readonly Shot[] =>
     shots.filter((shot) => endOf(shot) === '503 service_unavailable');
-  const meanwhile = startLoad(world, find, { key }, 2);
+  const meanwhile = await startLoad(world, find, { key }, 2);
   const gone = await keepAway(world, both, () => refused(meanwhile).length > 0);
   await allReady(world, gone);
   await answersAgain(key);
@@ -120,8 +118,7 @@ test('Without crm a request gets 503 service_unavailable with rate-limit headers
 
 test('When one of two crm is killed, only the calls that it had taken fail', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
-  const load = startLoad(world, find, { key }, 8);
-  await sleep(100);
+  const load = await startLoad(world, find, { key }, 8);
   const gone = signal(world, 'crm-1', 'SIGKILL');
   await allReady(world, [gone]);
   const shots = await load.stop();
@@ -132,7 +129,7 @@ test('When one of two crm is killed, only the calls that it had taken fail', asy
 test('Without access nothing changes for callers, and operator commands work when it is back', async () => {
   const company = await world.company(unlimited);
   const { value: key } = await company.key();
-  const load = startLoad(world, lookup, { key }, 4);
+  const load = await startLoad(world, lookup, { key }, 4);
   const gone = atLeast(world, 'access', 2).map(({ name }) => signal(world, name, 'SIGKILL'));
   await allReady(world, gone);
   expect(Object.keys(ends(await load.stop()))).toEqual(['200']);
@@ -144,8 +141,7 @@ test('Without access nothing changes for callers, and operator commands work whe
 
 test('Without MySQL lookups fail with documented errors and recover by themselves', async () => {
   const { value: key } = await (await world.company(unlimited)).key();
-  const load = startLoad(world, find, { key }, 4);
-  await sleep(100);
+  const load = await startLoad(world, find, { key }, 4);
   const gone = signal(world, 'mysql', 'SIGKILL');
   await allReady(world, [gone]);
   await answersAgain(key);
@@ -163,12 +159,13 @@ test('When a gateway is killed under load, no key exceeds its limit and the othe
   );
   await roomInMinute(20_000);
   const windowEnd = Math.ceil(Date.now() / 60_000) * 60;
-  const loads = keys.map((key) => startLoad(world, lookup, { key }, 3));
+  const loads = await Promise.all(keys.map((key) => startLoad(world, lookup, { key }, 3)));
   await until('some have passed', () => loads.every(({ shots }) => shots.length > 10), { everyMs: 5 });
   // One after another, so that the gateway that counts is among them.
   const gone: number[] = [];
   for (const name of ['gateway-1', 'gateway-2']) {
     gone.push(signal(world, name, 'SIGKILL'));
+    // The second dies while the first is still away.
     await sleep(150);
   }
   const isRefused = (shot: Shot): boolean => endOf(shot).startsWith('429');

@@ -49,6 +49,7 @@ describe('Unread answers', () => {
       const connection = deaf();
       const added = await addedBy(async () => {
         for (let sent = 0; sent < count && !connection.closed(); sent += 500) await connection.write(batch);
+        // Time for an end that does not come, or for more bytes than may be written.
         await sleep(300);
         // The client can read what was written before the end, and nothing more.
         connection.socket.resume();
@@ -85,6 +86,7 @@ describe('Unread answers', () => {
           write(Buffer.from(rawRequest(`GET ${contract} HTTP/1.1`, []).repeat(40))),
         ),
       );
+      // Memory is looked at once everything that will be written is written.
       await sleep(500);
     });
     for (const { socket } of connections) socket.destroy();

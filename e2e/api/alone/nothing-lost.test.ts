@@ -116,6 +116,7 @@ test('whichever process is killed, every committed event reaches every subscribe
       },
     );
     creating.refused.clear();
+    // Some load between two kills.
     await sleep(500);
   }
   await creating.stop();

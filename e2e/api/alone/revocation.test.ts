@@ -22,8 +22,7 @@ test('No request that is sent after a revocation returned succeeds with the key,
   const company = await world.company(unlimited);
   for (let round = 0; round < 25; round++) {
     const { id, value } = await company.key(['integrations:read']);
-    const load = startLoad(world, lookup, { key: value }, 24);
-    await until('the key is in use', () => load.shots.length >= 24, { everyMs: 2 });
+    const load = await startLoad(world, lookup, { key: value }, 24);
     const revokeSentMs = performance.now();
     await world.operator.ask('revokeKey', { id });
     const revokedMs = performance.now();
@@ -109,6 +108,7 @@ describe('A gateway that is frozen while a key is revoked', () => {
       try {
         await world.operator.ask('revokeKey', { id });
         waiting = clients.map((client) => outcome(send(client, lookup, { key: value })));
+        // Time for the requests to reach the frozen gateway's socket.
         await sleep(100);
       } finally {
         for (const name of names) signal(world, name, 'SIGCONT');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { outcome } from './clock.ts';
+import { outcome, until } from './clock.ts';
 import { type Ask, type Reply, send, type World } from './open.ts';
 
 /** One request of a load: when it was sent, how long it took, and its result. Times as of `performance.now()`. */
@@ -20,8 +20,11 @@ export interface Load {
 /** Long enough that the load leaves processor time to what it waits for, such as the restart of a process. */
 const pauseMs = 20;
 
-/** Sends requests, `width` at a time, each on a connection of its own that is used again after a short pause. */
-export const startLoad = (world: World, path: string, ask: Ask, width: number): Load => {
+/**
+ * Sends requests, `width` at a time, each on a connection of its own that is used again after a short pause.
+ * @returns when as many were answered, so that what follows happens under load.
+ */
+export const startLoad = async (world: World, path: string, ask: Ask, width: number): Promise<Load> => {
   const shots: Shot[] = [];
   const pool = new Pool(world.baseUrl, { connections: width, pipelining: 1 });
   let stopped = false;
@@ -34,6 +37,7 @@ export const startLoad = (world: World, path: string, ask: Ask, width: number): 
     }
   };
   const loops = Array.from({ length: width }, loop);
+  await until('the first answers', () => shots.length >= width);
   return {
     shots,
     stop: async () => {

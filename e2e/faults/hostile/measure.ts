@@ -82,6 +82,7 @@ export const runAttack = async (
     act: async () => {
       const calls = victims.start();
       const memories = names.map((name) => ({ name, memory: watchMemory(processesOf(world, name)) }));
+      // Connections are open and code is compiled before the first measurement.
       await sleep(1_000);
       for (let round = 0; round < attack.rounds; round++) {
         await spend(false, attack.undisturbedMs);

@@ -40,6 +40,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
   const note = async (what: string, run: () => Promise<unknown>): Promise<void> => {
     await world.reset();
     await run();
+    // The last deliveries are under way.
     await sleep(1_500);
     const { elapsedMs, deliveries, distinct } = await world.count();
     if (distinct !== deliveries) throw new Error(`${deliveries} arrived, ${distinct} of them distinct`);

@@ -34,6 +34,7 @@ export const measureLargeFanOut = async (
   const row = async (what: string, run: () => Promise<string>): Promise<void> => {
     await world.reset();
     const [took] = await Promise.all([run(), steadyEvents(world.bus, healthy, eventsPerSecond, 12)]);
+    // The last deliveries are under way.
     await sleep(1_500);
     const { elapsedMs } = await world.count();
     const at = (share: number) => `${whole(percentile(elapsedMs, share))} ms`;

@@ -87,6 +87,7 @@ const makeFirsts = async ({ bus }: DeliveryWorld, tenants: readonly Tenant[]): P
   });
   await sleep(seconds * 1000);
   await events.stop();
+  // The last deliveries are under way.
   await sleep(1_500);
 };
 
