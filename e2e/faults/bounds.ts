@@ -1,4 +1,4 @@
-import { seconds } from './seconds.ts';
+import { seconds } from '../load/report.ts';
 
 /** The largest effect that a fault may have on callers and receivers. */
 export interface Bounds {

@@ -1,10 +1,10 @@
 import type { Documented } from '../api/support/documented.ts';
 import { ends, type Shot } from '../api/support/load.ts';
 import type { Json, World } from '../api/support/open.ts';
+import { seconds } from '../load/report.ts';
 import type { Arrivals } from './arrivals.ts';
 import { complaintsOfBounds } from './bounds.ts';
 import type { Fault } from './fault.ts';
-import { seconds } from './seconds.ts';
 import { isFine, type Limited, type Sent, type Traffic } from './traffic.ts';
 
 /** The effect of a fault on callers, and every violation. */

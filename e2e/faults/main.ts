@@ -6,20 +6,24 @@ import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { makeEnds } from '../load/driver.ts';
 import { describeMachine, type Table, toTerminal } from '../load/report.ts';
 import type { Fault } from './fault.ts';
+import type { Attack } from './hostile/attack.ts';
+import { jsonKeys } from './hostile/json-keys.ts';
 import type { AttackResult } from './hostile/measure.ts';
+import { signInFloods } from './hostile/sign-ins.ts';
+import { slowCompany } from './hostile/slow-company.ts';
 import { callerTable, processTable } from './hostile/tables.ts';
+import { tinyChunks } from './hostile/tiny-chunks.ts';
+import { unreadAnswers } from './hostile/unread-answers.ts';
 import { clocks } from './kinds/clock.ts';
 import { cuts } from './kinds/cut.ts';
 import { disks } from './kinds/disk.ts';
 import { freezes } from './kinds/freeze.ts';
-import { attacks } from './kinds/hostile.ts';
 import { kills } from './kinds/kill.ts';
 import { restarts } from './kinds/restart.ts';
 import { vanishing } from './kinds/vanish.ts';
-import { tableOf } from './report.ts';
+import { tableOf, writeFaults } from './report.ts';
 import type { FaultResult } from './run.ts';
 import { runAttacks, runFaults } from './run-all.ts';
-import { writeFaults } from './write.ts';
 
 const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
   restart: restarts,
@@ -30,6 +34,8 @@ const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
   disk: disks,
   clock: clocks,
 };
+/** The last one leaves a backlog. */
+const attacks: readonly Attack[] = [unreadAnswers, tinyChunks, jsonKeys, ...signInFloods, slowCompany];
 const kinds: Readonly<Record<string, readonly { readonly name: string }[]>> = {
   ...faultKinds,
   hostile: attacks,

@@ -5,10 +5,10 @@ import { until } from '../api/support/clock.ts';
 import { allDelivered } from '../api/support/delivered.ts';
 import { readDocument } from '../api/support/documented.ts';
 import { allReady } from '../api/support/processes.ts';
+import { seconds } from '../load/report.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Fault, Place } from './fault.ts';
 import { type Findings, judge } from './judge.ts';
-import { seconds } from './seconds.ts';
 import { type Creator, type Limited, type Sent, startTraffic } from './traffic.ts';
 
 export interface FaultResult extends Findings {

@@ -11,7 +11,7 @@ import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLatency } from './latency.ts';
 import { benchLimiter } from './limiter.ts';
-import { benchNeighbours } from './neighbours/bench.ts';
+import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
 import { runSearch } from './search/bench.ts';
 

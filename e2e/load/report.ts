@@ -56,6 +56,7 @@ export const whole = (value: number): string =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ' ');
 export const ratio = (value: number): string => `${value.toFixed(2)}×`;
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export const millis = (value: number): string => `${value.toFixed(2)} ms`;
 /** Small figures with one decimal, large ones without. */
 export const micros = (value: number): string =>

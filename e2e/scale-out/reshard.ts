@@ -6,7 +6,7 @@ import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
 import { noteArrivals } from '../faults/arrivals.ts';
 import { runFault } from '../faults/run.ts';
 import { openPlace } from '../faults/scene.ts';
-import { seconds } from '../faults/seconds.ts';
+import { seconds } from '../load/report.ts';
 import type { Outcome, Stage } from './stage.ts';
 
 /** Enough that some belong to each of the four new shards. */

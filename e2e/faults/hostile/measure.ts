@@ -6,8 +6,7 @@ import { percentile } from '../../load/report.ts';
 import type { Arrivals } from '../arrivals.ts';
 import type { Fault, Place } from '../fault.ts';
 import { type FaultResult, type RunOptions, runFault } from '../run.ts';
-import type { Assault, Attack } from './attack.ts';
-import { type Samples, type Span, within } from './samples.ts';
+import { type Assault, type Attack, type Samples, type Span, within } from './attack.ts';
 import type { Victims } from './victims.ts';
 
 /** The effect of an attack on the memory of processes and on healthy callers, in one run. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../api/support/clock.ts';
 import type { World } from '../../api/support/open.ts';
-import type { Attack } from './attack.ts';
-import type { Sample, Samples } from './samples.ts';
+import type { Attack, Sample, Samples } from './attack.ts';
 
 const slowSubscriptions = 950;
 const slowMs = 3_000;

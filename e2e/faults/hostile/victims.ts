@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { outcome } from '../../api/support/clock.ts';
 import { type Reply, send, type World } from '../../api/support/open.ts';
 import { openTeam } from '../../api/support/portal.ts';
-import type { Sample, Samples } from './samples.ts';
+import type { Sample, Samples } from './attack.ts';
 
 /**
  * Healthy callers, in addition to the traffic of every fault. Two cores must have room for an attack: on a machine that
