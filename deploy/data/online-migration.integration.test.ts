@@ -54,7 +54,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
     home,
     mysqlUrl,
     // The statements of other releases are not this one's.
-    env: { NODE_OPTIONS: `--import=${releaseMain}`, RELEASE_FILE: releaseFile, STATEMENT_NOTES: '' },
+    env: { NODE_OPTIONS: `--import=${releaseMain}`, RELEASE_FILE: releaseFile },
     counts: ['--crm', '2'],
   });
   const company = await makeCompany(stack);

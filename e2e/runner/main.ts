@@ -6,7 +6,6 @@ import { readEnv } from '@causeway/runtime/client';
 import { buildPortal } from '../../deploy/local/portal.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { giveUp, step } from '../../deploy/local/toolchain/terminal.mjs';
-import { unlistedStatements } from '../../deploy/vitess/statements/list.ts';
 import { testChosen, testFiles } from './choice.ts';
 import { add, type Counts, countsOfReport, type Failure, failuresOfReport, none } from './counts.ts';
 
@@ -47,15 +46,6 @@ const testEverything = async (): Promise<number> => {
 const types = (title: string, project: string): Promise<Counts> =>
   check(title, [program('typescript/bin/tsc'), '--checkers', '1', '-p', project], 180);
 
-/** Compares the SQL statements that the tests made the services send with the list of those that Vitess can run. */
-const compareStatements = (notes: string): Counts => {
-  const problems = unlistedStatements(notes);
-  failed.push(...problems.map((line) => `✗ ${line}\n`));
-  // The command that the last line names reads them.
-  if (problems.length === 0) rmSync(notes, { recursive: true, force: true });
-  return problems.length === 0 ? { ...none, passed: 1 } : { ...none, failed: 1 };
-};
-
 /** Runs the steps in order, with limited parallelism. @returns their results in the same order. */
 const inLanes = async <Result>(
   width: number,
@@ -71,23 +61,10 @@ const inLanes = async <Result>(
   return results;
 };
 
-/**
- * What is too slow for every change: the list of statements, long fuzzing, every fault, and the tests in files named
- * `*.nightly.*`.
- */
+/** What is too slow for every change: long fuzzing, every fault, and the tests in files named `*.nightly.*`. */
 const testNightly = async (): Promise<number> => {
-  const projects = Object.keys(testFiles);
-  const notes = mkdtempSync(join(tmpdir(), 'causeway-statement-notes-'));
-  readEnv().STATEMENT_NOTES = notes;
-  // One after the other: vitest runs projects with different numbers of workers only apart.
-  const noting: Counts[] = [];
-  for (const name of ['integration', 'api', 'api-alone'] as const)
-    noting.push(await vitest(`${name} tests, whose statements are noted`, [name], 7200));
-  delete readEnv().STATEMENT_NOTES;
   const results = [
-    ...noting,
-    compareStatements(notes),
-    await vitest('nightly tests', projects, 3600, ['--mode=nightly', '.nightly.']),
+    await vitest('nightly tests', Object.keys(testFiles), 3600, ['--mode=nightly', '.nightly.']),
     await check('fuzzing', ['e2e/fuzz/main.ts', '--requests', '100000'], 7200),
     await check('faults under load', ['e2e/faults/main.ts'], 7200),
   ];

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { spawnGuarded } from '../../deploy/local/guarded.ts';
+import type { Plan } from '../../deploy/vitess/testing/cluster.ts';
 import { nightlyFiles, testFiles } from '../runner/choice.ts';
 import { type Counts, countsOfReport, type Failure, failuresOfReport } from '../runner/counts.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
@@ -12,7 +13,10 @@ const maxFilesAgain = 8;
 /** Files that do not fit two shards; README.md says why. */
 const leftOut = ['e2e/api/traces.test.ts'];
 
-/** Runs the API tests through vtgate. A test that fails runs once more alone, as in `npm test`. */
+/**
+ * Runs the API tests through vtgate, and looks at the plans of their statements. A test that fails runs once more alone,
+ * as in `npm test`.
+ */
 export const runApiTests = async (stage: Stage): Promise<Outcome> => {
   const chosen = globSync([...testFiles.api], { cwd: root, exclude: [nightlyFiles] })
     .filter((file) => !leftOut.includes(file))
@@ -30,6 +34,8 @@ export const runApiTests = async (stage: Stage): Promise<Outcome> => {
   const passed = isChance
     ? first.counts.passed + first.counts.failed - last.counts.failed
     : first.counts.passed;
+  const plans = await stage.vitess.plans();
+  const astray = plans.filter(isAstray);
   return {
     tables: [
       {
@@ -41,6 +47,8 @@ export const runApiTests = async (stage: Stage): Promise<Outcome> => {
           ['failed', `${last.counts.failed}`],
           ['skipped', `${first.counts.skipped}`],
           ['left out', leftOut.join(', ')],
+          ['statements', `${plans.length}`],
+          ['of these, to every shard', `${plans.filter(isScattered).length}`],
         ],
       },
     ],
@@ -49,9 +57,22 @@ export const runApiTests = async (stage: Stage): Promise<Outcome> => {
       ...(last.counts.failed > 0 && last.failures.length === 0
         ? [`the tests did not run: ${last.logFile}`]
         : []),
+      ...(plans.length < fewestPlans ? [`vtgate knows only ${plans.length} statements`] : []),
+      ...astray.map(({ Original }) => `it goes to every shard: ${Original}`),
     ],
   };
 };
+
+/** The tests cause some 300; fewer mean that its answer was not understood. */
+const fewestPlans = 150;
+
+const isScattered = ({ Instructions }: Plan): boolean =>
+  JSON.stringify(Instructions ?? null).includes('"Scatter"');
+
+/** Only a read that names no company may go to every shard: a poller, or an operator's list. */
+const isAstray = (plan: Plan): boolean =>
+  isScattered(plan) &&
+  (plan.QueryType !== 'SELECT' || /(?<!not )\bcompany_id`? (=|in) :/i.test(plan.Original));
 
 interface Result {
   readonly counts: Counts;

@@ -14,12 +14,11 @@ import { type Part, parts, type ScaleOutContext } from './stage.ts';
 
 const usage = `Usage: npm run scale-out -- [options] [${parts.join('|')} …]
 
-  Runs the whole system on Vitess with two shards: what its planner says of every SQL statement, the API tests, rates and CPU time beside plain MySQL, and a reshard
-  from two shards to four under load, in which no request may fail and no event may be lost or delivered twice. Or
+  Runs the whole system on Vitess with two shards: the API tests, with the plan of each statement that they cause,
+  rates and CPU time beside plain MySQL, and a reshard from two shards to four under load, in which no request may fail and no event may be lost or delivered twice. Or
   only the given parts.
 
-  --write        write the list of statements, and the figures of the other parts to deploy/vitess/RESULTS.md
-  --notes DIR    statements: also asks about those that a run of the tests has noted; may be repeated
+  --write        write the figures to deploy/vitess/RESULTS.md
   --tests PART   runs only the API tests whose path contains this; may be repeated for several
   --rate N       creates per second during the reshard (20)
   --rounds N     turns of each measurement, after a warm-up (5)
@@ -42,7 +41,6 @@ const main = async (): Promise<number> => {
     options: {
       write: { type: 'boolean', default: false },
       tests: { type: 'string', multiple: true, default: [] },
-      notes: { type: 'string', multiple: true, default: [] },
       rate: { type: 'string', default: '20' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '6' },
@@ -66,7 +64,6 @@ const main = async (): Promise<number> => {
     seconds: number('seconds', 40),
     parts: (positionals.length > 0 ? positionals : parts) as readonly Part[],
     tests: values.tests,
-    notes: values.notes,
     write: values.write,
   };
 

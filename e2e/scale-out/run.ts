@@ -13,10 +13,8 @@ import {
   type ScaleOutContext,
   type Stage,
 } from './stage.ts';
-import { explainStatements } from './statements.ts';
 
 const run: Readonly<Record<Part, (stage: Stage) => Promise<Outcome>>> = {
-  statements: explainStatements,
   api: runApiTests,
   rates: compareRates,
   reshard: reshardUnderLoad,
@@ -41,8 +39,7 @@ export const scaleOut = async (context: ScaleOutContext): Promise<boolean> => {
   for (const complaint of complaints) report.line(`✗ ${complaint}`);
   if (complaints.length > 0) return false;
   stage.pass();
-  // The list of statements is not among the figures.
-  if (options.write && options.parts.some((part) => part !== 'statements')) await write(context, tables);
+  if (options.write) await write(context, tables);
   return true;
 };
 

@@ -13,7 +13,7 @@ import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
 import type { Ends } from '../load/driver.ts';
 import type { Table } from '../load/report.ts';
 
-export const parts = ['statements', 'api', 'rates', 'reshard'] as const;
+export const parts = ['api', 'rates', 'reshard'] as const;
 export type Part = (typeof parts)[number];
 
 export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
@@ -26,8 +26,6 @@ export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
     readonly parts: readonly Part[];
     /** Parts of the paths of the API tests to run; empty for all. */
     readonly tests: readonly string[];
-    /** Folders of statements that tests have noted. */
-    readonly notes: readonly string[];
     /** Creates per second during the reshard. */
     readonly rate: number;
     readonly rounds: number;

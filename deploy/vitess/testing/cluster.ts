@@ -22,9 +22,19 @@ export interface VitessCluster {
   control(...args: string[]): Promise<string>;
   /** Writes a document for a command that reads a file. @returns its path. */
   document(name: string, content: unknown): string;
+  /** The plan of each statement that vtgate has in its cache. */
+  plans(): Promise<readonly Plan[]>;
   /** Process ids by name, MySQL servers included. */
   processes(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
+}
+
+/** A statement with placeholders, and how vtgate runs it. */
+export interface Plan {
+  readonly QueryType: string;
+  readonly Original: string;
+  /** A tree of operators; `Variant` is `Scatter` for one that asks every shard. */
+  readonly Instructions?: object;
 }
 
 /** The only cell: where all servers of this cluster are. */
@@ -156,6 +166,10 @@ export const startVitess = async ({
         () => answers(url),
       );
       started.set('vtgate', gate);
+    },
+    plans: async () => {
+      const response = await fetch(`http://127.0.0.1:${gateWeb}/debug/query_plans`);
+      return Object.values((await response.json()) as Record<string, Plan>);
     },
     processes: () => new Map([...started].map(([name, { pid }]) => [name, pid])),
   };
