@@ -29,8 +29,8 @@ export interface Asker {
 }
 
 /**
- * Asks over a bus. A request that is under way when the connection is lost will get no answer, so it is given up at
- * once and not at its timeout.
+ * Asks over a bus. While the connection is lost, a request waits for it. One that is under way then will get no answer,
+ * so it is given up at once and not at its timeout.
  */
 export const createAsker = (bus: Bus): Asker => {
   const underWay = new Set<Answered>();
@@ -44,24 +44,28 @@ export const createAsker = (bus: Bus): Asker => {
     back.resolve();
     back = Promise.withResolvers();
   });
+  const connectedBy: Asker['connectedBy'] = async (untilMs) => {
+    if (!bus.connected())
+      await Promise.race([back.promise, sleep(Math.max(0, untilMs - performance.now()))]);
+  };
   return {
     ask: (subject, payload, { timeoutMs, headers }, done) => {
-      if (!bus.connected()) {
-        queueMicrotask(() => done(undefined));
-        return;
-      }
-      const end: Answered = (answer) => {
-        if (underWay.delete(end)) done(answer);
+      const untilMs = performance.now() + timeoutMs;
+      const send = (): void => {
+        if (!bus.connected()) return done(undefined);
+        const end: Answered = (answer) => {
+          if (underWay.delete(end)) done(answer);
+        };
+        underWay.add(end);
+        const timeout = Math.max(1, untilMs - performance.now());
+        bus.nc
+          .request(subject, payload, { timeout, ...(headers && { headers }) })
+          .then(end, (error: unknown) => end(isNoResponders(error) ? 'nobody' : undefined));
       };
-      underWay.add(end);
-      bus.nc
-        .request(subject, payload, { timeout: Math.max(1, timeoutMs), ...(headers && { headers }) })
-        .then(end, (error: unknown) => end(isNoResponders(error) ? 'nobody' : undefined));
+      if (bus.connected()) send();
+      else void connectedBy(untilMs).then(send);
     },
-    connectedBy: async (untilMs) => {
-      if (!bus.connected())
-        await Promise.race([back.promise, sleep(Math.max(0, untilMs - performance.now()))]);
-    },
+    connectedBy,
     lostSince: (sinceMs) => !bus.connected() || lostAtMs > sinceMs,
     awayMs: () => (bus.connected() ? 0 : performance.now() - lostAtMs),
   };

@@ -58,19 +58,7 @@ export const createCounter = ({
     outcomes.cell(outcome).value++;
   };
 
-  let countedAtMs = performance.now();
-  let switchedAtMs = Number.NEGATIVE_INFINITY;
-  /** Leaves a NATS server through which too few logs answer: it is cut off or unhealthy. */
-  const switchServer = (): void => {
-    const nowMs = performance.now();
-    if (nowMs - countedAtMs < switchServerAfterMs || nowMs - switchedAtMs < timeoutMs) return;
-    switchedAtMs = nowMs;
-    bus.switchServer('too few logs of the limiter answer through it');
-  };
-  const route = createRoute({
-    ...{ bus, asker, logs, timeoutMs, metrics, logger, tally },
-    onLogsSilent: switchServer,
-  });
+  const route = createRoute({ bus, asker, logs, timeoutMs, metrics, logger, tally });
   metrics.gauge(gatewayMetrics.limit_owner, () => Number(route.owned()));
   let waiting: Waiting[] = [];
   /** Whether the waiting requests will be sent in this tick. */
@@ -101,7 +89,6 @@ export const createCounter = ({
       };
       const late = setTimeout(() => {
         tally('timeout');
-        if (route.owned()) switchServer();
         fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
       const takes = groups.flatMap(([{ take }, ...more]) => [
@@ -110,7 +97,6 @@ export const createCounter = ({
       countIn(window, takes).then(
         (positions) => {
           clearTimeout(late);
-          countedAtMs = performance.now();
           for (const [at, group] of groups.entries()) {
             const own = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
@@ -173,7 +159,6 @@ type Group = readonly [Waiting, ...Waiting[]];
 
 const deferMs = 10;
 const logEveryMs = 5_000;
-const switchServerAfterMs = 250;
 
 export interface CounterOptions {
   readonly bus: Bus;

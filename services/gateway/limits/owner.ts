@@ -47,7 +47,7 @@ export interface Owner {
  * After this many messages, the whole state replaces all earlier ones, which limits what a take-over has to read. A
  * large state is written less often, so that it stays a small part of the writes.
  */
-const snapshotEvery = (slots: number): number => Math.max(1000, slots / 20);
+const snapshotEvery = (slots: number): number => Math.max(100, slots / 20);
 /** A message of more slots could become too large to be read back as JSON. */
 const maxSlotsPerEntry = 100_000;
 /**

@@ -43,7 +43,6 @@ export const createRoute = ({
   metrics,
   logger,
   tally,
-  onLogsSilent,
 }: RouteOptions): Route => {
   const { ask, connectedBy, lostSince, awayMs } = asker;
   const sender = randomHex(8);
@@ -54,9 +53,8 @@ export const createRoute = ({
   let epoch: string | undefined;
   /** An owner that is known to be gone. */
   let deadEpoch: string | undefined;
-  /** When an owner last answered, and which. */
+  /** When an owner last answered. */
   let heardMs = Number.NEGATIVE_INFINITY;
-  let heardEpoch: string | undefined;
   let resolving: Promise<void> | undefined;
   const quorum = createQuorum({
     logs: logs.map((log) => openJetStreamLog(ask, { log, timeoutMs: logSilentMs })),
@@ -72,9 +70,14 @@ export const createRoute = ({
       callback: (error: Error | null, message: Msg) => {
         if (error || !isRequest(message)) return;
         const { window, takes, id } = message.json<CountRequest>();
+        const takenMs = performance.now();
+        const respond = (text: string): void => {
+          // NATS lets a connection answer only requests that came over it. The gateway sends its request again.
+          if (!lostSince(takenMs)) message.respond(text);
+        };
         answers(id, () => owned.count(window, takes, timeoutMs)).then(
-          (positions) => message.respond(JSON.stringify(positions)),
-          () => message.respond('"moved"'),
+          (positions) => respond(JSON.stringify(positions)),
+          () => respond('"moved"'),
         );
       },
     });
@@ -165,18 +168,16 @@ export const createRoute = ({
         ask(limitCountSubject(owner), payload, { timeoutMs: tryMs }, resolve),
       );
       if (reply === 'nobody') {
-        // The logs may have named a new owner before the NATS servers have told each other that it listens.
-        if (heardEpoch !== owner && ++absences < 5) await sleep(introductionMs);
+        // The owner may be changing its NATS server, or it is so new that the servers do not know yet that it listens.
+        if (++absences < maxAbsences) await sleep(absentMs);
         else forget(owner, true);
       } else if (reply) {
         heardMs = performance.now();
-        heardEpoch = owner;
         const positions = reply.json<Positions | 'moved'>();
         if (positions !== 'moved') return positions;
         forget(owner, false);
       } else if (lostSince(askedMs)) {
         // The silence was this process's own.
-        await connectedBy(untilMs);
         silentSinceMs = performance.now();
         silences = 0;
       } else {
@@ -201,7 +202,6 @@ export const createRoute = ({
         } catch (error) {
           if (!(error instanceof LogsSilentError)) throw error;
           silent = error;
-          onLogsSilent();
           await sleep(retryMs);
         }
       }
@@ -241,7 +241,9 @@ const logSilentMs = 250;
 /** Gateways that fenced each other off try again at different times. */
 const maxRivalryMs = 10;
 const retryMs = 20;
-const introductionMs = 25;
+/** An owner at whose subject nobody listens is asked this often, then it is gone. */
+const maxAbsences = 6;
+const absentMs = 25;
 const checkMs = 5_000;
 
 export interface RouteOptions {
@@ -252,6 +254,4 @@ export interface RouteOptions {
   readonly metrics: Metrics;
   readonly logger: Log | undefined;
   readonly tally: (outcome: string) => void;
-  /** Called when too few logs answer. */
-  readonly onLogsSilent: () => void;
 }

@@ -6,7 +6,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
-import { type Counter, createCounter, type Take } from './counter.ts';
+import { CountError, type Counter, createCounter, type Take } from './counter.ts';
 import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership } from './owner.ts';
 import { createQuorum } from './quorum.ts';
@@ -166,6 +166,20 @@ test('when a server is frozen under load, the others go on', async () => {
   servers[2]!.resume();
   await moreThan(load, 50);
   expectCounted(await load.stop());
+});
+
+test('when both other servers are frozen, a gateway counts nothing and does not leave its own server', async () => {
+  const { bus } = await startGateway(0);
+  const counter = createCounter({ bus, logs: limitLogNumbers(3), timeoutMs: 500 });
+  let lost = 0;
+  bus.onDisconnect(() => lost++);
+  for (const server of servers.slice(1)) {
+    await server.pause();
+    onTestFinished(() => server.resume());
+  }
+  for (let tries = 0; tries < 4; tries++)
+    await expect(counter.count(take(newSlot()))).rejects.toBeInstanceOf(CountError);
+  expect(lost).toBe(0);
 });
 
 test('when a server is dead and then the owner too, another gateway takes over with every answered count', async () => {
