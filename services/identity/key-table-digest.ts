@@ -3,7 +3,8 @@ import { type KeyChanges, type KeyChangesRequest, keyChangesSubject } from '@cau
 import type { Bus, Log } from '@causeway/runtime';
 
 const timeoutMs = 1000;
-const pauseMs = 100;
+/** `access` may be a moment behind on its way to another NATS server. */
+const pauseMs = 25;
 /** A question or its answer is lost if the server dies that has it. An answer that comes late counts, too. */
 const askAgainMs = 250;
 
