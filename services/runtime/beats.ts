@@ -4,7 +4,7 @@ import { type Bus, readNotice } from './bus.ts';
 import { eachTick, tickMs } from './repeat.ts';
 
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
-export type BeatState = 'well' | 'unwell' | 'leaving';
+type BeatState = 'well' | 'unwell' | 'leaving';
 
 /**
  * What a member says with each beat. `connections` counts its connections to NATS: if it grows, messages to and from
@@ -13,9 +13,7 @@ export type BeatState = 'well' | 'unwell' | 'leaving';
 type Beat = readonly [state: BeatState, connections: number];
 
 export const beatEveryMs = 250;
-/** Three beats. */
 const silentAfterMs = 3 * beatEveryMs;
-/** After this time, a silent member is dropped. */
 const forgetAfterMs = 60_000;
 /** More are ignored: a service under attack could invent any number. */
 const maxMembers = 1000;
@@ -58,7 +56,7 @@ export const startBeats = ({ bus, group, member, well = () => true }: BeatsOptio
   };
 };
 
-export interface BeatsOptions {
+interface BeatsOptions {
   readonly bus: Bus;
   readonly group: string;
   /** Unique in the group, and over restarts. */
@@ -93,7 +91,7 @@ export interface Members {
  * process that was stalled blames nobody.
  */
 export const followBeats = ({ bus, group, onChange }: FollowOptions): Members => {
-  const members = new Map<string, Known>();
+  const members = new Map<string, KnownMember>();
   /** Advances only while a beat would have been heard. */
   let listenedMs = 0;
   let checkedMs = performance.now();
@@ -106,19 +104,24 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
     let member = members.get(name);
     if (!member) {
       if (members.size >= maxMembers) return;
-      member = { name, state: 'well', connections, silent: false, atMs: listenedMs };
+      member = { name, state: 'well', connections, silent: false, lastBeatMs: listenedMs };
       members.set(name, member);
     }
     const renewed = member.connections < connections;
     const worse = state !== 'well' && state !== member.state;
-    Object.assign(member, { state, connections, silent: false, atMs: listenedMs } satisfies Partial<Known>);
+    Object.assign(member, {
+      state,
+      connections,
+      silent: false,
+      lastBeatMs: listenedMs,
+    } satisfies Partial<KnownMember>);
     if (state !== 'leaving') heardMs = performance.now();
     if (renewed) onChange?.(member, 'renewed');
     if (worse) onChange?.(member, state);
   };
   const subscription = bus.nc.subscribe(beatSubject(group, '*'), { callback: onBeat });
 
-  const lose = (member: Known | undefined): void => {
+  const lose = (member: KnownMember | undefined): void => {
     if (!member || member.silent) return;
     member.silent = true;
     onChange?.(member, 'silent');
@@ -128,7 +131,7 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
     if (bus.connected()) listenedMs += Math.min(nowMs - checkedMs, 2 * tickMs);
     checkedMs = nowMs;
     for (const member of members.values()) {
-      const silentMs = listenedMs - member.atMs;
+      const silentMs = listenedMs - member.lastBeatMs;
       if (silentMs > forgetAfterMs) members.delete(member.name);
       else if (silentMs > silentAfterMs) lose(member);
     }
@@ -145,19 +148,19 @@ export const followBeats = ({ bus, group, onChange }: FollowOptions): Members =>
   };
 };
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly bus: Bus;
   readonly group: string;
   readonly onChange?: (member: Member, change: MemberChange) => void;
 }
 
-interface Known {
+interface KnownMember {
   readonly name: string;
   state: BeatState;
   connections: number;
   silent: boolean;
-  /** Of the latest beat, by `listenedMs`. */
-  atMs: number;
+  /** By `listenedMs`. */
+  lastBeatMs: number;
 }
 
 const isState = (state: unknown): state is BeatState =>

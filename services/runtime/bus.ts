@@ -3,11 +3,10 @@ import { errors, nuid } from '@nats-io/nats-core';
 import { connect, type Msg, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
-import { explainTls, type NatsFiles, parseNatsUrl } from './nats-address.ts';
+import { type NatsFiles, parseNatsUrl, tlsError } from './nats-address.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 import { keepStandby, leaveReasons, type Standby } from './standby.ts';
 
-/** A NATS connection that knows whether it is up. */
 export interface Bus {
   readonly nc: NatsConnection;
   /** False from the moment the connection is known to be lost until it is back. */
@@ -59,7 +58,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
     ...connection,
     reconnectToServer: (known) => known.find(isAnswering(standby)) ?? longestUntried(known),
   }).catch((error: unknown) => {
-    throw explainTls(error);
+    throw tlsError(error);
   });
   guardHandlers(nc, log);
   let up = true;
@@ -93,7 +92,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
   const connected = (): boolean => up && !nc.isClosed();
   const flush = async (): Promise<void> => {
     if (!connected()) return;
-    // A flush under way is rejected when the connection is lost, and never settled when it is closed.
+    // The client rejects a flush when the connection is lost, and never settles it when the connection is closed.
     await Promise.race([nc.flush(), nc.closed()]).catch(() => {});
   };
   const switches = metrics.counter(runtimeMetrics.nats_server_switches_total);
@@ -158,7 +157,7 @@ const isAnswering =
   ({ listen, lastConnect }: Server): boolean =>
     listen === standby?.answering() && Date.now() - lastConnect > 250;
 
-/** The lost server is the latest one tried. Trying it first would mean waiting for it again. */
+/** Not the lost server, which was tried latest: that would mean waiting for it again. */
 const longestUntried = (servers: readonly Server[]): Server | null => {
   const [first = null, ...others] = servers;
   return others.reduce<Server | null>(

@@ -85,7 +85,7 @@ export class TlsProblem extends Error {
 }
 
 /** Turns a TLS failure into a `TlsProblem`; returns any other error unchanged. */
-export const explainTls = (error: unknown): unknown => {
+export const tlsError = (error: unknown): unknown => {
   const problem = problemOf(error);
   return problem === undefined ? error : new TlsProblem(problem, { cause: error });
 };

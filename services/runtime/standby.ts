@@ -23,10 +23,9 @@ const askEveryMs = 100;
 const silentAfterMs = 150;
 /** Messages between two servers that take longer than this are lost. */
 const cutOffAfterMs = 150;
-/** Each change of servers doubles the patience for this long, so that an overloaded machine does not change for ever. */
+/** Each change of servers doubles the patience for this long, so that an overloaded process does not change all the time. */
 const calmMs = 60_000;
 const maxPatience = 16;
-/** How long a server that was left is avoided. */
 const avoidMs = 30_000;
 
 export const leaveReasons = ['silent', 'cut off'] as const;
@@ -54,7 +53,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
   let probing = true;
   /** When the first probe was sent that has not arrived. */
   let probedMs: number | undefined;
-  /** Whether a probe of the present main server has ever arrived: before, there is nothing to judge by. */
+  /** Whether a probe of the present main server has ever arrived. Before, a missing probe proves nothing. */
   let provedOnce = false;
   /** Standby's servers that no probe reached from the present main server. */
   const unreached = new Set<string>();
@@ -194,11 +193,10 @@ export const keepStandby = (options: StandbyOptions): Standby => {
 };
 
 interface StandbyOptions {
-  /** The main connection. */
+  /** The main connection, and whether it is up. */
   readonly nc: NatsConnection;
   readonly connected: () => boolean;
   readonly connection: ConnectionOptions;
-  /** The number of servers. */
   readonly servers: number;
   /** Unique to this process; it may publish and listen there. */
   readonly probeSubject: string;

@@ -7,33 +7,33 @@ export type Ask = (
   subject: string,
   payload: Uint8Array | string,
   options: AskOptions,
-  done: Answered,
+  done: AnswerCallback,
 ) => void;
 
-export interface AskOptions {
+interface AskOptions {
   readonly timeoutMs: number;
   readonly headers?: MsgHdrs;
 }
 
 /** `nobody`: no process listens to the subject. Undefined: it is unknown whether the request arrived. */
-export type Answered = (answer: Msg | 'nobody' | undefined) => void;
+export type AnswerCallback = (answer: Msg | 'nobody' | undefined) => void;
 
 export interface Asker {
   readonly ask: Ask;
-  /** Resolves when the connection to NATS is up, or at a time of `performance.now()`. */
-  connectedBy(untilMs: number): Promise<void>;
-  /** Whether the connection is lost or was lost after a time of `performance.now()`. */
+  /** Resolves when the connection to NATS is up, or at a time of `performance.now()`. @returns whether it is up. */
+  connectedBy(untilMs: number): Promise<boolean>;
+  /** Whether the connection has been lost since a time of `performance.now()`. */
   lostSince(sinceMs: number): boolean;
-  /** For how long the connection has been lost; 0 if it is up. */
+  /** 0 while the connection is up. */
   awayMs(): number;
 }
 
 /**
- * Asks over a bus. While the connection is lost, a request waits for it. One that is under way then will get no answer,
- * so it is given up at once and not at its timeout.
+ * A new request waits while the connection is lost. A request that is under way when it is lost will get no answer, so
+ * it is given up at once and not at its timeout.
  */
 export const createAsker = (bus: Bus): Asker => {
-  const underWay = new Set<Answered>();
+  const underWay = new Set<AnswerCallback>();
   let back = Promise.withResolvers<void>();
   let lostAtMs = Number.NEGATIVE_INFINITY;
   bus.onDisconnect(() => {
@@ -45,15 +45,14 @@ export const createAsker = (bus: Bus): Asker => {
     back = Promise.withResolvers();
   });
   const connectedBy: Asker['connectedBy'] = async (untilMs) => {
-    if (!bus.connected())
-      await Promise.race([back.promise, sleep(Math.max(0, untilMs - performance.now()))]);
+    if (!bus.connected()) await Promise.race([back.promise, sleep(Math.max(0, untilMs - performance.now()))]);
+    return bus.connected();
   };
   return {
     ask: (subject, payload, { timeoutMs, headers }, done) => {
       const untilMs = performance.now() + timeoutMs;
       const send = (): void => {
-        if (!bus.connected()) return done(undefined);
-        const end: Answered = (answer) => {
+        const end: AnswerCallback = (answer) => {
           if (underWay.delete(end)) done(answer);
         };
         underWay.add(end);
@@ -63,7 +62,7 @@ export const createAsker = (bus: Bus): Asker => {
           .then(end, (error: unknown) => end(isNoResponders(error) ? 'nobody' : undefined));
       };
       if (bus.connected()) send();
-      else void connectedBy(untilMs).then(send);
+      else void connectedBy(untilMs).then((connected) => (connected ? send() : done(undefined)));
     },
     connectedBy,
     lostSince: (sinceMs) => !bus.connected() || lostAtMs > sinceMs,

@@ -4,7 +4,7 @@ import { createAsker } from './ask.ts';
 import { type Positions, positionLength, type Takes } from './counts.ts';
 import { createRoute } from './route.ts';
 
-/** The request could not be counted in time, so it must not be admitted. */
+/** The request was not counted in time, so it must not be admitted. */
 export class CountError extends Error {
   override readonly name = 'CountError';
 }
@@ -19,13 +19,12 @@ export interface Counter {
   drain(): Promise<void>;
 }
 
-/** A request to be counted. */
 export interface Take {
   readonly window: number;
   readonly slot: number;
   /** The limit of `slot`: a request beyond it does not count for the company. */
   readonly limit: number;
-  /** The company's slot; 0: none. */
+  /** 0: none. */
   readonly companySlot: number;
   /**
    * Whether a limit is reached, as far as this gateway knows: the request may then wait some milliseconds for others, so
@@ -60,12 +59,10 @@ export const createCounter = ({
 
   const route = createRoute({ bus, asker, logs, timeoutMs, metrics, logger, tally });
   metrics.gauge(gatewayMetrics.limit_owner, () => Number(route.owned()));
-  let waiting: Waiting[] = [];
-  /** Whether the waiting requests will be sent in this tick. */
+  let waiting: WaitingRequest[] = [];
   let flushing = false;
 
   let loggedAtMs = Number.NEGATIVE_INFINITY;
-  /** Logs why requests are answered 503, at most once per interval. */
   const logFailure = (cause: unknown): void => {
     if (performance.now() - loggedAtMs < logEveryMs) return;
     loggedAtMs = performance.now();
@@ -139,28 +136,28 @@ export const createCounter = ({
 };
 
 /** Requests of one slot under one limit, in the order in which they came. */
-const gather = (requests: readonly Waiting[]): readonly Group[] => {
-  const groups: [Waiting, ...Waiting[]][] = [];
-  const latest = new Map<number, [Waiting, ...Waiting[]]>();
+const gather = (requests: readonly WaitingRequest[]): readonly RequestGroup[] => {
+  const groups: [WaitingRequest, ...WaitingRequest[]][] = [];
+  const latest = new Map<number, [WaitingRequest, ...WaitingRequest[]]>();
   for (const request of requests) {
     const group = latest.get(request.take.slot);
     if (group && group[0].take.limit === request.take.limit) {
       group.push(request);
       continue;
     }
-    const fresh: [Waiting] = [request];
+    const fresh: [WaitingRequest] = [request];
     groups.push(fresh);
     latest.set(request.take.slot, fresh);
   }
   return groups;
 };
 
-type Group = readonly [Waiting, ...Waiting[]];
+type RequestGroup = readonly [WaitingRequest, ...WaitingRequest[]];
 
 const deferMs = 10;
 const logEveryMs = 5_000;
 
-export interface CounterOptions {
+interface CounterOptions {
   readonly bus: Bus;
   /** The numbers of the logs (`limitLogNumbers`); the same in every gateway. */
   readonly logs: readonly number[];
@@ -169,7 +166,7 @@ export interface CounterOptions {
   readonly metrics?: Metrics;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly take: Take;
   readonly resolve: (position: Position) => void;
   readonly reject: (error: CountError) => void;

@@ -15,7 +15,7 @@ export type Totals = readonly (readonly number[])[];
  * number of requests, company slot (0: none).
  */
 export type Takes = readonly number[];
-export const takeLength = 4;
+const takeLength = 4;
 
 /**
  * The requests' positions in their window, two numbers for each group of `Takes`: the first request's position in its

@@ -9,7 +9,6 @@ interface Limit {
   readonly limit: number;
 }
 
-/** The limits that apply to a request. */
 export interface Limits {
   /** The key's or the member's. */
   readonly own: Limit;
@@ -17,7 +16,6 @@ export interface Limits {
   readonly company: Limit | null;
 }
 
-/** The limiter's decision about a request. */
 export interface Verdict {
   readonly admitted: boolean;
   /** The limit that refused it, else its own. */
@@ -25,7 +23,6 @@ export interface Verdict {
   readonly limit: number;
   /** Requests counted against this limit in the window, this one included. */
   readonly used: number;
-  /** When the window ends, in epoch seconds. */
   readonly resetSeconds: number;
 }
 
@@ -80,8 +77,7 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
 export const windowSeconds = 60;
 export const windowName = '1m';
 
-/** The window a time falls in: minutes since 1970. */
+/** Windows are numbered by the minutes since 1970. */
 export const windowOf = (timeMs: number): number => Math.floor(timeMs / (windowSeconds * 1000));
 
-/** When the window ends, in epoch seconds. */
 export const windowEndSeconds = (window: number): number => (window + 1) * windowSeconds;

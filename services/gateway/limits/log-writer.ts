@@ -7,7 +7,6 @@ export interface LogWriter {
   /** Appends the whole state as the last entry, after which any gateway may take over. */
   release(done: () => void): void;
   lost(): boolean;
-  /** Stops writing. */
   stop(): void;
 }
 
@@ -19,13 +18,13 @@ export interface FencedLog {
 }
 
 /**
- * Writes to every log on its own, so that one that is slow, silent or gone delays no other: what it has not stored waits
- * in its queue, and beyond `maxQueued` it gets the whole state instead.
+ * Each log has a queue of its own, so a slow, silent or dead log delays no other. A log that is more than `maxQueued`
+ * appends behind gets the whole state instead.
  *
  * A log is *held* while nothing but this writer's entries have followed its fence. The writer may append again to a log
  * that it does not hold (it was away during the take-over, another gateway fenced it off, or its store was lost) only
- * when it is certain to be the owner still: when all other logs have stored an append that was sent after it
- * looked at this one. A majority that another gateway had taken by then would include one of those.
+ * when it is certain to be the owner still: when all other logs have stored an append that was sent after it looked at
+ * this log. If another gateway had taken a majority by then, at least one of those logs would have refused the append.
  */
 export const openLogWriter = (options: WriterOptions): LogWriter => {
   const { logs, epoch, fenced, after, newStore, encodeState, snapshotEvery } = options;
@@ -49,7 +48,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       stored: 0,
       queue: undefined,
       sinceWhole: 0,
-      broken: undefined,
+      unheld: undefined,
     };
   });
 
@@ -146,11 +145,11 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
     if (upTo > link.stored) link.stored = upTo;
     while (link.queue?.[0] && link.queue[0].number <= link.stored) link.queue.shift();
     while (commits.length > 0 && isStored(commits[0]!.number)) commits.shift()!.done();
-    if (opened) for (const one of links) if (one.broken && isProven(one, one.broken)) rejoin(one, one.broken);
+    if (opened) for (const one of links) if (one.unheld && isProven(one, one.unheld)) rejoin(one, one.unheld);
   };
   const isStored = (upTo: number): boolean =>
     links.filter((link) => link.held && link.stored >= upTo).length >= majority;
-  const isProven = (link: Link, { proof }: Broken): boolean =>
+  const isProven = (link: Link, { proof }: UnheldLog): boolean =>
     links.every((other) => other === link || (other.held && other.stored >= proof));
 
   const lookLater = (link: Link): void => after(lookAgainMs, () => look(link));
@@ -161,8 +160,8 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       if (!found) return lookLater(link);
       const same = link.store === undefined || link.store === found.store;
       if (same && found.member && found.epoch === epoch) {
-        // The last entry is this writer's, so no other has followed its fence. It is an earlier one if the server has
-        // lost the end of its store.
+        // The last entry is this writer's, so nobody else has appended since its fence. An earlier entry than expected
+        // means that the server has lost the end of its store.
         if (found.number < link.stored) Object.assign(link, { stored: found.number, queue: undefined });
         Object.assign(link, { store: found.store, sequence: found.sequence, held: true, ready: true });
         noteStored(link, found.number);
@@ -175,25 +174,25 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       if (found.store === undefined)
         nameStore(link.log, newStore(), (named) => (named ? look(link) : lookLater(link)));
       else if (opened) {
-        const broken = { state: found, store: found.store, proof: number + 1 };
-        link.broken = broken;
+        const unheld = { state: found, store: found.store, proof: number + 1 };
+        link.unheld = unheld;
         push('');
-        loseIfStuck(link, broken, commits[0]);
+        loseIfStuck(link, unheld, commits[0]);
       } else lookLater(link);
     });
   };
 
-  /** Gives up when nothing can be stored while another log may be waiting for a new owner. */
-  const loseIfStuck = (link: Link, broken: Broken, waiting: Commit | undefined): void =>
+  /** Gives up if nothing can be stored while this log waits to be held again: another gateway may be the owner. */
+  const loseIfStuck = (link: Link, unheld: UnheldLog, waiting: Commit | undefined): void =>
     after(stuckMs, () => {
-      if (lost || link.broken !== broken) return;
+      if (lost || link.unheld !== unheld) return;
       if (waiting && commits[0] === waiting) lose();
-      else loseIfStuck(link, broken, commits[0]);
+      else loseIfStuck(link, unheld, commits[0]);
     });
 
   /** Appends the whole state to a log that this writer does not hold. */
-  const rejoin = (link: Link, { state: found, store }: Broken): void => {
-    link.broken = undefined;
+  const rejoin = (link: Link, { state: found, store }: UnheldLog): void => {
+    link.unheld = undefined;
     const upTo = number;
     const append = { store, expectedSequence: found.sequence, joining: !found.member };
     appendState(link, append, (result) => {
@@ -233,12 +232,11 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
 
 export const majorityOf = (logs: readonly LimitLog[]): number => Math.floor(logs.length / 2) + 1;
 
-/** Appends that wait for a log; beyond, it gets the whole state. */
 const maxQueued = 256;
 const lookAgainMs = 50;
 const stuckMs = 300;
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly logs: readonly LimitLog[];
   readonly epoch: string;
   /** At least a majority. */
@@ -249,7 +247,7 @@ export interface WriterOptions {
   readonly encodeState: () => readonly string[];
   /** Number of entries after which the whole state replaces them, which limits a take-over's reading. */
   readonly snapshotEvery: () => number;
-  /** This writer is the owner. */
+  /** Called when this writer is the owner. */
   readonly onOpen: () => void;
   /** Another gateway has taken over, or too many logs have lost their store. Nothing is stored any more. */
   readonly onLost: () => void;
@@ -266,7 +264,7 @@ interface Link {
   store: string | undefined;
   /** The sequence of this writer's last entry. */
   sequence: number;
-  /** See above; true also while that is in doubt. */
+  /** See `openLogWriter`; true also while it is unknown. */
   held: boolean;
   /** Whether the log's last entry is known, so that another can follow. */
   ready: boolean;
@@ -277,7 +275,7 @@ interface Link {
   queue: { readonly number: number; readonly totals: string }[] | undefined;
   /** Entries since the last whole one. */
   sinceWhole: number;
-  broken: Broken | undefined;
+  unheld: UnheldLog | undefined;
 }
 
 interface StateAppend {
@@ -288,7 +286,7 @@ interface StateAppend {
 }
 
 /** A log that this writer looked at and does not hold. */
-interface Broken {
+interface UnheldLog {
   readonly state: LogState;
   readonly store: string;
   /** The number of an append that was sent after the look. */

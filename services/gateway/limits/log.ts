@@ -3,7 +3,6 @@ import { headers } from '@nats-io/transport-node';
 import type { Ask } from './ask.ts';
 import type { Totals } from './counts.ts';
 
-/** One message of a log. */
 export interface Entry {
   /** Its writer's term of ownership; null: the entry only names the store, or makes it a member. */
   readonly epoch: string | null;
@@ -18,7 +17,6 @@ export interface Entry {
   readonly joining?: true;
 }
 
-/** What a log says about itself. */
 export interface LogState {
   /** The store's name, which is that of its last entry; undefined if it has none, because it is new or was lost. */
   readonly store: string | undefined;
@@ -26,9 +24,9 @@ export interface LogState {
   readonly member: boolean;
   /** The sequence of the last entry; 0: none. */
   readonly sequence: number;
-  /** The last entry's; null also if its writer has released the counts. */
+  /** Of the last entry; null also if its writer has released the counts. */
   readonly epoch: string | null;
-  /** The last entry's; 0: none. */
+  /** Of the last entry; 0: none. */
   readonly number: number;
 }
 
@@ -41,8 +39,8 @@ export interface LimitLog {
   /** Reads what the log said when it was in this state, from the last entry that is whole. */
   readEntries(state: LogState, done: (entries: readonly Entry[] | undefined) => void): void;
   /**
-   * Appends if the log's last entry is this store's and still has this sequence, 0: if the log has no entry. So an entry
-   * of any store refuses what was meant to follow the one before it. @returns the new entry's sequence.
+   * Appends if the log's last entry is of this store and still has this sequence, or with 0, if the log has no entry. So
+   * nothing can follow an entry after another entry, of any store, has followed it. @returns the new entry's sequence.
    */
   append(append: Append, done: (result: number | 'refused' | undefined) => void): void;
   /** Deletes a store's entries before this one. */
@@ -77,7 +75,7 @@ export const encodeEntry = (
   return encoder.encode(`${head},"totals":[${present}]}`);
 };
 
-/** The totals as text without the outer brackets, so that several can be joined. */
+/** Text without the outer brackets, so that several texts can be joined. */
 export const encodeTotals = (totals: Totals): string => JSON.stringify(totals).slice(1, -1);
 
 /**
@@ -91,7 +89,7 @@ export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptio
   const readSubject = `$JS.API.STREAM.MSG.GET.${stream}`;
 
   /** Reads a message. @returns null if there is none, undefined without an answer. */
-  const read = (query: object, done: (message: Stored | null | undefined) => void): void =>
+  const read = (query: object, done: (message: StoredMessage | null | undefined) => void): void =>
     ask(readSubject, JSON.stringify(query), { timeoutMs }, (reply) => {
       if (!reply || reply === 'nobody') return done(undefined);
       const { message, error } = reply.json<ReadReply>();
@@ -147,7 +145,7 @@ export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptio
 
 const nameless: LogState = { store: undefined, member: false, sequence: 0, epoch: null, number: 0 };
 
-type Read = (query: object, done: (message: Stored | null | undefined) => void) => void;
+type Read = (query: object, done: (message: StoredMessage | null | undefined) => void) => void;
 
 /** Reads the entries of a subject up to the state's, as JSON messages, several at a time. */
 const readEntries = (
@@ -162,7 +160,7 @@ const readEntries = (
   }
   read({ seq: sequence }, (last) => {
     const entry = last?.subject === subject ? parse(last) : undefined;
-    // It may have been replaced or have expired since: then it does not show what was there.
+    // An entry that has been replaced since does not show what was there.
     if (!entry) return done(undefined);
     if (entry.whole) return done([entry]);
     read({ next_by_subj: subject, seq: 1 }, (first) => {
@@ -190,14 +188,13 @@ const readEntries = (
   });
 };
 
-/** Each is a round trip to the server. */
 const readsAtOnce = 256;
 
 const noMessageCode = 10_037;
 /** "wrong last sequence"; the second is that of a message whose sequence is still being written. */
 const refusedCodes: ReadonlySet<number> = new Set([10_071, 10_164]);
 
-interface Stored {
+interface StoredMessage {
   readonly subject: string;
   readonly seq: number;
   /** Base64; absent if it is empty. */
@@ -205,7 +202,7 @@ interface Stored {
 }
 
 interface ReadReply {
-  readonly message?: Stored;
+  readonly message?: StoredMessage;
   readonly error?: { readonly err_code: number };
 }
 
@@ -214,8 +211,8 @@ interface AppendReply {
   readonly error?: { readonly err_code: number };
 }
 
-const textOf = ({ data = '' }: Stored): string => Buffer.from(data, 'base64').toString();
-const parse = (message: Stored): Entry => JSON.parse(textOf(message)) as Entry;
+const textOf = ({ data = '' }: StoredMessage): string => Buffer.from(data, 'base64').toString();
+const parse = (message: StoredMessage): Entry => JSON.parse(textOf(message)) as Entry;
 
 interface JetStreamLogOptions {
   readonly log: number;

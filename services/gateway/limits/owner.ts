@@ -13,7 +13,7 @@ import { encodeTotals } from './log.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Quorum } from './quorum.ts';
 
-/** The counts have another owner. Nothing was counted, or not answered, so the requests can be sent there. */
+/** The counts have another owner. The requests were not answered, so they can be sent to it. */
 export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
@@ -60,7 +60,7 @@ const releaseWithinMs = 1000;
 
 /**
  * Takes the counts over (`quorum.ts`). There is exactly one owner, without a lease or a clock: the logs refuse a
- * former owner's appends, and it answers only what a majority of them has stored.
+ * former owner's appends, and an owner answers only what a majority of the logs has stored.
  * @throws MovedError if another process took it at the same time; LogsSilentError.
  */
 export const claimOwnership = async (
@@ -76,14 +76,14 @@ export const claimOwnership = async (
   let leaving = false;
   let lost = false;
   let endCommit = (): void => {};
-  let underWay: readonly Waiting[] = [];
+  let underWay: readonly WaitingRequest[] = [];
 
   const giveUp = (): void => {
     lost = true;
     open();
     endCommit();
     void listener.close();
-    // They may be in one of the logs, so a key may get fewer requests than its limit.
+    // One of the logs may have stored these requests, so a key may get fewer than its limit.
     for (const { reject } of [...underWay, ...batch.takeBack()]) reject(new MovedError('ownership ended'));
   };
 
@@ -100,8 +100,7 @@ export const claimOwnership = async (
     }
   };
 
-  /** Appends the counts of a batch. */
-  const commit = async (requests: readonly Waiting[]): Promise<void> => {
+  const commit = async (requests: readonly WaitingRequest[]): Promise<void> => {
     await opened;
     const nowMs = elapsedMs();
     const inTime = requests.filter((request) => {
@@ -120,10 +119,10 @@ export const claimOwnership = async (
       writer!.append(encodeTotals(toTotals(changed)), resolve);
     });
     underWay = [];
-    // After the end, they have been rejected, and this changes nothing.
+    // After `giveUp` has rejected them, this changes nothing.
     for (const [at, request] of inTime.entries()) request.resolve(positions[at]!);
   };
-  const batch = createBatch<Waiting>({
+  const batch = createBatch<WaitingRequest>({
     name: 'limit-counts',
     metrics,
     when: setImmediate,
@@ -156,7 +155,7 @@ export const claimOwnership = async (
       await listener.close();
     },
   };
-  // Gateways may find the epoch in the logs before this process knows that they have it.
+  // Other gateways may find the epoch in the logs before this process knows that the logs have stored it.
   const listener = listen(self);
   const result = await new Promise<LogWriter | 'fenced' | undefined>((resolve) =>
     quorum.claim(
@@ -195,7 +194,7 @@ const encodeState = (counts: Counts): readonly string[] => {
   );
 };
 
-export interface OwnerOptions {
+interface OwnerOptions {
   readonly metrics?: Metrics;
   readonly elapsedMs?: () => number;
 }
@@ -206,7 +205,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly window: number;
   readonly takes: Takes;
   /** As of `elapsedMs`. */

@@ -57,7 +57,6 @@ const companyNames = {
   lookup: 'company-lookup',
 } as const satisfies Record<Bucket, LimitName>;
 
-/** The limits of a signed-in member of the portal. */
 export const memberLimits = (memberId: number, defaults: DefaultLimits): Limits => ({
   own: { name: 'portal', slot: memberSlot(memberId), limit: defaults.portal },
   company: null,

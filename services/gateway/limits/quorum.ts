@@ -7,10 +7,8 @@ export interface Quorum {
   /** Calls back with the owner's epoch, null if nobody owns the counts, undefined if too few logs answer. */
   findOwner(done: (epoch: string | null | undefined) => void): void;
   /**
-   * Takes the counts over: appends a message to the logs as it read them, which fences the former owner off; learns
-   * what a majority of them says; then appends everything to them, which makes it the owner if all those messages
-   * follow its own. Calls back with the writer, `fenced` if another gateway was faster, or undefined if too few logs
-   * answer.
+   * Takes the counts over, as the README says under "Take-over". Calls back with the writer, `fenced` if another gateway
+   * was faster, or undefined if too few logs answer.
    */
   claim(claim: Claim, done: (result: LogWriter | 'fenced' | undefined) => void): void;
 }
@@ -25,7 +23,7 @@ export interface Claim {
   readonly onLost: () => void;
 }
 
-export interface QuorumOptions {
+interface QuorumOptions {
   readonly logs: readonly LimitLog[];
   readonly newStore: () => string;
   readonly after?: (ms: number, then: () => void) => void;
@@ -73,7 +71,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
       return true;
     });
 
-  const fence = (members: readonly [number, LogState][], claiming: Claim, done: Claimed): void => {
+  const fence = (members: readonly [number, LogState][], claiming: Claim, done: ClaimCallback): void => {
     const { epoch, merge } = claiming;
     const fenced: FencedLog[] = [];
     let waiting = members.length;
@@ -107,7 +105,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
     }
   };
 
-  const open = (fenced: readonly FencedLog[], claiming: Claim, done: Claimed): void => {
+  const open = (fenced: readonly FencedLog[], claiming: Claim, done: ClaimCallback): void => {
     let opened = false;
     const writer = openLogWriter({
       ...claiming,
@@ -130,9 +128,10 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
 
   /**
    * Begins with logs of which too few are members: all are new, or have lost their store. Needs an answer of every log,
-   * because one that is away may have kept what the others lost. First every store has a name. Stores that still have
-   * it when all are read again existed together, and those that were no members then have missed nothing that was
-   * answered. They become members if nothing has been appended since, so a store that is lost meanwhile does not.
+   * because a log that is away may have kept what the others lost. First every store gets a name. Stores
+   * that still have their names when all logs are read again existed together, so those that are no members then have
+   * missed nothing that was answered. They become members unless something has been appended since, so a store that is
+   * lost meanwhile does not.
    */
   const found = (members: number, done: (ok: boolean) => void): void => {
     if (members > 0) onStoresLost?.(members);
@@ -159,7 +158,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
     });
   };
 
-  /** Does something with every log. @returns a function that is called back with whether all succeeded. */
+  /** @returns a function that works on every log, and calls back with whether all succeeded. */
   const all =
     (work: (log: LimitLog, at: number, done: (ok: boolean) => void) => void) =>
     (done: (ok: boolean) => void): void => {
@@ -189,7 +188,7 @@ const addMember = (
 
 type NamedState = LogState & { readonly store: string };
 type States = readonly (LogState | undefined)[];
-type Claimed = (result: LogWriter | 'fenced' | undefined) => void;
+type ClaimCallback = (result: LogWriter | 'fenced' | undefined) => void;
 
 /** How long a take-over waits for its first append to be stored. */
 const openWithinMs = 400;

@@ -9,7 +9,7 @@ import { claimOwnership, type Listener, LogsSilentError, MovedError, type Owner 
 import { createQuorum } from './quorum.ts';
 
 /** The way to the owner of the counts: another gateway, or this one. */
-export interface Route {
+interface Route {
   /**
    * Counts requests before a time of `performance.now()`. @throws LogsSilentError if the owner cannot be found.
    * @returns undefined if no owner counted them in time. They may have been counted.
@@ -17,7 +17,6 @@ export interface Route {
   count(window: number, takes: Takes, untilMs: number): Promise<Positions | undefined>;
   /** Finds the owner, or becomes it. */
   warm(): Promise<void>;
-  /** Whether this process is the owner. */
   owned(): boolean;
   /** Releases the counts to the other gateways, if this process owns them. */
   drain(): Promise<void>;
@@ -32,28 +31,19 @@ interface CountRequest {
 }
 
 /**
- * The epoch of the logs' last messages identifies the owner. If no gateway listens under it, or it says nothing for
- * `ownerSilentMs`, the gateway that needs an owner takes over.
+ * The epoch of the logs' last messages identifies the owner. If no gateway listens under it for a while, or the owner
+ * says nothing for `ownerSilentMs`, the gateway that needs an owner takes over.
  */
-export const createRoute = ({
-  bus,
-  asker,
-  logs,
-  timeoutMs,
-  metrics,
-  logger,
-  tally,
-}: RouteOptions): Route => {
-  const { ask, connectedBy, lostSince, awayMs } = asker;
+export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tally }: RouteOptions): Route => {
+  const { ask, connectedBy, lostSince } = asker;
   const sender = randomHex(8);
   let batches = 0;
-  /** This process's ownership, while it has it. */
+  /** While this process is the owner. */
   let local: Owner | undefined;
   /** The owner's epoch; undefined while it is unknown. */
   let epoch: string | undefined;
   /** An owner that is known to be gone. */
   let deadEpoch: string | undefined;
-  /** When an owner last answered. */
   let heardMs = Number.NEGATIVE_INFINITY;
   let resolving: Promise<void> | undefined;
   const quorum = createQuorum({
@@ -181,7 +171,7 @@ export const createRoute = ({
         silentSinceMs = performance.now();
         silences = 0;
       } else {
-        // A single silence may be that of this process, if it hung itself.
+        // After a single silence, it may have been this process that hung.
         const silentMs = performance.now() - Math.max(silentSinceMs, heardMs);
         if (++silences >= 2 && silentMs >= ownerSilentMs) forget(owner, true);
       }
@@ -194,8 +184,7 @@ export const createRoute = ({
       const request: CountRequest = { window, takes, id: `${sender}.${++batches}` };
       let silent: LogsSilentError | undefined;
       while (performance.now() < untilMs) {
-        await connectedBy(untilMs);
-        if (awayMs() > 0) continue;
+        if (!(await connectedBy(untilMs))) continue;
         try {
           const positions = await attempt(request, untilMs);
           if (positions) return positions;
@@ -232,21 +221,19 @@ const createRecent = <Answer>(keepMs: number): ((id: string, make: () => Answer)
   };
 };
 
-/** A message without an answer may be lost: it is sent again after this time. */
 const askAgainMs = 130;
 /** An owner that answers nothing for this long hangs or is cut off. Short enough that a request can still be counted. */
 const ownerSilentMs = 380;
-/** A log that does not answer for this long is not waited for. */
 const logSilentMs = 250;
 /** Gateways that fenced each other off try again at different times. */
 const maxRivalryMs = 10;
 const retryMs = 20;
 /** An owner at whose subject nobody listens is asked this often, then it is gone. */
-const maxAbsences = 6;
+const maxAbsences = 5;
 const absentMs = 25;
 const checkMs = 5_000;
 
-export interface RouteOptions {
+interface RouteOptions {
   readonly bus: Bus;
   readonly asker: Asker;
   readonly logs: readonly number[];

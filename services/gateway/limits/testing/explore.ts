@@ -1,6 +1,6 @@
 import type { LogWriter } from '../log-writer.ts';
 import { createQuorum } from '../quorum.ts';
-import { type Broken, emptyStore, isMember, type Store, simulatedLog } from './simulated-log.ts';
+import { type BrokenRules, emptyStore, isMember, type Store, simulatedLog } from './simulated-log.ts';
 
 /** Chooses one of `count` ways to go on; 0 is the one without a fault. */
 export type Choose = (count: number) => number;
@@ -9,7 +9,7 @@ export interface Plan {
   readonly logs: number;
   readonly choose: Choose;
   /** By log. */
-  readonly broken?: readonly Broken[];
+  readonly broken?: readonly BrokenRules[];
   /** Without it, no log ever loses its store. */
   readonly losesStores?: boolean;
   /** The whole state is too large for one entry. */

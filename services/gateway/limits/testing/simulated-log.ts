@@ -2,13 +2,13 @@ import type { Entry, LimitLog, LogState } from '../log.ts';
 
 /** What a simulated log stores, with the rules of a NATS server. */
 export interface Store {
-  entries: readonly Stored[];
+  entries: readonly StoredEntry[];
   sequence: number;
   /** A start at which the names were lost: the log looks as if it had no entry. */
   nameless: boolean;
 }
 
-interface Stored {
+interface StoredEntry {
   readonly store: string;
   readonly sequence: number;
   readonly entry: Entry;
@@ -29,7 +29,7 @@ export type Transmit = <Result>(operation: {
 }) => void;
 
 /** Rules that a log breaks, to show that the protocol depends on them. */
-export interface Broken {
+export interface BrokenRules {
   /** Appends without looking at the expected sequence. */
   readonly unfenced?: boolean;
   /** Appends without looking at the entries of stores with other names. */
@@ -47,7 +47,7 @@ export const simulatedLog = (
   log: number,
   store: () => Store,
   transmit: Transmit,
-  { unfenced = false, apart = false, forgetful = false, lying = false }: Broken = {},
+  { unfenced = false, apart = false, forgetful = false, lying = false }: BrokenRules = {},
 ): LimitLog => {
   const state = (): LogState => {
     const last = store().nameless ? undefined : store().entries.at(-1);
