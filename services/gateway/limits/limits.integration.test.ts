@@ -288,6 +288,20 @@ interface Ask {
 
 describe('ownership', () => {
   const listen = () => ({ close: async () => {} });
+  const listenFor = ({ bus }: Gateway, owner: Owner): Subscription =>
+    bus.nc.subscribe(`limits.count.${owner.epoch}`, {
+      callback: (_, message) => {
+        const { window, takes } = message.json<Ask>();
+        void owner
+          .count(window, takes, withinMs)
+          .then((positions) => message.respond(JSON.stringify(positions)));
+      },
+    });
+  /** An owner whose listener stays until the test closes it. */
+  const claimByHand = async (gateway: Gateway) => {
+    const owner = await claimOwnership(openQuorum(gateway), listen);
+    return { owner, listening: listenFor(gateway, owner) };
+  };
 
   test('keeps a window as long as any gateway counts in it, whatever the clocks of the others say', async () => {
     const gateway = await startGateway();
@@ -438,31 +452,32 @@ describe('ownership', () => {
     const { nc } = gateway.bus;
     const window = Math.floor(Date.now() / 60_000);
     const slot = newKey() * 4;
-    const listenFor = (own: Owner): Subscription =>
-      nc.subscribe(`limits.count.${own.epoch}`, {
-        callback: (_, message) => {
-          const { window: askedFor, takes } = message.json<Ask>();
-          void own
-            .count(askedFor, takes, withinMs)
-            .then((positions) => message.respond(JSON.stringify(positions)));
-        },
-      });
-    let subscription: Subscription | undefined;
-    const owner = await claimOwnership(openQuorum(gateway), (own) => {
-      subscription = listenFor(own);
-      return listen();
-    });
+    const { owner, listening } = await claimByHand(gateway);
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(1);
-    subscription?.unsubscribe();
+    listening.unsubscribe();
     const request = nc.request.bind(nc);
     let asked = 0;
     nc.request = (subject, payload, options) => {
-      if (subject === `limits.count.${owner.epoch}` && ++asked === 3) listenFor(owner);
+      if (subject === `limits.count.${owner.epoch}` && ++asked === 2) listenFor(gateway, owner);
       return request(subject, payload, options);
     };
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(2);
-    expect(asked).toBe(3);
+    expect(asked).toBe(2);
     expect(await ownerOf(openQuorum(gateway))).toBe(owner.epoch);
+  });
+
+  test('is taken over at once after it was released', async () => {
+    const gateway = await startGateway();
+    const { nc } = gateway.bus;
+    const window = Math.floor(Date.now() / 60_000);
+    const slot = newKey() * 4;
+    const { owner, listening } = await claimByHand(gateway);
+    expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(1);
+    await owner.release();
+    listening.unsubscribe();
+    const asked = vi.spyOn(nc, 'request');
+    expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(2);
+    expect(asked.mock.calls.filter(([subject]) => subject === `limits.count.${owner.epoch}`)).toHaveLength(1);
   });
 
   test('gives its owner nothing to answer over a new connection, which NATS would refuse', async () => {

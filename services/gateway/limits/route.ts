@@ -52,6 +52,8 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
     onStoresLost: () => logger?.error('limit counts lost with the stores of several NATS servers'),
   });
 
+  const findOwner = (): Promise<string | null | undefined> => new Promise(quorum.findOwner);
+
   /** Answers the other gateways while this one is the owner. */
   const listen = (owned: Owner): Listener => {
     // No gateway sends a message again after its timeout, and all have the same.
@@ -89,7 +91,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   /** Finds the owner, or becomes it. Concurrent calls share one attempt. @throws LogsSilentError */
   const resolveOwner = (): Promise<void> => {
     resolving ??= (async () => {
-      const found = await new Promise<string | null | undefined>(quorum.findOwner);
+      const found = await findOwner();
       if (found === undefined) throw new LogsSilentError('too few logs answer');
       if (found !== null && found !== deadEpoch) epoch = found;
       else await claim();
@@ -159,8 +161,10 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
       );
       if (reply === 'nobody') {
         // The owner may be changing its NATS server, or it is so new that the servers do not know yet that it listens.
-        if (++absences < maxAbsences) await sleep(absentMs);
-        else forget(owner, true);
+        await sleep(absentMs);
+        const named = await findOwner();
+        if (named !== owner && named !== undefined) forget(owner, false);
+        else if (++absences === maxAbsences) forget(owner, true);
       } else if (reply) {
         heardMs = performance.now();
         const positions = reply.json<Positions | 'moved'>();
@@ -229,7 +233,7 @@ const logSilentMs = 250;
 const maxRivalryMs = 10;
 const retryMs = 20;
 /** An owner at whose subject nobody listens is asked this often, then it is gone. */
-const maxAbsences = 5;
+const maxAbsences = 4;
 const absentMs = 25;
 const checkMs = 5_000;
 
