@@ -1,10 +1,7 @@
 import type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';
 import type { Actor } from './portal.ts';
 
-/**
- * One entry of the audit log. Each service adds an entry in the transaction of the change it describes. Entries are
- * never changed or removed.
- */
+/** Added in the transaction of the change it describes; never changed or removed. */
 export interface AuditEntry {
   readonly companyId: number;
   readonly by: AuditSource;
@@ -20,7 +17,6 @@ export interface AuditEntry {
   readonly at: Date;
 }
 
-/** Who did it, and from where. */
 export interface AuditSource {
   readonly kind: AuditActorKind;
   readonly id: number | null;
@@ -30,7 +26,6 @@ export interface AuditSource {
   readonly requestId: string | null;
 }
 
-/** A signed-in member as the source of an entry. */
 export const byMember = (call: { readonly actor: Actor; readonly requestId: string }): AuditSource => {
   const { user, address, userAgent } = call.actor;
   if (!user) throw new Error('nobody is signed in');
@@ -73,7 +68,6 @@ export const auditRow = ({ companyId, by, action, target, before, after, at }: A
   request_id: by.requestId,
 });
 
-/** The fields that differ between two states of a record. */
 export const changes = (
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

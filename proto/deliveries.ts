@@ -3,18 +3,16 @@ import type { challengeType, ErrorClass } from './delivery-states.ts';
 import type { EventType } from './events.ts';
 
 /**
- * A committed command that `webhooks` asks a dispatcher to begin (NATS request to `deliveryCommandSubject`, JSON). The
- * empty answer says that its first step is committed. The request may get lost: the command is a row, which the
- * dispatchers find in time.
+ * A committed command that `webhooks` asks a dispatcher to begin. The empty answer says that its first step
+ * is committed. The request may get lost: the command is a row, which the dispatchers find in time.
  */
 export type DeliveryCommand =
   | { readonly companyId: number; readonly replayId: number }
-  /** The change of a subscription (`SubscriptionChangeRow`). */
   | { readonly companyId: number; readonly subscriptionId: number };
 
 /**
- * A member's action on one delivery, which a dispatcher carries out before it answers (NATS request to
- * `deliveryCommandSubject`, JSON). It is no row: if the request gets lost, nothing has changed.
+ * A member's action on one delivery, which a dispatcher carries out before it answers. If the request gets
+ * lost, nothing has changed.
  */
 export interface DeliveryAction {
   readonly companyId: number;
@@ -24,30 +22,24 @@ export interface DeliveryAction {
     readonly subscriptionId: number;
     readonly replayId: number;
   };
-  /** Who did it, for the audit log. */
   readonly by: AuditSource;
 }
 
-/** `refused`: why nothing changed; null if the action was carried out. */
+/** `refused` says why nothing changed; null if the action was carried out. */
 export interface DeliveryActionAnswer {
   readonly refused: string | null;
 }
 
-/**
- * A test delivery or a verification challenge, which `webhooks` requests from a dispatcher (NATS request to
- * `testDeliverySubject`, JSON).
- */
+/** A test delivery or a verification challenge. */
 export interface TestDelivery {
   readonly companyId: number;
   readonly subscriptionId: number;
-  /** The value of `X-Webhook-Id`, and the `id` in the body. */
   readonly eventId: number;
   readonly eventType: EventType | typeof challengeType;
-  /** The whole envelope, as sent. */
   readonly body: string;
 }
 
-/** The result. Dates are ISO text and the response body is base64, because JSON has neither type. */
+/** Dates are ISO text and the response body is base64, because JSON has neither type. */
 export type TestDeliveryAnswer =
   | {
       readonly attempt: Omit<AttemptFacts, 'started_utc' | 'response_body'> & {
@@ -58,23 +50,18 @@ export type TestDeliveryAnswer =
   /** No attempt was possible: the subscription was deleted, or its secret cannot be decrypted. */
   | { readonly error: string };
 
-/**
- * The lease of a delivery: longer than an attempt can take, including its waits. When it expires, the delivery is due
- * again; if the dispatcher that it names dies, soon after that.
- */
+/** Longer than an attempt can take, its waits included. */
 export const leaseMs = 30_000;
 
 /**
- * The lease that an event's outbox row is born with, from the event's time. The dispatcher that gets the event's
- * message acts on it until then without asking the database. A row whose lease has expired was lost on the way; any
- * dispatcher takes it.
+ * The lease that an event's outbox row is born with. The dispatcher that gets the event's message acts on it
+ * until then without asking the database; a row whose lease has expired was lost, and any dispatcher takes
+ * it.
  */
 export const outboxLeaseMs = 1_500;
 
-/** A header as sent or received. */
 export type HeaderPair = readonly [name: string, value: string];
 
-/** The facts of one attempt, as stored and shown. */
 export interface AttemptFacts {
   readonly started_utc: Date;
   readonly elapsed_ms: number;
@@ -87,7 +74,6 @@ export interface AttemptFacts {
   readonly status_code: number | null;
   /** Null for a 2xx. */
   readonly error_class: ErrorClass | null;
-  /** One sentence for people. */
   readonly error: string | null;
   readonly request_headers: readonly HeaderPair[];
   readonly response_headers: readonly HeaderPair[] | null;

@@ -1,6 +1,4 @@
-/**
- * The closed list of error codes (contract, "Requests and errors"): the HTTP status and the default message of each.
- */
+/** The closed list of error codes (contract, "Requests and errors"). */
 export const errorCodes = {
   invalid_request: { status: 400, message: 'the request is not valid' },
   quota_exceeded: { status: 400, message: 'a quota of the company is used up' },
@@ -53,7 +51,7 @@ export const allErrorCodes = { ...errorCodes, ...portalErrorCodes } as const;
 
 export type ErrorCode = keyof typeof allErrorCodes;
 
-/** One problem of a request. `message` is a full sentence that names the field. */
+/** `message` is a full sentence that names the field. */
 export interface Detail {
   readonly field: string;
   readonly message: string;
@@ -62,17 +60,15 @@ export interface Detail {
   readonly conflicting_employee_id?: number;
 }
 
-/** Everything that a caller may learn about an error: the input of `renderProblem`. */
 export interface ProblemFacts {
   readonly code: ErrorCode;
   readonly publicMessage: string;
   readonly details?: readonly Detail[];
-  /** Additional fields of the body. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error that is shown to callers. Its `cause` is for the log only. */
+/** Its `cause` is for the log only. */
 export class Problem extends Error implements ProblemFacts {
   override readonly name = 'Problem';
   readonly code: ErrorCode;
@@ -96,7 +92,6 @@ export class Problem extends Error implements ProblemFacts {
   }
 }
 
-/** The problem of a code, with its default message. */
 export const problem = (code: ErrorCode, cause?: unknown): Problem =>
   new Problem(cause === undefined ? { code } : { code, cause });
 
@@ -112,7 +107,6 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
 /** 400 for one field. */
 export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
 
-/** The quotas of a company (contract, "Quotas"), as the error's `quota` names them. */
 type QuotaName = 'subscriptions' | 'keys';
 
 /** 400 `{error, quota, limit}`: the company has reached a quota. */
@@ -120,8 +114,7 @@ export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: st
   new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
 
 /**
- * 404. `what` is the kind of record: `client`, `event`. Without it, the route itself does not exist.
- * @param instead what the id does name in the company, as the end of the sentence.
+ * 404. Without `what`, the route itself does not exist. @param instead what the id does name in the company.
  */
 export const notFound = (what?: string, instead?: string): Problem =>
   new Problem({
@@ -144,13 +137,12 @@ export const toolManaged = (managedBy: string): Problem =>
     extra: { managed_by: managedBy, is_tool_managed: true },
   });
 
-/** 409: the state of the record does not allow the request. */
 export const stateConflict = (publicMessage: string, extra?: Readonly<Record<string, unknown>>): Problem =>
   new Problem({ code: 'state_conflict', publicMessage, ...(extra && { extra }) });
 
 export const internalError = (cause: unknown): Problem => new Problem({ code: 'internal_error', cause });
 
-/** Converts anything thrown to a Problem. An unknown error becomes an internal error without details. */
+/** An unknown error becomes an internal error without details. */
 export const toProblem = (thrown: unknown): Problem =>
   thrown instanceof Problem ? thrown : internalError(thrown);
 
@@ -158,7 +150,6 @@ export const toProblem = (thrown: unknown): Problem =>
 export const roleRequired = (role: string): Problem =>
   new Problem({ code: 'role_required', publicMessage: `this needs the role ${role}` });
 
-/** 429 until the next attempt may be made. */
 export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
   new Problem({
     code: 'too_many_attempts',
@@ -176,12 +167,10 @@ export const tooManyRequests = (limit: number, retryAfterSeconds: number): Probl
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** 413: the body exceeds the limit of its operation. */
 export const payloadTooLarge = (maxBytes: number): Problem =>
   new Problem({
     code: 'payload_too_large',
     publicMessage: `the request body exceeds ${maxBytes} bytes`,
   });
 
-/** 409 of the portal: the current state does not allow the request. */
 export const conflict = (publicMessage: string): Problem => new Problem({ code: 'conflict', publicMessage });

@@ -10,7 +10,7 @@ import { leadCreated } from './events/types/lead-created.ts';
 import { paymentFailed } from './events/types/payment-failed.ts';
 import { paymentSucceeded } from './events/types/payment-succeeded.ts';
 
-/** Every event type (contract, "Events"), in the order of the documentation. */
+/** In the order of the documentation. */
 const definitions = [
   clientCreated,
   clientStatusChanged,
@@ -38,7 +38,6 @@ export const eventDefinitions = Object.fromEntries(
 
 export type EventPayload<Type extends EventType> = z.output<(typeof eventDefinitions)[Type]['payload']>;
 
-/** A payload of placeholder data, as test deliveries and test events have it. */
 export const samplePayload = <Type extends EventType>(type: Type, now: Date): EventPayload<Type> =>
   eventDefinitions[type].sample(now.toISOString()) as EventPayload<Type>;
 

@@ -3,9 +3,9 @@ import type { Scope } from './operation.ts';
 import type { ActorUser } from './portal.ts';
 
 /**
- * The entries of the KV bucket `keyBucket`, which `access` writes from its database. Every gateway follows all
- * entries and authenticates with them alone; `crm` and `webhooks` follow them to check what gateways claim. An entry
- * carries the version of its row; the newer of two versions wins.
+ * The entries of the KV bucket `keyBucket`, which `access` writes from its database. Gateways authenticate
+ * with them alone; `crm` and `webhooks` check with them what gateways claim. The newer version of an entry
+ * wins.
  */
 export interface KeyEntry {
   readonly version: number;
@@ -14,7 +14,7 @@ export interface KeyEntry {
   readonly scopes: readonly Scope[];
   /** False forever once revoked. The entry stays for a week, so that late readers see it too. */
   readonly active: boolean;
-  /** Limits of this key alone. A bucket that is absent has the limit of the company, or else the configured one. */
+  /** A bucket that is absent has the limit of the company, or else the configured one. */
   readonly limits?: LimitOverrides;
 }
 
@@ -28,7 +28,7 @@ export interface MetaEntry {
   readonly ready: true;
 }
 
-/** Requests per minute. `lookup` gives lookups a bucket of their own, even if they have none by default. */
+/** Requests per minute. */
 interface LimitOverrides {
   readonly read?: number;
   readonly write?: number;
@@ -37,8 +37,8 @@ interface LimitOverrides {
 }
 
 /**
- * The name of a key's entry: the hash of the key's hash. A gateway proves with the key's hash that it received the
- * key (`CallKey`). Every gateway can read the table, so the table must not contain that hash.
+ * The name of a key's entry: the hash of the key's hash, because the key's hash proves that a gateway
+ * received the key (`CallKey`), and every gateway can read the table.
  * @param keyHash of the whole key, as `hashKeyValue` returns it.
  */
 export const keyEntryName = (keyHash: string): string =>
@@ -48,51 +48,45 @@ export const companyEntryName = (companyId: number): string => `company.${compan
 export const metaEntryName = 'meta';
 
 /**
- * Sent to every gateway on `keyRevokedSubject` after an entry was written. A gateway answers with `GatewayAnswer` as
- * soon as its own copy holds that version of the entry or a newer one.
+ * Sent to every gateway after an entry was written. A gateway answers once its copy holds that version or a
+ * newer one.
  */
 export interface KeyTableChange {
-  /** Name of the entry in the bucket. */
   readonly name: string;
   readonly version: number;
   /** Absent from the previous release: the entry comes from the bucket. */
   readonly entry?: TableEntry;
 }
 
-/** Any entry but `meta`. */
 export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
 
 /**
- * A request on `keyChangesSubject`. A copy of the table is compared by the digests of its groups
- * (`services/identity/key-table-digest.ts`), which is enough whatever the copy has missed and whichever replica answers.
+ * A copy of the table is compared by the digests of its groups (`services/identity/key-table-digest.ts`),
+ * which is enough whatever the copy has missed and whichever replica answers.
  */
 export interface KeyChangesRequest {
-  /** The first group to compare. */
   readonly from: number;
   readonly digests: string;
 }
 
 /**
- * The answer: what the database held at some time after the request. Null if the database cannot be read. It has every
- * entry that admits someone of the groups that differ, so an entry of these groups that is missing here is invalid.
- * Entries that began to refuse a key a moment ago are there too, whatever their group.
+ * What the database held after the request; null if it cannot be read. It has every admitting entry of the
+ * groups that differ, so such an entry that is missing here is invalid, and every entry that began to refuse
+ * a key a moment ago.
  */
 export interface KeyChanges {
   readonly groups: readonly number[];
   readonly entries: readonly (readonly [name: string, entry: TableEntry])[];
-  /** The next group to ask for; null at the end. */
   readonly next: number | null;
 }
 
 export interface GatewayAnswer {
-  /** The gateway's instance, the name of its entry in `gatewayBucket`. */
   readonly instance: string;
 }
 
 /**
- * Settings of the bucket that lists the gateways; both sides create it if it is missing. It is kept in memory because
- * its entries are worthless after seconds. An entry expires five seconds after its last renewal. Single reads go to
- * the stream's leader.
+ * Both sides create the bucket. It is in memory, because its entries are worthless after seconds, and single
+ * reads go to the leader. An entry expires five seconds after its last renewal.
  */
 export const gatewayBucketSettings = {
   history: 1,
@@ -101,21 +95,19 @@ export const gatewayBucketSettings = {
   allow_direct: false,
 } as const;
 
-/** One key's last use, as reported on `keyUsedSubject`: minutes since the Unix epoch. */
 export type KeyUse = readonly [keyId: number, companyId: number, minute: number];
 
 /**
- * The API key of a call over a lane. Services do not trust gateways: each looks the key up in its own copy of the key
- * table (`keyEntryName(proof)`).
+ * The API key of a call over a lane. Services do not trust gateways: each looks it up as
+ * `keyEntryName(proof)`.
  */
 export interface CallKey {
-  /** The key's hash (`hashKeyValue`). Only a process that received the key knows it. */
   readonly proof: string;
   /** The client's address, an IPv4 or IPv6 text, as the gateway reports it. */
   readonly address: string;
 }
 
-/** What `access` signs for a session that a gateway asked about; the gateway passes it on to other services. */
+/** What `access` signs for a session that a gateway asked about. */
 export interface SessionClaims {
   readonly companyId: number;
   readonly user: ActorUser;
@@ -123,10 +115,7 @@ export interface SessionClaims {
   readonly untilMs: number;
 }
 
-/**
- * An entry of the key table with which services check `SessionClaims`. `access` derives its signing keys from its
- * key ring, so that every replica has the same ones.
- */
+/** Services check `SessionClaims` with it. `access` derives its signing keys from its key ring. */
 export interface SignerEntry {
   readonly version: number;
   /** Ed25519, SPKI in DER as base64. Null once `access` no longer signs with it. */

@@ -5,11 +5,10 @@ import { keyScopes } from './portal/keys.ts';
 import { email, recordId } from './schemas/fields.ts';
 import { fieldName, id, instant, text } from './schemas/values.ts';
 
-/** Settings that all operations of the command line share. */
 const operator = {
   audience: 'operator',
   service: 'access',
-  /** Revoking waits up to five seconds for a gateway that died a moment ago, and may repair the table first. */
+  /** Revoking waits up to five seconds for a gateway that died a moment ago. */
   deadlineMs: 20_000,
   query: null,
 } as const;
@@ -139,10 +138,9 @@ export const resetPortalOwner = defineOperation({
   },
 });
 
-/** One call re-encrypts a batch of secrets. Unless `next` is null, it is the `after` of the next call. */
+/** Unless `next` is null, it is the `after` of the next call. */
 const reencrypt = z.strictObject({ after: z.int().min(0).optional() });
 const reencrypted = z.object({
-  /** The name of the key that encrypts. */
   key: z.string(),
   checked: z.int().min(0),
   resealed: z.int().min(0),
@@ -171,13 +169,11 @@ const count = z.int().min(0);
 
 const companyStatus = z.object({
   company_id: id,
-  /** MySQL's time, by which the other times are to be read. */
+  /** MySQL's time; compare the other times with it. */
   now_utc: instant,
   /** Events whose deliveries are neither attempted nor written as waiting. */
   events: z.object({ waiting: count, oldest_utc: instant.nullable() }),
-  /** All subscriptions; this many of them are listed below. */
   total: count,
-  /** The longest queues first. */
   subscriptions: z.array(
     z.object({
       subscription_id: id,
@@ -193,7 +189,7 @@ const companyStatus = z.object({
       failed_24h: count,
       last_success_utc: instant.nullable(),
       next_due_utc: instant.nullable(),
-      /** The waiting delivery that has been due for longest, with the result of its last attempt. */
+      /** The waiting delivery that has been due for longest. */
       oldest: z
         .object({
           event_id: id,

@@ -4,8 +4,7 @@ import type { BodyOf, Operation, QueryOf } from './operation.ts';
 import { type Read, readBody, readQuery, type WithBody } from './parse/read.ts';
 
 /**
- * The typed query of an operation.
- * @param rawQuery as in the request line, without `?`; `+` stands for a space, as in forms.
+ * @param rawQuery as in the request line, without `?`; `+` stands for a space.
  * @throws Problem `invalid_request` with all its problems.
  */
 export const parseQuery = <O extends { readonly query: z.ZodType | null }>(
@@ -14,9 +13,9 @@ export const parseQuery = <O extends { readonly query: z.ZodType | null }>(
 ): QueryOf<O> => valueOrThrow(readQuery(operation, rawQuery));
 
 /**
- * The typed body of an operation. An empty body counts as an empty object.
- * @param params the path parameters, in their order. A body whose schema has the name may repeat one, if it is equal;
- * the returned body leaves it out.
+ * An empty body counts as an empty object.
+ * @param params a body whose schema has the name may repeat one, if it is equal; the returned body leaves it
+ * out.
  * @throws Problem `invalid_request` with all its problems.
  */
 export const parseBody = <O extends WithBody>(
@@ -31,9 +30,7 @@ const valueOrThrow = <Value>({ value, problems, extra }: Read<Value>): Value => 
 };
 
 /**
- * Parses a record's ID in a path: 1 to 2^53-1 in plain digits.
- * @param what the kind of record, for the text of the 404.
- * @param least 0 if 0 is a valid ID too.
+ * Parses a record's ID in a path: 1 to 2^53-1 in plain digits. @param what the kind of record, for the 404.
  * @throws Problem `not_found` for anything else: no record has such an ID.
  */
 export const parseId = (text: string | undefined, what?: string, least: 0 | 1 = 1): number => {
@@ -44,7 +41,6 @@ export const parseId = (text: string | undefined, what?: string, least: 0 | 1 = 
 
 type Parsable = Pick<Operation, 'query'> & WithBody;
 
-/** The raw call. */
 interface Sent {
   readonly query: string;
   readonly body: Uint8Array;
@@ -55,17 +51,15 @@ interface Sent {
 interface CallRead<O extends Parsable> {
   readonly query: QueryOf<O> | undefined;
   readonly body: BodyOf<O> | undefined;
-  /** The valid fields of the body, for further checks before the call is refused. */
+  /** For further checks before the call is refused. */
   readonly validFields: () => Partial<BodyOf<O>>;
   readonly problems: readonly Detail[];
-  /** Additional fields for the body of the answer. */
   readonly extra: Problem['extra'];
 }
 
 /**
- * The typed query and body of a call.
  * @param more finds further problems in the valid fields of the body.
- * @throws Problem `invalid_request` with all problems of both.
+ * @throws Problem `invalid_request` with all problems of query and body.
  */
 export const parseCall = <O extends Parsable>(
   operation: O,
@@ -78,7 +72,7 @@ export const parseCall = <O extends Parsable>(
   return { query, body };
 };
 
-/** Reads query and body like `parseCall`, for callers that add problems of their own. */
+/** Like `parseCall`, for callers that add problems of their own. */
 export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead<O> => {
   const query = readQuery(operation, sent.query);
   const body = readBody(operation, sent.body, sent.params);

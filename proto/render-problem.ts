@@ -1,7 +1,7 @@
 import { allErrorCodes, type ErrorCode, errorCodes, type ProblemFacts, portalErrorCodes } from './errors.ts';
 import type { Bucket, ErrorShape } from './operation.ts';
 
-/** An error answer, without the headers that every answer has (X-Request-Id, X-RateLimit-*). */
+/** Without the headers that every answer has (X-Request-Id, X-RateLimit-*). */
 export interface RenderedProblem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,8 +9,8 @@ export interface RenderedProblem {
 }
 
 /**
- * The wire form of a problem in one of the two body shapes (contract, "Requests and errors"). It is pure, and only
- * bodies with status 500 depend on the request (they name its ID), so frequent answers can be rendered once.
+ * The wire form of a problem (contract, "Requests and errors"). Only bodies with status 500 depend on the
+ * request, so frequent answers can be rendered once.
  */
 export const renderProblem = (
   shape: ErrorShape,
@@ -35,7 +35,6 @@ export const renderProblem = (
   };
 };
 
-/** Codes whose status has other causes too. */
 const namesReason: ReadonlySet<string> = new Set([
   ...Object.keys(portalErrorCodes),
   'cursor_expired',
@@ -43,7 +42,6 @@ const namesReason: ReadonlySet<string> = new Set([
   'idempotency_key_reused',
 ]);
 
-/** A 503 usually passes quickly (contract, "Requests and errors": after 1–2 seconds). */
 const retryAfterSeconds = 1;
 const lockTimeoutAdvice = 'This is not a rate-limit violation. Retry after 1-2 seconds.';
 
@@ -65,26 +63,22 @@ const headersOf = (code: ErrorCode, status: number, more?: Readonly<Record<strin
   return more ? { ...headers, ...more } : headers;
 };
 
-/** A limit as headers and bodies name it: a key's bucket, its company's ceiling, or a member of the portal. */
 export type LimitName = Bucket | `company-${Bucket}` | 'portal';
 
 export interface ExceededLimit {
   readonly name: LimitName;
   readonly limit: number;
-  /** Length of the window as its headers name it: `1m`. */
   readonly window: string;
-  /** When the window ends, in Unix milliseconds. */
   readonly resetMs: number;
   readonly nowMs: number;
   /** Requests counted in the window, this one included. */
   readonly currentUsage: number;
 }
 
-/** The value of `X-RateLimit-Policy`: `read:60/1m`. */
 export const limitPolicy = (name: LimitName, limit: number, window: string): string =>
   `${name}:${limit}/${window}`;
 
-/** Renders the 429 (contract, "Requests and errors") without creating an Error, because it answers floods. */
+/** Creates no Error, because it answers floods. */
 export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit): RenderedProblem => {
   const { name, limit, window, resetMs, nowMs, currentUsage } = exceeded;
   const retryAfter = Math.max(1, Math.ceil((resetMs - nowMs) / 1000));
@@ -111,13 +105,11 @@ export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit):
 /** The characters of an `Idempotency-Key` (contract, "Idempotency"). */
 export const idempotencyKeyPattern = /^[!#-+\--[\]-~]{1,255}$/;
 
-/** How long the answer to a request with an `Idempotency-Key` is kept. */
 export const idempotencyKeyMs = 24 * 3_600_000;
 
 /**
- * Reads an `Idempotency-Key` header. The value may stand in double quotes, as the IETF draft writes it, or without, as
- * most clients do; both name the same key.
- * @returns undefined if it is malformed.
+ * The value may stand in double quotes, as the IETF draft writes it; both forms name the same key. @returns
+ * undefined if it is malformed.
  */
 export const parseIdempotencyKey = (header: string): string | undefined => {
   const isQuoted = header.length > 2 && header.startsWith('"') && header.endsWith('"');

@@ -4,7 +4,6 @@ const root = new URL('../../', import.meta.url);
 
 export const licencesFile = new URL('LICENCES.md', import.meta.url);
 
-/** The workspaces in each image (deploy/docker). */
 export const imageWorkspaces = {
   'causeway/services': [
     'proto',
@@ -27,7 +26,6 @@ export const readLock = (): Lock =>
 export const packagesOf = (image: ImageName): readonly ForeignPackage[] =>
   closureOf(readLock(), imageWorkspaces[image]);
 
-/** Renders the list of third-party packages in the images, from the lock file. */
 export const renderLicences = (): string =>
   [
     '# Licences',
@@ -44,7 +42,6 @@ export const renderLicences = (): string =>
     '',
   ].join('\n');
 
-/** The parts of a `package-lock.json` entry that are used here. */
 interface LockEntry {
   readonly version?: string;
   readonly resolved?: string;
@@ -60,20 +57,15 @@ interface Lock {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
 
-/** A third-party package in an image. */
 interface ForeignPackage {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression that the package states. */
   readonly licence: string;
   readonly integrity: string | undefined;
   readonly hasInstallScript: boolean;
 }
 
-/**
- * The packages that these workspaces install without dev and optional dependencies
- * (`npm ci --omit=dev --omit=optional --workspace …`), by name.
- */
+/** As `npm ci --omit=dev --omit=optional --workspace …` installs them. */
 const closureOf = (lock: Lock, workspaces: readonly string[]): readonly ForeignPackage[] => {
   const seen = new Set<string>();
   const visit = (folder: string): void => {

@@ -1,8 +1,6 @@
-// Runs every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`.
-//
-// Plain JavaScript for the host's Node 20 or newer, without node_modules, so that it works in a fresh clone. It
-// installs the packages, finds or creates the programs that the cluster needs (cached, so only the first run is
-// slow), and runs the entry on a Node that supports TypeScript.
+// Runs every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`. Plain JavaScript for the
+// host's Node 20 or newer, without node_modules. It installs the packages, finds or creates the programs that
+// the cluster needs, and runs the entry on a Node that supports TypeScript.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -19,7 +19,6 @@ import { type KeepOptions, type Kept, keep, runService } from './supervisor.ts';
 import type { Toolchain } from './toolchain.ts';
 
 interface ClusterContext {
-  /** The repository. */
   readonly root: string;
   readonly home: string;
   /** The starter's environment; the services' settings come from it. */
@@ -27,16 +26,14 @@ interface ClusterContext {
   readonly toolchain: Toolchain;
   readonly options: StartOptions;
   readonly report: Report;
-  /** Aborted to cancel the start. */
   readonly signal: AbortSignal;
   readonly wiring?: Wiring;
 }
 
 export interface Cluster {
   readonly stack: Stack;
-  /** Restarts every process of a service from the current source files. */
   restart(service: string): Promise<void>;
-  /** Stops everything: the edge first, then the services, then the servers. */
+  /** The edge first, then the services, then the servers. */
   stop(): Promise<void>;
 }
 
@@ -44,8 +41,7 @@ const host = '127.0.0.1';
 const leftoversGraceMs = 10_000;
 
 /**
- * Starts the whole cluster and resolves when it is ready. From then on it keeps the processes running and lists them
- * in `stack.json` in the home.
+ * Starts the whole cluster, resolves when it is ready, and keeps the processes running.
  * @throws SetupError for problems that the user can fix. Nothing is left running after a failure.
  */
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
@@ -179,7 +175,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   return stack();
 };
 
-/** A key ring of one key, derived because a home's secrets do not have a key's length. */
+/** Derived, because a home's secrets do not have a key's length. */
 const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
@@ -207,7 +203,6 @@ const stopInOrder = async (kept: readonly Kept[]): Promise<void> => {
   await stopAll(kept.filter(isServer));
 };
 
-/** Waits for all even if one fails, so that nothing starts during the cleanup after a failure. */
 const all = async (parts: readonly Promise<void>[]): Promise<void> => {
   await Promise.all(parts);
 };
@@ -220,7 +215,6 @@ const orAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<
     ),
   ]);
 
-/** Migrates the cluster's database. */
 const startMigrations = async (root: string, mysqlUrl: string): Promise<void> => {
   try {
     await migrate(mysqlUrl, migrationFolders(root));
@@ -229,7 +223,7 @@ const startMigrations = async (root: string, mysqlUrl: string): Promise<void> =>
   }
 };
 
-/** Checks that the server of MYSQL_URL accepts us. @throws SetupError if it does not */
+/** @throws SetupError if the server does not accept us */
 const requireMysql = async (url: string): Promise<void> => {
   try {
     const server = new URL(url);
@@ -242,7 +236,7 @@ const requireMysql = async (url: string): Promise<void> => {
   }
 };
 
-/** Checks that the server of NATS_URL accepts us. @throws SetupError if it does not */
+/** @throws SetupError if the server does not accept us */
 const requireNats = async (url: string): Promise<void> => {
   try {
     const bus = await connectBus({ url, name: 'operator' });

@@ -13,7 +13,6 @@ import { connectBus, createLaneClient, randomHex } from '@causeway/runtime';
 import { seedDemo } from '../../services/crm/demo/seed-demo.ts';
 import type { Report } from './report.ts';
 
-/** Addresses and credentials for trying the cluster. */
 export interface Demo {
   readonly apiKey: string;
   readonly portalEmail: string;
@@ -23,7 +22,7 @@ export interface Demo {
 const companyNames = ['Brightwater Partners', 'Northgate Advisory', 'Solano Group'];
 const portalEmail = 'owner@brightwater.example';
 
-/** What has been seeded so far: the next start continues after an interrupted one. */
+/** The next start continues after an interrupted one. */
 interface Progress {
   readonly companyIds: readonly number[];
   readonly apiKey?: string;
@@ -32,7 +31,6 @@ interface Progress {
   readonly peopleSeeded?: boolean;
 }
 
-/** Seeds demo data on a home's first start; later starts only read what the first created. */
 export const seedDemoOnce = async (options: SeedOptions): Promise<Demo> => {
   const file = join(options.home, 'demo.json');
   const progress: Progress = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { companyIds: [] };
@@ -85,13 +83,11 @@ const unlessMade = (error: unknown): void => {
 interface SeedOptions {
   readonly home: string;
   readonly mysqlUrl: string;
-  /** With the operator's user. */
   readonly natsUrl: string;
   readonly report: Report;
   readonly signal: AbortSignal;
 }
 
-/** The operator's calls to `access`, as the command line makes them. */
 export interface Operator {
   ask<Id extends OperatorOperationId>(operation: Id, body: BodyFor<Id>): Promise<AnswerTo<Id>>;
   close(): Promise<void>;

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A server program that ends with the process that started it. */
 export interface Guarded {
   readonly pid: number;
-  /** Settles when the program has ended, for whatever reason. */
   readonly exited: Promise<Exit>;
   hasExited(): boolean;
   /** Sends SIGTERM, and SIGKILL after `graceMs`. */
@@ -18,8 +17,8 @@ export interface Exit {
 }
 
 /**
- * Starts a program in its own session, so that a terminal's Ctrl-C does not reach it and we decide the order of
- * stopping. The kernel sends it SIGTERM when this process dies, even by SIGKILL.
+ * Starts a program in its own session, so that a terminal's Ctrl-C does not reach it. The kernel sends it
+ * SIGTERM when this process dies, even by SIGKILL.
  * @param logFile receives both outputs, appended.
  */
 export const spawnGuarded = async ({
@@ -63,16 +62,13 @@ export const spawnGuarded = async ({
 interface GuardedOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** This process's by default. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly logFile: string;
-  /** Called with what it sends over IPC. */
   readonly onMessage?: (message: unknown) => void;
 }
 
 /**
- * Waits for a program that an earlier, killed start may have left behind while it stops.
- * @param pidFile the file with its process id.
+ * Waits for a program that an earlier, killed start may have left behind.
  * @param mark text in its command line, so that a reused process id is not mistaken for it.
  */
 export const outwait = async (pidFile: string, mark: string, graceMs: number): Promise<void> => {
@@ -104,7 +100,5 @@ const isRunning = (pid: number, mark: string): boolean => {
 const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);
-  } catch {
-    // It ended meanwhile.
-  }
+  } catch {}
 };

@@ -5,14 +5,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from './setup-error.ts';
 
-/** The folder of a stack's data, logs and `stack.json`. */
 export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
   resolve(root, env.STACK_HOME || '.stack');
 
 /** The variable that marks a stack's processes, even after their parent has died. */
 export const stackMark = 'CAUSEWAY_STACK';
 
-/** @throws SetupError if the folder cannot be created */
 export const prepareHome = (home: string): void => {
   try {
     for (const folder of ['logs', 'mysql', 'nats'])
@@ -24,10 +22,7 @@ export const prepareHome = (home: string): void => {
   }
 };
 
-/**
- * Locks the stack for this process; undefined if another process holds it. The kernel owns the lock and releases it
- * however this process ends.
- */
+/** Undefined if another process holds the lock. The kernel releases it however this process ends. */
 export const claim = async (home: string): Promise<(() => void) | undefined> => {
   const holder = spawn('flock', ['--nonblock', join(home, 'lock'), 'sh', '-c', 'echo held; exec cat'], {
     detached: true,
@@ -52,15 +47,12 @@ export const endLeftovers = async (home: string, graceMs: number): Promise<void>
     for (const pid of left) {
       try {
         process.kill(pid, Date.now() > endMs ? 'SIGKILL' : 'SIGTERM');
-      } catch {
-        // It ended meanwhile.
-      }
+      } catch {}
     }
     await sleep(50);
   }
 };
 
-/** Process ids of the services that were started for this home. */
 const processesOf = (home: string): number[] =>
   readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -72,17 +64,14 @@ const processesOf = (home: string): number[] =>
     }
   });
 
-/** What a person or a test needs to use a running cluster: `stack.json` in its home. */
 export interface Stack {
   readonly baseUrl: string;
   readonly portalUrl: string;
   readonly apiKey: string;
   readonly portalEmail: string;
   readonly portalPassword: string;
-  /** A webhook receiver for trying subscriptions. */
   readonly receiverUrl: string;
   readonly mysqlUrl: string;
-  /** With the operator's user, which has all permissions. */
   readonly natsUrl: string;
   readonly processes: readonly StackProcess[];
 }

@@ -10,7 +10,7 @@ import { SetupError } from './setup-error.ts';
 import type { MysqldProgram } from './toolchain.ts';
 
 export interface MysqlServer {
-  /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`; the user has all privileges. */
+  /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`, with all privileges. */
   readonly url: string;
   readonly pid: number;
   readonly port: number;
@@ -19,17 +19,15 @@ export interface MysqlServer {
 }
 
 export interface MysqlOptions {
-  /** Holds data, log and password; created if missing. */
   readonly home: string;
   readonly program: MysqldProgram;
-  /** Created if missing. */
   readonly database?: string;
-  /** The port to reuse after a crash; otherwise a free one. */
+  /** A free one by default. */
   readonly port?: number;
   readonly bufferPoolMiB?: number;
-  /** Writes a binary log into the data folder, as `binlog.000001` and so on. */
+  /** `binlog.000001` and so on, in the data folder. */
   readonly binaryLog?: boolean;
-  /** Numbers transactions over all servers, as Vitess requires; requires the binary log. */
+  /** Vitess requires them; they require the binary log. */
   readonly gtids?: boolean;
 }
 
@@ -38,8 +36,8 @@ const stopGraceMs = 60_000;
 const startTimeoutMs = 120_000;
 
 /**
- * Starts a MySQL server on the loopback with full durability: what it has committed survives any crash. It recovers a
- * home whose last server was killed.
+ * Starts a MySQL server on the loopback with full durability. It recovers a home whose last server was
+ * killed.
  * @throws SetupError if the disk is full; Error with the server's own message if it does not start.
  */
 export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> => {
@@ -160,13 +158,11 @@ const serverArguments = (options: MysqlOptions, paths: Layout, port: number): st
   ...(options.gtids ? ['--gtid-mode=ON', '--enforce-gtid-consistency=ON'] : []),
 ];
 
-/** Only call it when none of our servers runs: a leftover socket would stop a new one. */
 const clearSocket = (paths: Layout): void => {
   rmSync(paths.socketDir, { recursive: true, force: true });
   mkdirSync(paths.socketDir, { mode: 0o700 });
 };
 
-/** True once the server accepts us; false if it has ended instead. */
 const answers = async (server: Guarded, url: string): Promise<boolean> => {
   const admin = new URL(url);
   const database = admin.pathname.slice(1);

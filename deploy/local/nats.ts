@@ -6,36 +6,34 @@ import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 
 export interface NatsServer {
-  /** `nats://127.0.0.1:<port>`, without a user. */
+  /** Without a user. */
   readonly url: string;
   readonly port: number;
   readonly monitorPort: number;
-  /** The monitoring endpoint (`/healthz`, `/varz`, `/jsz` …) on the loopback. */
   readonly monitorUrl: string;
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** The URL for one of the configured users. */
   urlFor(user: string): string;
   stop(): Promise<void>;
 }
 
 export interface NatsOptions {
-  /** Holds the JetStream store, the log and the configuration; created if missing. */
+  /** Holds the JetStream store, the log and the configuration. */
   readonly home: string;
   readonly program: Program;
   /** Without users, everybody may do everything. */
   readonly users?: readonly NatsUser[];
-  /** The ports to reuse after a crash; otherwise free ones. */
+  /** Free ones by default. */
   readonly port?: number;
   readonly monitorPort?: number;
-  /** Makes it a member of a cluster. It is healthy once the members have found each other. */
+  /** It is healthy once the members have found each other. */
   readonly cluster?: NatsMember;
 }
 
 const stopGraceMs = 15_000;
 const startTimeoutMs = 60_000;
 
-/** Starts a NATS server with JetStream on the loopback. @throws with the server's own message if it does not start */
+/** @throws with the server's own message if it does not start */
 export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   const home = resolve(options.home);
   const pidFile = join(home, 'nats-server.pid');
@@ -82,16 +80,13 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
 
 const portFiles = (home: string): string[] => readdirSync(home).filter((name) => name.endsWith('.ports'));
 
-/** The file in which the server announces its free ports. */
 const readPorts = async (server: Guarded, home: string): Promise<{ port: number; monitorPort: number }> => {
   for (const endMs = Date.now() + startTimeoutMs; ; await sleep(10)) {
     for (const name of portFiles(home)) {
       try {
         const { nats, monitoring } = JSON.parse(readFileSync(join(home, name), 'utf8')) as PortsFile;
         return { port: portOf(nats), monitorPort: portOf(monitoring) };
-      } catch {
-        // Half-written.
-      }
+      } catch {}
     }
     if (server.hasExited() || Date.now() > endMs) throw new Error('no ports were announced');
   }

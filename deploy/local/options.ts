@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { SetupError } from './setup-error.ts';
 
-/** How many processes of each service, by the name of its folder. */
+/** By the name of the service's folder. */
 export interface Counts {
   readonly gateway: number;
   readonly access: number;
@@ -13,10 +13,9 @@ export interface Counts {
 export interface StartOptions {
   readonly port: number;
   readonly counts: Counts;
-  /** NATS servers; from three on, each stream has three copies. */
+  /** From three on, each stream has three copies. */
   readonly nats: number;
   readonly detach: boolean;
-  /** Whether a changed source file restarts the processes that run it. */
   readonly watch: boolean;
   readonly help: boolean;
 }

@@ -8,9 +8,8 @@ import { SetupError } from './setup-error.ts';
 import { withLock } from './toolchain/lock.mjs';
 
 /**
- * Builds the portal's pages if their sources have changed since the last build; gateways serve the folder. Concurrent
- * starts take turns.
- * @returns the folder.
+ * Builds the portal's pages if their sources have changed, and returns their folder. Concurrent starts take
+ * turns.
  */
 export const buildPortal = async (root: string, report: Report): Promise<string> => {
   const folder = join(root, 'admin-ui', 'dist');
@@ -39,7 +38,6 @@ const markOf = (folder: string): string | undefined => {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 };
 
-/** Covers every source file of the pages: its name, size and modification time. */
 const fingerprint = (root: string): string => {
   const hash = createHash('sha256');
   const folders = ['admin-ui/src', 'admin-ui/static', 'admin-ui/scripts', 'proto'];

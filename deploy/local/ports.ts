@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 /** Outgoing connections get higher ports (from 32768 on Linux), so none takes one of these before it is used. */
 const range = { first: 10_000, end: 32_768 };
 
-/** A TCP port of the loopback that was free just now. */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(range.first, range.end);
@@ -12,14 +11,12 @@ export const freePort = async (): Promise<number> => {
   }
 };
 
-/** Several distinct ports. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await freePort());
   return [...ports];
 };
 
-/** False if something already listens there. */
 export const isPortFree = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer();

@@ -8,14 +8,11 @@ import { freePorts } from './ports.ts';
 import type { Run } from './supervisor.ts';
 import type { Program, Toolchain } from './toolchain.ts';
 
-/** A service of the cluster and its credentials. */
 export interface ServiceSpec {
   readonly name: keyof Counts;
-  /** Its MySQL user; absent if it does not use MySQL. */
+  /** Absent if it does not use MySQL. */
   readonly mysqlUser?: MysqlService;
-  /** Whether it gets the keys that seal signing secrets. */
   readonly keepsSecrets?: boolean;
-  /** Whether it gets the keys that seal members' second factors. */
   readonly keepsMembers?: boolean;
 }
 
@@ -28,10 +25,10 @@ export const serviceSpecs: readonly ServiceSpec[] = [
   { name: 'gateway' },
 ];
 
-/** A server of ours that the supervisor keeps running: it restarts on the same ports. */
+/** It restarts on the same ports. */
 interface ServerLauncher<Server> {
   launch(): Promise<Run>;
-  /** The server of the current run. @throws before the first */
+  /** @throws before the first run */
   server(): Server;
 }
 
@@ -89,18 +86,15 @@ interface NatsLaunchOptions {
   readonly toolchain: Toolchain;
   readonly home: string;
   readonly users: readonly NatsUser[];
-  /** The password between the servers of a cluster. */
   readonly routesPassword: string;
   readonly wiring?: Wiring | undefined;
 }
 
 /** What a test inserts between the parts of a cluster; called whenever a part starts. */
 export interface Wiring {
-  /** The environment of a service's process, instead of `env`. */
   environment?(name: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv>;
   /** The port at which the NATS server `from` reaches the server `to`. */
   routePort?(from: string, to: string, port: number): Promise<number>;
-  /** The program to run as a NATS server. */
   natsProgram?(name: string, home: string, program: Program): Program;
 }
 

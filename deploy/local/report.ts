@@ -1,17 +1,15 @@
 import { step } from './toolchain/terminal.mjs';
 
-/** Receives the progress of a start. */
 export interface Report {
   step<Result>(title: string, work: () => Promise<Result>): Promise<Result>;
   line(text: string): void;
 }
 
-/** Writes to this process's terminal. */
 export const terminalReport: Report = { step, line: (text) => process.stderr.write(`${text}\n`) };
 
 type Message = { readonly type: 'step'; readonly title: string } | { readonly type: 'stepEnded' };
 
-/** Sends to the process that waits for this one (`--detach`); after that one has ended, to this one's log. */
+/** Sends to the process that waits for this one (`--detach`). */
 export const remoteReport: Report = {
   step: async (title, work) => {
     send({ type: 'step', title });
@@ -26,7 +24,6 @@ const send = (message: Message): void => {
   if (process.connected) process.send?.(message);
 };
 
-/** Shows what `remoteReport` sends. */
 export const replay = (): ((message: unknown) => void) => {
   let end = () => {};
   let shown: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,3 @@
-// The real servers that the cluster, the tests and the benches run on.
 export { type MysqlOptions, type MysqlServer, startMysql } from './mysql.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { readToolchain, type Toolchain } from './toolchain.ts';

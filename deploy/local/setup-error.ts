@@ -1,9 +1,9 @@
-/** An expected failure: one sentence with a way out. Its cause, if text, is the output of the failed tool. */
+/** One sentence with a way out. Its cause, if text, is the output of the failed tool. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
 
-/** Turns a "no space" error from any layer into a sentence with a way out; other errors pass through. */
+/** Other errors pass through. */
 export const explainDisk = (error: unknown, home: string): unknown => {
   const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code} ${error.message}` : '';
   if (!/ENOSPC|No space left|OS errno 28|error: 28|Disk is full/i.test(text)) return error;

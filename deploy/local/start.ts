@@ -27,7 +27,6 @@ const main = async (): Promise<void> => {
   await run(home, options, staying ? remoteReport : terminalReport);
 };
 
-/** Runs the cluster until it is told to stop. */
 const run = async (home: string, options: StartOptions, report: Report): Promise<void> => {
   const startedMs = performance.now();
   prepareHome(home);
@@ -77,7 +76,6 @@ const announce = (stack: Stack, home: string, elapsedMs: number): void => {
   }
 };
 
-/** Starts a background process, shows its progress, and returns when it is ready. */
 const startDetached = async (home: string, args: readonly string[]): Promise<void> => {
   prepareHome(home);
   const log = openSync(join(home, 'logs', 'supervisor.log'), 'a', 0o600);
@@ -111,7 +109,6 @@ const alreadyRuns = (home: string): string => {
     : 'This stack is being started or stopped by another command; try again in a moment.';
 };
 
-/** Shows the error to the person, or sends it to the process that waits for this one. */
 const fail = (error: Error): void => {
   if (!process.connected) giveUp(error);
   const detail = error instanceof SetupError ? error.cause : error.stack;
@@ -119,7 +116,6 @@ const fail = (error: Error): void => {
   process.send?.(message, () => giveUp(error));
 };
 
-/** The addresses and credentials that a person needs once the cluster runs. */
 const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenOptions): string => {
   const dim = (text: string) => styleText('dim', text, { stream: process.stdout });
   const bold = (text: string) => styleText('bold', text, { stream: process.stdout });
@@ -152,7 +148,6 @@ const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenOptions)
   ].join('\n');
 };
 
-/** Sends every new client to the receiver beside the cluster. */
 const subscription = ({ receiverUrl }: Stack): string =>
   JSON.stringify({ url: `${receiverUrl}hook`, eventTypes: ['client.created'] });
 

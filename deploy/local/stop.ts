@@ -22,7 +22,6 @@ const main = async (): Promise<void> => {
   process.stdout.write('Stopped; everything is kept for the next start.\n');
 };
 
-/** The lock is released when the last process has ended. */
 const untilFree = async (home: string): Promise<void> => {
   for (const endMs = Date.now() + timeoutMs; ; await sleep(100)) {
     const release = await claim(home);

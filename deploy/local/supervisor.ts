@@ -3,24 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnGuarded } from './guarded.ts';
 import { SetupError } from './setup-error.ts';
 
-/** One run of a program, from start to end. */
 export interface Run {
   readonly pid: number;
-  /** The address of its metrics once it is ready; null if it has none. */
+  /** Null if it has no metrics. */
   readonly ready: Promise<string | null>;
   readonly exited: Promise<string>;
-  /** Stops it; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
-/** A program that is kept running. */
 export interface Kept {
   readonly name: string;
-  /** Settles with the first run: when it is ready, or has ended before. */
+  /** Settles when the first run is ready, or has ended before. */
   readonly ready: Promise<void>;
   pid(): number | null;
   metricsUrl(): string | null;
-  /** Stops the current run; the next one starts at once. Resolves when the current one has ended. */
+  /** Resolves when the current run has ended; the next one starts at once. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,16 +25,12 @@ export interface Kept {
 export interface KeepOptions {
   readonly name: string;
   readonly launch: () => Promise<Run>;
-  /** Called when the process id or the metrics address has changed. */
   readonly changed: () => void;
   readonly say: (line: string) => void;
   readonly delays?: Delays;
 }
 
-/**
- * The delay before a restart: doubles from `firstMs` to `lastMs`, and resets to `firstMs` after `healthyMs` of
- * running.
- */
+/** Doubles from `firstMs` to `lastMs`, and resets to `firstMs` after `healthyMs` of running. */
 interface Delays {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -46,10 +39,7 @@ interface Delays {
 
 const usualDelays: Delays = { firstMs: 100, lastMs: 5_000, healthyMs: 10_000 };
 
-/**
- * Starts a program and restarts it whenever it ends. If the first run ends before it is ready, `ready` fails and the
- * program is not restarted.
- */
+/** Restarts a program whenever it ends. If the first run ends before it is ready, `ready` fails instead. */
 export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepOptions): Kept => {
   const stopping = new AbortController();
   let restarting = new AbortController();
@@ -86,7 +76,6 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
       await start().catch(
         (error: Error) => stopping.signal.aborted || restarting.signal.aborted || say(error.message),
       );
-      // A run that failed to get ready may never end by itself, so it is stopped.
       if (metricsUrl === null) await readyOrStopped(run);
     }
   };
@@ -114,14 +103,14 @@ const readyOrStopped = async (run: Run | undefined): Promise<void> => {
   await run?.ready.catch(() => run.stop());
 };
 
-/** A service may drain this long before it is killed; it normally ends well before (DRAIN_TIMEOUT_MS). */
+/** A service normally ends well before (DRAIN_TIMEOUT_MS). */
 const stopGraceMs = 35_000;
 const readyTimeoutMs = 60_000;
 
 /**
- * How services run on Node, here and in the image. Bodies and frames are buffers outside of V8's heap. By default, V8
- * counts them against a small heap: 20 bodies of 1 MiB a second then cost a service more time in garbage collection than
- * in anything else (1.8 s of processor time for 100 of them, with these flags 0.5 s), for about 90 MiB less memory.
+ * Bodies and frames are buffers outside of V8's heap. By default, V8 counts them against a small heap: for
+ * 100 bodies of 1 MiB a service then took 1.8 s of processor time, with these flags 0.5 s, for about 90 MiB
+ * more memory.
  */
 export const nodeFlags = [
   '--external-memory-accounted-in-global-limit',
@@ -129,8 +118,7 @@ export const nodeFlags = [
 ] as const;
 
 /**
- * Runs one process of a service on this Node. The process reports over IPC when it is ready. It ends by itself when
- * this process is gone; if it is too busy to notice, the kernel sends it SIGTERM.
+ * Runs one process of a service, which reports over IPC when it is ready. It ends when this process is gone.
  */
 export const runService = async ({
   name,

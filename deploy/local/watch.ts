@@ -12,8 +12,8 @@ const folders = ['proto', 'services', 'admin-ui/src', 'admin-ui/static'];
 const settleMs = 150;
 
 /**
- * What a changed file requires: the services to restart, and `portal` for a build of the pages. Empty for tests and
- * for files that only a new start reads.
+ * The services to restart, and `portal` for a build of the pages. Empty for tests and files that only a new
+ * start reads.
  */
 export const targetsOf = (file: string): readonly string[] => {
   if (!/\.(tsx?|css|svg|html)$/.test(file) || /\.test\.tsx?$|(^|\/)(testing|node_modules)\//.test(file))
@@ -25,7 +25,6 @@ export const targetsOf = (file: string): readonly string[] => {
   return services.includes(room) ? [room] : services;
 };
 
-/** Restarts what runs a changed source file, until the signal aborts. */
 export const watchSources = ({ root, cluster, report, signal }: WatchOptions): void => {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -48,7 +47,6 @@ export const watchSources = ({ root, cluster, report, signal }: WatchOptions): v
     for (const target of targetsOf(file)) pending.add(target);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // One at a time: changes during a build cause another build after it.
       work = work.then(apply).catch((error: Error) => report.line(`${error.message}\n${error.cause ?? ''}`));
     }, settleMs);
   };

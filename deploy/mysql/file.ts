@@ -9,7 +9,7 @@ const render = (when: string, statements: readonly string[]): string =>
 ${statements.join(';\n')};
 `;
 
-/** The rendered statements, for administrators who do not let a job grant privileges. */
+/** For administrators who do not let a job grant privileges. */
 export const grantFiles = [
   {
     file: new URL('./grants.sql', import.meta.url),

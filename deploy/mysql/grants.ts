@@ -2,27 +2,21 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { everyPrivilege, type MysqlService, mysqlServices, privileges } from './privileges.ts';
 
-/** The name of a service's user. */
 export const userOf = (service: MysqlService, prefix = 'causeway'): string => `${prefix}_${service}`;
 
 interface GrantOptions {
-  /** The repository, or its copy in the image. */
   readonly root: string;
   readonly database: string;
-  /** The prefix of the users' names; `causeway` by default. */
+  /** `causeway` by default. */
   readonly prefix?: string;
 }
 
-/**
- * The statements that give each service's user what it needs. They take nothing away, so the release before keeps working
- * until it is gone.
- */
+/** They take nothing away, so the release before keeps working. */
 export const grantStatements = (options: GrantOptions): readonly string[] =>
   perTable(options).flatMap(({ user, on, may }) =>
     may.length === 0 ? [] : [`GRANT ${may.join(', ')} ${on} TO ${user}`],
   );
 
-/** The statements that take from each service's user what it does not need, once the release before is gone. */
 export const revokeStatements = (options: GrantOptions): readonly string[] =>
   perTable(options).map(({ user, on, may }) => {
     const mayNot = everyPrivilege.filter((one) => !may.includes(one));
@@ -40,14 +34,10 @@ const perTable = ({ root, database, prefix }: GrantOptions) => {
   );
 };
 
-/**
- * Grants the services' users their privileges on the current tables. The URL's user needs the same privileges with
- * grant option.
- */
+/** The URL's user needs the same privileges with grant option. */
 export const applyGrants = (mysqlUrl: string, root: string, prefix?: string): Promise<void> =>
   apply(mysqlUrl, root, prefix, grantStatements);
 
-/** Revokes every other privilege on them. */
 export const applyRevokes = (mysqlUrl: string, root: string, prefix?: string): Promise<void> =>
   apply(mysqlUrl, root, prefix, revokeStatements);
 
@@ -67,7 +57,7 @@ const apply = async (
   }
 };
 
-/** Creates missing users and sets each password; requires an administrator. */
+/** Requires an administrator. */
 export const makeUsers = async (
   connection: Connection,
   passwordOf: (service: MysqlService) => string,

@@ -2,13 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrationFolders } from '../migrate/config.ts';
 
-/** The services with their own MySQL user. */
 export const mysqlServices = ['access', 'crm', 'webhooks', 'dispatcher'] as const;
 export type MysqlService = (typeof mysqlServices)[number];
 
-/** What a user may do with one table. */
 type Privilege = (typeof everyPrivilege)[number];
-/** Every privilege that MySQL has for tables. */
 export const everyPrivilege = [
   ...(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX'] as const),
   ...(['REFERENCES', 'TRIGGER', 'CREATE VIEW', 'SHOW VIEW'] as const),
@@ -18,14 +15,14 @@ const read = ['SELECT'] as const;
 const append = ['SELECT', 'INSERT'] as const;
 const change = ['SELECT', 'UPDATE'] as const;
 const everyRow = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
-/** To create and drop daily partitions. MySQL has no narrower privilege for that. */
+/** MySQL has no narrower privilege for daily partitions. */
 const days = ['ALTER', 'DROP'] as const;
 
 type Tables = Readonly<Record<string, readonly Privilege[]>>;
 
 /**
- * Exceptions to the rule that a service may do everything with the tables of its own migrations, and nothing with
- * others. Events and the audit log are never updated; a service reads tables of another only as `proto` defines.
+ * A service may do everything with the tables of its own migrations, and nothing with others, except these.
+ * Events and the audit log are never updated; a service reads tables of another only as `proto` defines.
  */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
@@ -64,7 +61,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   },
 };
 
-/** The tables of each service that has migrations. @param root the repository, or its copy in the image. */
+/** @param root the repository, or its copy in the image. */
 export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =>
   new Map(
     migrationFolders(root).map(({ name, folder }) => {
@@ -74,7 +71,7 @@ export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =
     }),
   );
 
-/** The privileges of each service on every table; a table that is not listed is off limits. */
+/** A table that is not listed is off limits. */
 export const privileges = (root: string): Readonly<Record<MysqlService, Tables>> => {
   const tables = tablesOf(root);
   const of = (service: MysqlService): Tables =>

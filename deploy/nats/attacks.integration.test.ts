@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { followKeyTable } from '@causeway/identity';
+import { ensureLimitStreams, followKeyTable } from '@causeway/identity';
 import {
   deliveryCommandSubject,
   deliveryHealthSubject,
@@ -29,7 +29,6 @@ import {
   connectBus,
   createLog,
   each,
-  ensureLimitStreams,
   isRequest,
   json,
   readNotice,

@@ -28,10 +28,7 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 
-/**
- * One user per service, with only the permissions it needs, locally as in production. The operator (command line,
- * migrations, tests) may do everything.
- */
+/** One user per service with only the permissions it needs. The operator may do everything. */
 export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
   Object.entries(permissions).map(([name, allowed]) => ({
     name,
@@ -39,7 +36,6 @@ export const natsUsers = (secretOf: (name: string) => string): NatsUser[] =>
     ...(allowed && { permissions: allowed }),
   }));
 
-/** Subscribing to its own inbox, answering requests, and probing the way between two servers. */
 const common = (name: string): NatsPermissions => ({
   publish: [probeSubject(name, '*')],
   subscribe: [`_INBOX_${name}.>`, probeSubject(name, '*')],
@@ -48,7 +44,6 @@ const common = (name: string): NatsPermissions => ({
 
 type Client = 'gateway' | 'operator';
 
-/** Serving lanes, sending the answers to their clients' inboxes, and being listed by `nats micro`. */
 const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): NatsPermissions => {
   const entries = Object.entries(own) as [LaneName, Client][];
   const answered: Record<Client, string> = {
@@ -71,7 +66,6 @@ const makesStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.CREATE.${stream}`,
 ];
-/** Reading or following a stream with its own consumers. */
 const readsStream = (stream: string): string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
@@ -84,10 +78,9 @@ const readsStream = (stream: string): string[] => [
 ];
 const makesConsumer = (stream: string, consumer: string): string =>
   `$JS.API.CONSUMER.CREATE.${stream}.${consumer}`;
-/** Reading single messages of a stream as JSON; without a consumer, nothing of it is delivered elsewhere. */
+/** Without a consumer, nothing of the stream is delivered elsewhere. */
 const readsMessages = (stream: string): string => `$JS.API.STREAM.MSG.GET.${stream}`;
 const limitLogs = limitLogNumbers(3).map(limitLogStream);
-/** Following a bucket with a watch, and reading single entries. */
 const followsBucket = (bucket: string): string[] => [
   `$JS.API.STREAM.INFO.${bucketStream(bucket)}`,
   `$JS.API.STREAM.MSG.GET.${bucketStream(bucket)}`,
@@ -97,12 +90,10 @@ const followsBucket = (bucket: string): string[] => [
   `$JS.API.CONSUMER.DELETE.${bucketStream(bucket)}.*`,
   `$JS.FC.${bucketStream(bucket)}.>`,
 ];
-/** Following the key table: its bucket, and what `access` tells of its changes. */
 const followsKeys: NatsPermissions = {
   publish: [...followsBucket(keyBucket), keyChangesSubject],
   subscribe: [keyRevokedSubject],
 };
-/** Pulling messages from a consumer that all replicas share. */
 const pulls = (stream: string, consumer: string): string => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
 const writesBucket = (bucket: string): string => `$KV.${bucket}.>`;
 
@@ -180,11 +171,10 @@ export interface NatsUser {
   readonly permissions?: NatsPermissions;
 }
 
-/** Subjects that a user may use; `*` and `>` are NATS's wildcards, `"subject queue"` names a queue group. */
 interface NatsPermissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
-  /** May answer any request that it received, on the request's reply subject. */
+  /** Any request that it received, on the request's reply subject. */
   readonly answers?: boolean;
 }
 
@@ -200,19 +190,16 @@ interface NatsConfig {
   readonly cluster?: NatsMember;
 }
 
-/** One server of a cluster on the loopback. */
 export interface NatsMember {
-  /** Its name in the cluster. */
   readonly name: string;
-  /** The port at which the others reach it. */
+  /** At which the others reach it. */
   readonly port: number;
-  /** The ports at which it reaches the others. */
   readonly others: readonly number[];
-  /** The password between the servers; only characters that a URL needs not escape. */
+  /** Only characters that a URL needs not escape. */
   readonly password: string;
 }
 
-/** Renders the configuration file of a nats-server on the loopback. JSON is part of its syntax. */
+/** JSON is part of the file's syntax. */
 export const renderNatsConfig = (config: NatsConfig): string =>
   `${JSON.stringify(
     {
@@ -246,7 +233,6 @@ const cluster = ({ port, others, password }: NatsMember) => ({
   no_advertise: true,
 });
 
-/** The section with the users and their permissions. */
 export const authorization = (users: readonly NatsUser[]) => ({ users: users.map(renderUser) });
 
 const renderUser = ({ name, password, permissions }: NatsUser) => ({

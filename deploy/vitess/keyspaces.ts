@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A keyspace of Vitess, as its file in this folder describes it. */
 export interface Keyspace {
   readonly sharded: boolean;
   readonly vindexes?: Readonly<Record<string, Vindex>>;
@@ -29,9 +28,7 @@ export const readKeyspace = (name: KeyspaceName): Keyspace =>
   JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
 
 export interface Lookup {
-  /** Of the vindex. */
   readonly name: string;
-  /** The table in `directory`. */
   readonly table: string;
   /** The column whose values it maps, named the same in the owner. */
   readonly from: string;

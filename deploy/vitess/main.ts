@@ -3,9 +3,8 @@ import { migrateConfig } from '../migrate/config.ts';
 import { keyspaceNames } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 
-// Prints what Vitess needs of a migrated schema on plain MySQL, `MYSQL_URL`: the statements that create the tables of a
-// keyspace (`directory` or `causeway`), or the routing rules (`routing-rules`). Exits 78 (EX_CONFIG) for an invalid setting
-// or argument.
+// Prints what Vitess needs of a migrated schema on plain MySQL, `MYSQL_URL`: the tables of a keyspace
+// (`directory` or `causeway`), or the `routing-rules`. Exits 78 for an invalid setting or argument.
 
 try {
   const [wanted] = process.argv.slice(2);

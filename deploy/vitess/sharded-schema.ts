@@ -2,15 +2,13 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { type KeyspaceName, type Lookup, lookupsOf, readKeyspace } from './keyspaces.ts';
 
-/** A migrated schema on plain MySQL. */
 interface PlainSchema {
-  /** What SHOW CREATE TABLE prints, by table. */
+  /** By table, as SHOW CREATE TABLE prints it. */
   readonly tables: ReadonlyMap<string, string>;
-  /** Statements that insert the rows of the tables of `directory`, which the migrations have written. */
+  /** Inserts into the tables of `directory`. */
   readonly rows: readonly string[];
 }
 
-/** Reads the schema of the URL's database. */
 export const readPlainSchema = async (url: string): Promise<PlainSchema> => {
   const connection = await createConnection({ ...parseMysqlUrl(url), dateStrings: true, timezone: 'Z' });
   try {
@@ -33,7 +31,6 @@ export const readPlainSchema = async (url: string): Promise<PlainSchema> => {
   }
 };
 
-/** The statement that inserts all rows of a table; none if it is empty. */
 const insertOf = async (connection: Connection, table: string): Promise<readonly string[]> => {
   const columns = (await query<{ Field: string; Extra: string }>(connection, 'SHOW COLUMNS FROM ??', [table]))
     .filter(({ Extra }) => !/(STORED|VIRTUAL) GENERATED/.test(Extra))
@@ -54,10 +51,8 @@ const causeway = readKeyspace('causeway');
 const directory = readKeyspace('directory');
 
 /**
- * The statements that create the tables of each keyspace from the schema of the migrations, each after the tables that
- * it references, and their first rows. Create `directory` first: the sharded tables take their ids from its sequences.
- *
- * A table whose ids come from a sequence has no AUTO_INCREMENT. Its sequence begins with the table's next id.
+ * The statements that create the tables of each keyspace, and their first rows. Create `directory` first: the
+ * sharded tables take their ids from its sequences, which begin with each table's next id.
  */
 export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<KeyspaceName, string[]>> => {
   const create = (name: string): string => {
@@ -100,7 +95,6 @@ const withoutVersionComments = (statement: string): string =>
 const withoutIds = (statement: string): string =>
   statement.replace(/ AUTO_INCREMENT=\d+/, '').replace(/ AUTO_INCREMENT(?=,?$)/gm, '');
 
-/** Tables after those that they reference. */
 const inOrder = (names: readonly string[], tables: PlainSchema['tables']): readonly string[] => {
   const ordered = new Set<string>();
   const add = (name: string): void => {
@@ -114,8 +108,8 @@ const inOrder = (names: readonly string[], tables: PlainSchema['tables']): reado
 };
 
 /**
- * A unique lookup has the owner's unique key under its name, in place of a primary key: services tell by the name in the
- * error what is taken (`duplicateKey`).
+ * It has the owner's unique key under its name: services tell by the name in the error what is taken
+ * (`duplicateKey`).
  */
 const lookupTable = ({ table, from, to, unique }: Lookup, owner: string): string => {
   const column = new RegExp(`^  \`${from}\` (.*?)(?: NOT NULL| DEFAULT NULL)?,?$`, 'm').exec(owner)?.[1];

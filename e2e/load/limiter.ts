@@ -1,5 +1,6 @@
+import { ensureLimitStreams } from '@causeway/identity';
 import { limitLogNumbers } from '@causeway/proto';
-import { connectBus, ensureLimitStreams } from '@causeway/runtime';
+import { connectBus } from '@causeway/runtime';
 import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { startNats } from '../../deploy/local/servers.ts';

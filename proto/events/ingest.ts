@@ -6,12 +6,11 @@ import { recordId } from '../schemas/fields.ts';
 import { optionalText } from '../schemas/values.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
-/** How long a `dedupeKey` refers to the first event that was sent with it. */
 export const dedupeWindowMs = 24 * 3600 * 1000;
 
 /**
- * How other modules of the CRM add an event: a NATS request to `ingestSubject` with this JSON (contract, "Events").
- * The answer, an `IngestAnswer`, is sent once the event is durable.
+ * How other modules of the CRM add an event (contract, "Events"). The answer is sent once the event is
+ * durable.
  */
 export const ingestEvent = {
   body: z
@@ -44,7 +43,6 @@ const payloadProblems = (type: EventType, payload: object): readonly z.core.$Zod
 
 export type IngestBody = z.output<typeof ingestEvent.body>;
 
-/** The event's id, or an error. `retry`: the same request may succeed later. */
 export type IngestAnswer =
   | { readonly id: number; readonly duplicate: boolean }
   | {
@@ -53,25 +51,24 @@ export type IngestAnswer =
       readonly retry: boolean;
     };
 
-/** An event as stored. */
 export interface StoredEvent {
   readonly event_id: number;
   readonly company_id: number;
   readonly type: EventType;
   readonly created_utc: Date;
-  /** Compact JSON in UTF-8, serialized once and never parsed again before delivery. */
+  /** Compact JSON in UTF-8. */
   readonly payload: Buffer;
 }
 
 /**
- * The bytes of a payload, as they are stored, signed and delivered: compact JSON in UTF-8. They must never change for
- * a given payload; `envelope.unit.test.ts` compares them with recorded bytes.
+ * The bytes of a payload as stored, signed and delivered. They must never change for a given payload;
+ * `envelope.unit.test.ts` compares them with recorded bytes.
  */
 export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
 
 /**
- * The bytes that every delivery of an event carries, with the fields in the order `id, type, createdUtc, companyId,
- * payload` (contract, "Events"). They depend on the row alone, so every attempt sends the same bytes.
+ * The bytes of a delivery, with the fields in the order of the contract ("Events"). They depend on the row
+ * alone, so every attempt sends the same bytes.
  */
 export const encodeEnvelope = ({
   event_id,
@@ -90,10 +87,9 @@ export const encodeEnvelope = ({
 
 const closing = Buffer.from('}');
 
-/** The fields of an envelope before its payload. */
 export type EnvelopeHead = Pick<StoredEvent, 'event_id' | 'type' | 'created_utc' | 'company_id'>;
 
-/** Reads the fields before the payload. @returns undefined if the bytes are not an envelope. */
+/** @returns undefined if the bytes are not an envelope. */
 export const decodeEnvelopeHead = (envelope: Uint8Array): EnvelopeHead | undefined => {
   const text = Buffer.from(envelope.buffer, envelope.byteOffset, Math.min(envelope.length, maxHead)).toString(
     'latin1',

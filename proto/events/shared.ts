@@ -1,24 +1,19 @@
 import { z } from 'zod';
 import { id, instant } from '../schemas/values.ts';
 
-/** Defines an event type. Its file in `types/` is the only place that describes it; `events.ts` lists them. */
 export const defineEventType = <const Type extends `${string}.${string}`, Payload extends z.ZodObject>(
   definition: EventDefinition<Type, Payload>,
 ): EventDefinition<Type, Payload> => definition;
 
 interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly type: Type;
-  /** What the portal calls it. */
   readonly title: string;
-  /** What happened, in one sentence of the portal. */
   readonly description: string;
   /** The schema is open: a field may be added, and receivers ignore fields they do not know (contract, "Events"). */
   readonly payload: Payload;
-  /** Placeholder data for test deliveries, test events and the documentation. @param now an ISO 8601 instant. */
+  /** For test deliveries, test events and the documentation. @param now an ISO 8601 instant. */
   readonly sample: (now: string) => z.output<Payload>;
 }
-
-/** Parts that several event types share: payload fields, and placeholder values of samples. */
 
 export const text = z.string();
 export const textOrNone = text.nullable();
@@ -26,7 +21,7 @@ export const amount = z.number().meta({ description: 'In units of the currency, 
 export const currency = text.meta({ description: 'ISO 4217, such as `USD`.' });
 export const employeeOrNone = id.nullable().meta({ description: 'ID of the employee who did it, if known.' });
 
-/** The fields of a new lead or client, in the order of the sample in the interface specification. */
+/** In the order of the sample in the interface specification. */
 export const personCreated = z.object({
   client_id: id,
   first_name: text,

@@ -1,4 +1,4 @@
-/** A few characteristic fields of a payload, for any event type, as one line; empty if it has none of them. */
+/** A few characteristic fields of a payload in one line; empty if it has none of them. */
 export const summaryOf = (payload: Readonly<Record<string, unknown>>): string => {
   const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
   const amount =
@@ -11,5 +11,5 @@ export const summaryOf = (payload: Readonly<Record<string, unknown>>): string =>
   return [name, other, amount.trim(), status].filter(Boolean).join(' · ');
 };
 
-/** With two decimals at least if there are any: 129.5 is read as 129.50. */
+/** 129.5 is read as 129.50. */
 const inMoney = (amount: number): string => String(amount).replace(/\.\d$/, '$&0');

@@ -5,14 +5,11 @@ import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
 import * as w from '../schemas/webhooks.ts';
 
-/** The name of a type: `createLead` → `CreateLead`, `client.status_changed` → `ClientStatusChanged`. */
+/** `createLead` → `CreateLead`, `client.status_changed` → `ClientStatusChanged`. */
 export const pascal = (id: string): string =>
   id.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/**
- * Schemas that several operations share. Each is defined once under `components.schemas` and referenced by every use,
- * so that a generated client has one type for it.
- */
+/** Defined once under `components.schemas`, so that a generated client has one type for each. */
 const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['EventType', w.eventTypeAnswer, w.knownEventType],
   ['WebhookEvent', w.envelope],
@@ -32,12 +29,10 @@ const nameOf: ReadonlyMap<z.core.$ZodType, string> = new Map(
   shared.flatMap(([name, ...schemas]) => schemas.map((schema) => [schema, name] as const)),
 );
 
-/** Collects `components.schemas` while the document is generated. */
 export interface Components {
   readonly schemas: Json;
-  /** A reference to the schema, under its shared name if it has one, else under `name`. */
+  /** Under its shared name if it has one, else under `name`. */
   refer(name: string, schema: z.ZodType): Json;
-  /** The schema itself, with references to shared schemas. */
   inline(schema: z.ZodType): Json;
 }
 
@@ -46,10 +41,7 @@ export const createComponents = (initial: Json): Components => {
 
   const convert = (schema: z.ZodType): Json => jsonSchema(schema, (inner) => nameOf.get(inner));
 
-  /**
-   * Replaces marked nodes with references. Keywords that a use adds, such as a description, stay beside the
-   * reference.
-   */
+  /** Replaces marked nodes with references. Keywords that a use adds stay beside the reference. */
   const lift = (node: unknown, isRoot = false): unknown => {
     if (Array.isArray(node)) return node.map((item) => lift(item));
     if (typeof node !== 'object' || node === null) return node;
@@ -76,8 +68,8 @@ export const createComponents = (initial: Json): Components => {
 };
 
 /**
- * Describes a property's default in words. Generators such as openapi-typescript treat a property with a `default` as
- * always present, and would require it in requests.
+ * Generators such as openapi-typescript treat a property with a `default` as always present, and would
+ * require it.
  */
 const describeDefaults = (schema: Json): Json => {
   if (!schema.properties) return schema;
@@ -90,16 +82,14 @@ const describeDefaults = (schema: Json): Json => {
   return { ...schema, properties: Object.fromEntries(properties) };
 };
 
-/** `jsonSchema` marks components with it; it never appears in the document. */
+/** Marks shared schemas during the conversion. */
 const marker = 'x-component';
 
 export type Json = { [name: string]: unknown };
 
 /**
- * Converts a zod schema to JSON Schema 2020-12, as OpenAPI 3.1 uses it. It describes what a sender writes, before
- * defaults and transformations. Answers allow unknown fields, so that clients generated today accept fields added
- * later.
- * @param componentOf the name under `components.schemas` of a shared schema; it is set as `x-component`.
+ * Converts to JSON Schema 2020-12, as OpenAPI 3.1 uses it: what a sender writes, before defaults. Answers
+ * allow unknown fields, so that clients generated today accept fields added later.
  */
 const jsonSchema = (
   schema: z.ZodType,
@@ -119,7 +109,6 @@ interface Converted {
   readonly jsonSchema: Json;
 }
 
-/** Removes redundant keywords that zod adds, marks 64-bit integers, and restores a default that zod leaves out. */
 const simplify = (zodSchema: z.core.$ZodType, node: Json): void => {
   if (node.format === 'date-time' || node.format === 'email') delete node.pattern;
   if (node.type === 'object') delete node.propertyNames;

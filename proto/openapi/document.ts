@@ -99,7 +99,7 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: idempotencyKeyPattern.source },
 };
 
-/** Removes what forbids a blank text. Numbers and enumerations keep their type, for the sake of generated clients. */
+/** Numbers and enumerations keep their type, for the sake of generated clients. */
 const blankable = ({ minLength: _, ...schema }: Json): Json =>
   typeof schema.pattern === 'string' ? { ...schema, pattern: `${schema.pattern}|^\\s*$` } : schema;
 
@@ -130,7 +130,6 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
   return parameters.length > 0 ? { parameters } : {};
 };
 
-/** The parts of the contract that concern all operations. */
 const description = `
 The integration interface of a multi-tenant CRM: lookups, record actions, webhook subscriptions and events.
 

@@ -3,7 +3,6 @@ import { type ErrorShape, type KeyOperation, takesIdempotencyKey } from '../oper
 import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import type { Json } from './components.ts';
 
-/** The error answers of an operation: the shared ones by reference, then its own. */
 export const errorAnswers = (operation: KeyOperation): Json => {
   const { errorShape, errors } = operation;
   const answers: Record<string, Json> = {};
@@ -60,7 +59,6 @@ const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
   ),
 });
 
-/** Errors that every operation may answer, in both shapes, under `components.responses`. */
 export const sharedAnswers = (): Json => {
   const shapes: readonly ErrorShape[] = ['general', 'lookup'];
   return Object.fromEntries(
@@ -127,7 +125,6 @@ const shared: readonly SharedAnswer[] = [
   },
 ];
 
-/** The codes of errors that an operation without errors of its own can answer. */
 export const sharedCodes: readonly ErrorCode[] = [
   'invalid_request',
   'forbidden',
@@ -181,7 +178,7 @@ const forbidden = ({ scope, errors }: KeyOperation): string =>
     .filter(Boolean)
     .join(' ');
 
-/** Statuses that a counted request can get. 403 depends on the operation; 404 and 405 name no operation. */
+/** 403 depends on the operation; 404 and 405 name no operation. */
 const afterCount = new Set([400, 413, 429, 500, 504]);
 
 const answer = (
@@ -214,9 +211,7 @@ interface SharedAnswer {
   readonly codes: readonly ErrorCode[];
 }
 
-/** Response headers, under `components.headers` (contract, "Rate limits"). */
-
-/** `required`: always present on answers that list it. */
+/** Always present on answers that list it. */
 const header = (description: string, schema: Json, example: unknown): Json => ({
   description,
   required: true,
@@ -255,7 +250,6 @@ export const headers: Json = {
 const refer = (...names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** On every answer. */
 const onEvery = refer('X-Request-Id');
 
 const rateLimit = [
@@ -268,13 +262,11 @@ const rateLimit = [
   'RateLimit',
 ] as const;
 
-/** On every answer to a request that was counted, whatever its status (contract, "Rate limits"). */
+/** Answers to counted requests, whatever their status (contract, "Rate limits"). */
 export const onCounted = refer('X-Request-Id', ...rateLimit);
 
-/** On the successes of operations that take an `Idempotency-Key`. */
 export const onReplayed: Json = { ...onCounted, ...refer('Idempotent-Replayed') };
 
-/** For statuses that uncounted requests can get too. */
 const ifCounted: Json = {
   ...onEvery,
   ...Object.fromEntries(rateLimit.map((name) => [name, { ...(headers[name] as Json), required: false }])),

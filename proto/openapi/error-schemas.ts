@@ -36,7 +36,7 @@ const common = {
   requestId: { type: 'string', description: 'With 500.' },
 };
 
-/** Both body shapes (contract, "Requests and errors"), under `components.schemas`. */
+/** Contract, "Requests and errors". */
 export const errorSchemas: Json = {
   ApiError: {
     type: 'object',

@@ -14,10 +14,7 @@ import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePa
 import { envelope } from '../schemas/webhooks.ts';
 import { type Components, type Json, pascal } from './components.ts';
 
-/**
- * What Causeway sends to subscriptions: one entry for each event type (contract, "Deliveries"), and the verification
- * challenge.
- */
+/** Contract, "Deliveries" and "Endpoint verification". */
 export const webhooks = (components: Components): Json =>
   Object.fromEntries([
     ...eventTypes.map((type) => [type, { post: delivery(type, components) }]),
@@ -45,8 +42,8 @@ const delivery = (type: EventType, components: Components): Json => {
 };
 
 /**
- * Everything that a subscription's URL may receive, as a callback of the operation that sets the URL. It names the types
- * of `webhooks` once more, because generators such as oapi-codegen keep only types that a path reaches.
+ * Everything that a subscription's URL may receive. It names the types of `webhooks` once more, because
+ * generators such as oapi-codegen keep only types that a path reaches.
  */
 export const deliveryCallback = (components: Components): Json => {
   const types = [...eventTypes, challengeType] as const;
@@ -88,7 +85,6 @@ export const deliveryCallback = (components: Components): Json => {
   };
 };
 
-/** Refers to the schema of a delivery's body. */
 const eventReference = (type: EventType | typeof challengeType, components: Components): Json => {
   if (type === challengeType) return components.refer('EndpointVerification', challengeEnvelope);
   const payload = eventDefinitions[type].payload;

@@ -3,12 +3,9 @@ import type { Detail } from '../errors.ts';
 import { echo, fieldName } from '../schemas/values.ts';
 import { maxDetails } from './scan-json.ts';
 
-/**
- * The message of an issue whose schema has no message of its own. Replaces zod's messages, because callers read them.
- */
+/** Replaces zod's messages, because callers read them. */
 export const explain = (issue: z.core.$ZodRawIssue): string => `${fieldName} ${predicate(issue)}`;
 
-/** All issues that zod found, as details of a problem. */
 export const details = (
   error: z.ZodError,
   unknown: string,
@@ -30,7 +27,6 @@ export const details = (
     })
     .slice(0, maxDetails);
 
-/** Additional fields of the error body that a schema's check set. */
 export const extraOf = (error: z.ZodError): Record<string, unknown> | undefined => {
   for (const issue of error.issues)
     if (issue.code === 'custom' && issue.params?.extra) return issue.params.extra as Record<string, unknown>;
@@ -56,7 +52,7 @@ const predicate = (issue: z.core.$ZodRawIssue): string => {
   }
 };
 
-/** The message for an object whose discriminator has no known value. The input of the issue is the whole object. */
+/** The input of the issue is the whole object. */
 const ofKinds = ({ input, discriminator, options }: z.core.$ZodRawIssue): string => {
   const given = (input as Readonly<Record<string, unknown>>)[discriminator as string];
   if (given === undefined) return 'is required';

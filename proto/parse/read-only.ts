@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Detail } from '../errors.ts';
 
 /**
- * Fields that answers show and requests cannot set. A body may carry them, so that a record can be read, edited and
- * sent back whole, if they equal what is stored (contract, "Requests and errors"). Only the handler knows what is
- * stored, so it calls `updateProblems`.
+ * Fields that answers show and requests cannot set. A body may carry them if they equal what is stored, so
+ * that a record can be sent back whole (contract, "Requests and errors"). The handler checks with
+ * `updateProblems`.
  */
 export const readOnly = <const Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, field])) as Record<Name, typeof field>;
@@ -16,10 +16,9 @@ const field = z
 
 export const isReadOnly = (schema: z.ZodType): boolean => schema === field;
 
-/** The key under which a parsed body keeps its read-only fields, apart from the fields to set. */
+/** Keeps the read-only fields apart from the fields to set. */
 const carried = Symbol('read-only fields');
 
-/** Moves the read-only fields of a parsed body under `carried`. */
 export const setAside = (body: Record<string, unknown>, names: ReadonlySet<string>): void => {
   const fields: Record<string, unknown> = {};
   for (const name of names)
@@ -30,14 +29,12 @@ export const setAside = (body: Record<string, unknown>, names: ReadonlySet<strin
   if (Object.keys(fields).length > 0) Object.defineProperty(body, carried, { value: fields });
 };
 
-/** Whether a parsed body needs `updateProblems`. */
 export const hasReadOnly = (body: object): boolean => carried in body;
 
 export const noFieldToChange = 'no field to change';
 
 /**
- * Problems of an update that only the stored record shows: read-only fields with another value, or nothing besides
- * read-only fields.
+ * Read-only fields with another value, or nothing besides read-only fields.
  * @param stored the record's fields as its answers show them; times may be dates.
  * @param elsewhere what changes a read-only field instead, by its name.
  */

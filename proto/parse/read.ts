@@ -13,14 +13,12 @@ import { details, explain, extraOf } from './issues.ts';
 import { isReadOnly, setAside } from './read-only.ts';
 import { maxDetails, readJsonObject } from './scan-json.ts';
 
-/** The result of reading a query or body. `value` is absent if there are problems. */
+/** `value` is absent if there are problems. */
 export interface Read<Value> {
   readonly value?: Value;
-  /** All problems, at most one for each field. */
+  /** At most one for each field. */
   readonly problems: readonly Detail[];
-  /** Additional fields for the body of the answer. */
   readonly extra?: Problem['extra'];
-  /** The valid fields. */
   readonly valid: () => Partial<Value>;
 }
 
@@ -41,7 +39,7 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   });
 };
 
-/** The part of an operation that reading its body needs. Operations of the command line have no method and path. */
+/** Operations of the command line have no method and path. */
 export type WithBody = Pick<Operation, 'body'> &
   Partial<Pick<HttpOperation, 'method' | 'path'>> &
   Partial<Pick<KeyOperation, 'elsewhere'>>;
@@ -75,7 +73,7 @@ export const readBody = <O extends WithBody>(
     for (const name of names) {
       if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
       if (creates && given[name] === null) delete given[name];
-      // A required text that an update clears is refused in the same words, whether blank or null.
+      // A required text that an update clears: blank and null get the same message.
       if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
     }
     const result = read<BodyOf<O>>(schema, given, told, 'unknown field', elsewhere);
@@ -84,7 +82,6 @@ export const readBody = <O extends WithBody>(
   });
 };
 
-/** For an operation without a query or body. */
 const nothingToRead: Read<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };
 
 const read = <Value>(
@@ -106,10 +103,9 @@ const read = <Value>(
   };
 };
 
-/** Maximum length of an array field, above what any field allows. Arrays within a payload are not checked. */
+/** Above what any field allows. Arrays within a payload are not checked. */
 const maxItems = 1_000;
 
-/** Returns the problem of input that cannot be read at all. */
 const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
   try {
     return readIt();
@@ -120,7 +116,7 @@ const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
   }
 };
 
-/** Keeps the first problem of each field and its parts. */
+/** Keeps the first problem of each field. */
 const once = (problems: readonly Detail[]): readonly Detail[] => {
   const fields = new Set<string>();
   return problems.filter(({ field }) => {
@@ -153,10 +149,8 @@ const validFields = (schema: z.ZodType | null, given: Fields, problems: readonly
 
 const nothing = z.strictObject({});
 
-/** The names of a schema's fields, by the kinds that parsing treats differently. */
 interface FieldKinds {
   readonly names: readonly string[];
-  /** Text fields that may be absent, and text fields that may be null. */
   readonly optionalTexts: ReadonlySet<string>;
   readonly nullableTexts: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
@@ -192,7 +186,6 @@ const kindsOf = (shape: Shape): FieldKinds => {
   };
 };
 
-/** Whether the schema accepts strings, under all its wrappers. */
 const isText = (schema: z.core.$ZodType): boolean => {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
   switch (def.type) {
@@ -217,10 +210,7 @@ interface QueryString {
   readonly problems: readonly Detail[];
 }
 
-/**
- * Reads `a=1&b=two+words`. A name without `=` has the empty value; empty parts are skipped.
- * @throws Problem if it is not percent-encoded UTF-8 or contains a NUL: then no parameter can be named.
- */
+/** @throws Problem if it is not percent-encoded UTF-8 or contains a NUL: then no parameter can be named. */
 export const readQueryString = (raw: string): QueryString => {
   if (raw === '') return noParameters;
   const values: Record<string, string> = Object.create(null);

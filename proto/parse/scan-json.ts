@@ -3,14 +3,12 @@ import { codePoints, echo } from '../schemas/values.ts';
 
 interface JsonBody {
   readonly value: Readonly<Record<string, unknown>>;
-  /** Problems of the text itself, independent of its operation. */
   readonly problems: readonly Detail[];
 }
 
 /**
- * Reads a JSON object. An empty body counts as an empty object.
- * @throws Problem if the bytes are not UTF-8, not a JSON object, or exceed the bounds of `scanJson`: then nothing
- * else can be checked.
+ * An empty body counts as an empty object.
+ * @throws Problem if the bytes are not UTF-8, not a JSON object, or exceed the bounds of `scanJson`.
  */
 export const readJsonObject = (bytes: Uint8Array): JsonBody => {
   if (bytes.byteLength === 0) return empty;
@@ -46,17 +44,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const bodyProblem = (message: string): Problem => invalidField('body', message);
 
-/** Maximum nesting. MySQL's JSON type allows 100 levels, and an event nests its payload two levels deep. */
+/** MySQL's JSON type allows 100 levels, and an event nests its payload two levels deep. */
 const maxDepth = 64;
-/**
- * Maximum number of keys in a body, over all its objects. A payload of 262144 bytes reaches it only with a key every
- * 13 bytes.
- */
+/** In a body, over all its objects. A payload of 262144 bytes reaches it only with a key every 13 bytes. */
 export const maxKeys = 20_000;
-/** Maximum number of problems that one answer reports. */
+/** Per answer. */
 export const maxDetails = 100;
 
-/** What `JSON.parse` does not report about a text. */
 interface JsonScan {
   readonly problems: readonly Detail[];
   /** The text exceeds a bound, and must not be parsed at all. */
@@ -64,11 +58,10 @@ interface JsonScan {
 }
 
 /**
- * Finds problems that `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested keys
- * `__proto__`, NUL characters and unpaired surrogates. Stops at too many keys or levels, before any object is built.
- * It allocates little more than the keys. A text long enough for too many keys is passed over once more, to count them.
- *
- * The text must be valid JSON. For other text the result means nothing, and the error of the parser counts.
+ * Finds problems that `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested
+ * keys `__proto__`, NUL characters and unpaired surrogates. Stops at too many keys or levels, before any
+ * object is built.
+ * The text must be valid JSON; for other text the parser's error counts.
  */
 export const scanJson = (text: string): JsonScan => {
   if (hasTooManyKeys(text)) {
@@ -162,10 +155,7 @@ export const scanJson = (text: string): JsonScan => {
   return { problems, stopped: false };
 };
 
-/**
- * Counts the strings that a colon follows, and keeps none of them: remembering the keys of one large object takes
- * ten times as long as counting them.
- */
+/** Remembering the keys of one large object takes ten times as long as counting them. */
 const hasTooManyKeys = (text: string): boolean => {
   // The shortest key and value, `"":0,`, take five characters.
   if (text.length < maxKeys * 5) return false;
@@ -183,7 +173,7 @@ const hasTooManyKeys = (text: string): boolean => {
 
 const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** One object or array that is open. `key` is undefined in an array. */
+/** `key` is undefined in an array. */
 interface Level {
   key: string | undefined;
   index: number;
@@ -235,7 +225,7 @@ const decoded = (raw: string): string => {
   }
 };
 
-/** The path of the current value: `payload.items[3].price`. Keys come from the caller and are truncated. */
+/** `payload.items[3].price`; keys are truncated. */
 const placeOf = (levels: readonly Level[], depth: number): string => {
   let place = '';
   for (let at = 0; at <= depth; at++) {
@@ -260,9 +250,8 @@ const hasExponent = (text: string, start: number, end: number): boolean => {
 };
 
 /**
- * Whether a double holds the written number: it has the value that JavaScript writes for the double, as `1.0` and `-0`
- * have, or it is an integer and exactly the double's value. 2^60 is 1152921504606847000 in JavaScript and
- * 1152921504606846976 in most other languages.
+ * Whether the double has the value that JavaScript writes for it (`1.0`, `-0`), or is an integer with exactly
+ * that value: 2^60 is 1152921504606847000 in JavaScript and 1152921504606846976 in most other languages.
  */
 export const isHeldExactly = (written: string): boolean => {
   const number = Number(written);
@@ -275,7 +264,7 @@ export const isHeldExactly = (written: string): boolean => {
   return BigInt(digits + '0'.repeat(exponent)) === BigInt(Math.abs(number));
 };
 
-/** A number as digits × 10^exponent, the digits without zeros at either end. */
+/** The digits have no zeros at either end. */
 const decimal = (text: string): readonly [digits: string, exponent: number] => {
   const [mantissa = '', power = '0'] = text.replace(/^-/, '').split(/e/i);
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { characterName, fieldName, optionalText, text } from './values.ts';
 
-/**
- * Field rules of leads, clients, notes and affiliates (contract, "Fields"). Plain rules are for required fields;
- * those made with `optionalText` or `nullish` accept null for "no value".
- */
+/** Contract, "Fields". Rules made with `optionalText` or `nullish` accept null for "no value". */
 
 /** One message for every wrong value. A missing value still gets "is required". */
 const unlessMissing = (sentence: string) => (issue: { readonly input?: unknown }) =>
@@ -20,8 +17,8 @@ export const personName = text({ min: 1, max: 100, oneLine: true }).meta({
   description: 'At least one visible character, no control characters.',
 });
 
-// An address has a dot-atom (RFC 5322, letters of any script as in RFC 6531), and a domain of at least two labels,
-// which may have combining marks and joiners, as Asian scripts do (RFC 5892).
+// RFC 5322 dot-atom with letters of any script (RFC 6531); domain labels may have combining marks and joiners
+// (RFC 5892).
 const address =
   /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 const maxAddressBytes = 254;
@@ -32,7 +29,7 @@ const isEmail = (value: string): boolean =>
   Buffer.byteLength(value.slice(0, value.lastIndexOf('@'))) <= maxLocalPartBytes &&
   address.test(value);
 
-/** Stored as given, without outer blanks. Look-ups compare it case-insensitively. */
+/** Looked up case-insensitively. */
 export const email = z
   .string()
   .trim()
@@ -46,7 +43,6 @@ export const email = z
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
-/** What a phone number breaks the rule with, as the end of its sentence. */
 const phoneProblem = (value: string): string | undefined => {
   const characters = [...value];
   const at = characters.findIndex((character) => !/^[0-9 +()\-./x]$/.test(character));
@@ -79,7 +75,7 @@ export const city = optionalText({ max: 100 });
 export const state = optionalText({ max: 64 });
 export const zip = optionalText({ max: 16 });
 
-/** The optional details of every lead and client. A new detail is added here for all operations. */
+/** A new detail is added here for all operations. */
 export const personDetails = { city, state, zip };
 
 export const packageKeyword = optionalText({ max: 100 });
@@ -110,7 +106,7 @@ export const noteText = text({ min: 1, max: 10_000 });
 export const noteType = optionalText({ max: 50, description: 'Any label; `general` if absent.' });
 export const visibility = optionalText({ max: 50, description: 'Any label; `internal` if absent.' });
 
-/** A status by its id, or by its name (compared case-insensitively). */
+/** Names are compared case-insensitively. */
 export type StatusReference = { readonly id: number } | { readonly name: string };
 
 /** No status name is all digits, so a text of digits is an ID that a tool sent as text. */
@@ -124,7 +120,7 @@ export const statusReference = z
     return Number.isSafeInteger(id) ? { id } : { name: value };
   });
 
-/** Query parameters. They parse text into values; the documentation (`meta`) describes the value. */
+/** Query parameters: `meta` describes the parsed value. */
 
 interface Range {
   readonly min: number;
@@ -132,7 +128,6 @@ interface Range {
   readonly otherwise: number;
 }
 
-/** The maximum number of items to return, with a default. */
 export const limitParameter = ({ min, max, otherwise }: Range) =>
   z
     .string()
@@ -155,7 +150,6 @@ export const limitParameter = ({ min, max, otherwise }: Range) =>
       description: 'Maximum number of items to return.',
     });
 
-/** The id of a record as a query parameter. */
 export const idParameter = z
   .string()
   .transform((value, context) => {

@@ -3,15 +3,13 @@ import { noFieldToChange, readOnly } from '../parse/read-only.ts';
 import * as f from './fields.ts';
 import { id, instant, rule } from './values.ts';
 
-/** Shared parts of the bodies and answers of record actions (contract, "Leads and clients"). */
-
-/** An update may repeat the id of its path; `parseBody` compares the two and drops it. */
+/** `parseBody` compares it with the path and drops it. */
 export const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
 
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
-/** Refuses an update without a field, unless a misspelt name explains it. `updateProblems` refuses read-only fields. */
+/** `updateProblems` refuses read-only fields. */
 export const setsSomething = rule((body, issues) =>
   issues.length > 0 || Object.values(body).some((value) => value !== undefined)
     ? undefined
@@ -29,7 +27,6 @@ export const updatePerson = z
     employee_id: f.optionalRecordId,
     affiliate_id: f.optionalRecordId,
     external_id: f.externalId,
-    // Other fields that finds and updates return.
     ...readOnly('status', 'is_lead', 'created_utc', 'updated_utc'),
   })
   .check(setsSomething)
@@ -101,7 +98,6 @@ export const affiliateCreated = z.object({
   created_utc: instant,
 });
 
-/** A lead or client as the find endpoints show it. */
 export const personFound = z.object({
   client_id: id,
   first_name: z.string(),
@@ -125,7 +121,6 @@ const invalid = (sentence: string, field: string) => ({
   details: [{ field, message: sentence }],
 });
 
-/** The 400 of an action, with its most likely problem as the example. */
 export const actionInvalid = (field: string, sentence = `${field} is required`) => ({
   description: 'A field breaks a rule.',
   example: invalid(sentence, field),
@@ -150,7 +145,7 @@ export const externalIdTaken = {
   },
 };
 
-/** Settings that all record actions share (contract, "Identifiers, keys, scopes"). */
+/** Contract, "Identifiers, keys, scopes". */
 export const action = {
   audience: 'key',
   service: 'crm',

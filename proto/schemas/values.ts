@@ -1,13 +1,10 @@
 import { z } from 'zod';
 
-/**
- * In messages of schemas, `{field}` stands for the path of the value. `parse.ts` fills it in, so that one rule serves
- * fields of any name.
- */
+/** Stands for the path of the value in messages; `parse.ts` fills it in. */
 export const fieldName = '{field}';
 
 interface TextRule {
-  /** Counted in code points after trimming, as MySQL's VARCHAR and JSON Schema count. */
+  /** In code points after trimming, as MySQL's VARCHAR and JSON Schema count. */
   readonly min?: number;
   readonly max: number;
   /** Refuse control characters, line breaks included. */
@@ -15,7 +12,7 @@ interface TextRule {
   readonly description?: string;
 }
 
-/** A trimmed text. If at least one character is required, a blank text counts as missing. */
+/** If at least one character is required, a blank text counts as missing. */
 export const text = ({ min = 0, max, oneLine = false, description }: TextRule) =>
   z
     .string()
@@ -26,7 +23,7 @@ export const text = ({ min = 0, max, oneLine = false, description }: TextRule) =
     })
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max, ...(description && { description }) });
 
-/** A trimmed text that may be blank; blank means the same as null: no value (contract, "Requests and errors"). */
+/** A blank text means null (contract, "Requests and errors"). */
 export const optionalText = (rule: TextRule) =>
   text(rule)
     .transform((value) => (isBlank(value) ? null : value))
@@ -47,14 +44,14 @@ export const cut = (value: string, maxCodePoints: number): string => {
   return value.slice(0, end);
 };
 
-/** A caller's own name as an error repeats it: truncated, and always valid Unicode. */
+/** A caller's own name, truncated and made valid Unicode. */
 export const echo = (name: string): string => {
   const start = cut(name, maxEchoed);
   return (start.length < name.length ? `${start}…` : name).toWellFormed();
 };
 const maxEchoed = 100;
 
-/** A character as an error names it: `"–", U+2013`; without the character itself if it is not visible. */
+/** `"–", U+2013`; without the character itself if it is not visible. */
 export const characterName = (character: string): string => {
   const code = `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
   return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) && !isBlank(character)
@@ -62,7 +59,7 @@ export const characterName = (character: string): string => {
     : code;
 };
 
-/** Whether a text has no visible character; zero-width spaces are not visible. */
+/** Zero-width spaces are not visible. */
 export const isBlank = (value: string): boolean => !visible.test(value);
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
@@ -79,8 +76,6 @@ function textProblem(value: string, min: number, max: number, oneLine: boolean):
   return undefined;
 }
 
-/** Parts of answers, used for types, the OpenAPI document and tests. */
-
 export const id = z.int().min(1);
 export const count = z.int().min(0).meta({ description: 'Number of items in this answer.' });
 export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
@@ -91,17 +86,13 @@ interface Checked {
 }
 
 interface Fault {
-  /** The field of the problem; absent for the body as a whole. */
+  /** Absent for the body as a whole. */
   readonly field?: string;
   readonly message: string;
-  /** Additional fields of the answer. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A rule about several fields of an object. It is checked even if single fields are invalid (they then hold what was
- * sent), so that a caller learns of all problems at once.
- */
+/** A rule about several fields, checked even if single fields are invalid (they then hold what was sent). */
 export const rule = (faultOf: (value: Checked['value'], issues: Checked['issues']) => Fault | undefined) =>
   z.core._check(
     ({ value, issues }: Checked) => {

@@ -2,14 +2,9 @@ import { z } from 'zod';
 import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
 import { codePoints, echo, fieldName, id, instant, optionalText } from './values.ts';
 
-/** Fields of subscriptions and events (contract, "Subscriptions", "Deliveries"). */
-
 const maxUrlCharacters = 500;
 
-/**
- * An absolute http or https URL without user info. The service itself checks whether plain http and private hosts are
- * allowed, because that is configured.
- */
+/** Whether plain http and private hosts are allowed is configured, and checked by the service. */
 export const targetUrl = z
   .string()
   .trim()
@@ -40,10 +35,7 @@ function urlProblem(value: string): string | undefined {
   return url.port === '0' ? 'invalid URL: the port must be from 1 to 65535' : undefined;
 }
 
-/**
- * Scheme, `//`, and an authority up to the path. The WHATWG parser repairs other URLs: it drops line breaks, reads a
- * backslash as a slash, and skips slashes before the host. The result is not the URL that its writer meant.
- */
+/** Refuses what the WHATWG parser would repair: line breaks, backslashes, slashes before the host. */
 const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
 const unknownType = (type: string): string => `unknown event type: ${echo(type)}`;
@@ -80,7 +72,7 @@ export const managedBy = optionalText({
     'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface.',
 });
 
-/** The payload of an event: a JSON object of at most 262144 bytes. */
+/** At most 262144 bytes. */
 export const eventPayload = z
   .record(z.string(), z.unknown(), {
     error: (issue) => {
@@ -120,7 +112,6 @@ export const subscription = z.object({
   }),
 });
 
-/** Fields that the record shows and an update cannot set. */
 const { id: _, name, url, eventTypes: __, enabled, description, ...readOnlyShape } = subscription.shape;
 export const subscriptionReadOnly = Object.keys(readOnlyShape) as (keyof typeof readOnlyShape)[];
 

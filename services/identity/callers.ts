@@ -9,17 +9,8 @@ import {
   type Scope,
   signerEntryName,
 } from '@causeway/proto';
-import {
-  type Answer,
-  type Bus,
-  type Call,
-  type Handler,
-  type LaneHandler,
-  type Log,
-  type Metrics,
-  runtimeMetrics,
-} from '@causeway/runtime';
-import { followKeyTable, type KeyTable } from './key-table.ts';
+import type { Answer, Bus, Call, Handler, LaneHandler, Log, Metrics } from '@causeway/runtime';
+import { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
 /** A guard with its own copy of the key table. */
@@ -90,7 +81,7 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
  * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
  */
 export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
-  const refusals = metrics?.counter(runtimeMetrics.caller_refusals_total);
+  const refusals = metrics?.counter(identityMetrics.caller_refusals_total);
   // Each series begins at 0, or Prometheus would see no increase at the first refusal.
   for (const reason of reasons) refusals?.cell(reason);
   let waiting = 0;

@@ -11,12 +11,17 @@ import {
   signerEntryName,
   type TableEntry,
 } from '@causeway/proto';
-import { type Bus, isRequest, type Log, type Metrics, runtimeMetrics } from '@causeway/runtime';
+import { type Bus, declareMetrics, isRequest, type Log, type Metrics } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { QueuedIterator } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
 import { askForChanges, askUntilTold, digestTable, groupOf } from './key-table-digest.ts';
+
+export const identityMetrics = declareMetrics({
+  caller_refusals_total: { type: 'counter', help: 'Calls whose caller was not proven', labels: ['reason'] },
+  key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
+});
 
 /**
  * The API keys and company limits, in memory. `access` writes them; its announcements and a KV watch keep this copy up
@@ -287,7 +292,7 @@ export const followKeyTable = ({
   watchdog.unref();
   const trusted = (): boolean =>
     loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs);
-  metrics?.gauge(runtimeMetrics.key_table_entries, () => entries.size);
+  metrics?.gauge(identityMetrics.key_table_entries, () => entries.size);
 
   return {
     key: (name) => entries.get(name) as KeyEntry | undefined,

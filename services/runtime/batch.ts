@@ -5,15 +5,10 @@ import { runtimeMetrics } from './runtime-metrics.ts';
 export interface Batch<Item> {
   /** @returns false if `maxWaiting` items wait already: the item was not taken. */
   add(item: Item): boolean;
-  /** Items that wait for their flush. */
   waiting(): number;
-  /** Items whose flush is under way. */
   underWay(): number;
-  /**
-   * Starts the flushes that may start now, without waiting for `when`. Call it also when `allowed` may have grown.
-   */
+  /** Starts the flushes that may start now. Call it also when `allowed` may have grown. */
   flush(): void;
-  /** Resolves when fewer than `maxWaiting` items wait. */
   room(): Promise<void>;
   /** Removes and returns the items that wait. */
   takeBack(): readonly Item[];
@@ -24,26 +19,19 @@ export interface Batch<Item> {
 type When = (due: () => void) => void;
 
 export interface BatchOptions<Item> {
-  /** The label of its metrics. */
   readonly name: string;
   readonly metrics: Metrics;
-  /**
-   * Called with the first item: when it calls back, everything that waits is due. `queueMicrotask` or `setImmediate`
-   * collect the items of one tick, `after(ms)` those of some time.
-   */
+  /** Called with the first waiting item; when it calls back, everything that waits is due. */
   readonly when: When;
   /** Must not fail: the caller decides what a failure means for its items. */
   readonly flush: (items: readonly Item[]) => Promise<void> | void;
-  /** Maximum items of one flush. This many are flushed without waiting for `when`. */
   readonly maxItems: number;
   /** Maximum bytes of one flush, unless its first item alone is larger. */
   readonly bytes?: { readonly max: number; readonly of: (item: Item) => number };
   /** Items that the next flush may take now; 0 delays it until the next time that one is due, or `flush()`. */
   readonly allowed?: () => number;
   readonly maxWaiting?: number;
-  /** Flushes at a time. */
   readonly maxFlushes?: number;
-  /** Called when a flush has ended, before the next one starts. */
   readonly onFlushed?: () => void;
   /** How long the newest flush must have been under way before another one starts beside it. */
   readonly overlapAfterMs?: number;
@@ -54,8 +42,6 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, overlapAfterMs = 0 } = options;
   const flushes = metrics.counter(runtimeMetrics.batch_flushes_total).cell(batch);
   const flushed = metrics.counter(runtimeMetrics.batch_items_total).cell(batch);
-  const refused = metrics.counter(runtimeMetrics.batch_refused_total).cell(batch);
-  metrics.gauge(runtimeMetrics.batch_waiting, () => waiting.length, { batch });
   const waiting: Item[] = [];
   let due = 0;
   let scheduled = false;
@@ -131,10 +117,7 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
 
   return {
     add: (item) => {
-      if (waiting.length >= maxWaiting) {
-        refused.value++;
-        return false;
-      }
+      if (waiting.length >= maxWaiting) return false;
       waiting.push(item);
       if (waiting.length - due >= maxItems) flushAll();
       else if (!scheduled) {

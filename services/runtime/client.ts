@@ -1,6 +1,5 @@
 /**
- * The entry point for programs that only send calls: no database, no metrics, no server. The main entry point takes
- * 300 ms to load, too long for a command line.
+ * For programs that only send calls: the main entry point takes 300 ms to load, too long for a command line.
  */
 export { type Bus, connectBus } from './bus.ts';
 export { ConfigError, readEnv } from './config.ts';

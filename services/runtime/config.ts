@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseKeyRing } from './sealed-secret.ts';
-import { tracingConfig } from './tracing/open.ts';
 
 /** The only reader of `process.env`. */
 export const readEnv = (): NodeJS.ProcessEnv => process.env;
@@ -11,8 +10,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Turns the environment into a typed, defaulted, checked configuration. An empty variable counts as absent, because
- * compose files and manifests cannot express absence.
+ * Parses the environment. An empty variable counts as absent, because manifests cannot express absence.
  * @throws ConfigError naming every variable that is wrong, never its value.
  */
 export const parseConfig = <Shape extends z.ZodRawShape>(
@@ -34,7 +32,6 @@ export const parseConfig = <Shape extends z.ZodRawShape>(
 
 const wholeNumber = /^\d{1,15}$/;
 
-/** A whole number given as text, with its bounds. */
 export const integer = (min: number, max: number) =>
   z
     .string()
@@ -42,7 +39,6 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number between ${min} and ${max}`);
 
-/** `true` or `false`. */
 export const flag = () => z.enum(['true', 'false']).transform((value) => value === 'true');
 
 const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
@@ -53,7 +49,6 @@ const toMs = (text: string): number => {
   return unit ? Number(count) * unitsMs[unit as keyof typeof unitsMs] : Number.NaN;
 };
 
-/** A duration given as text, in milliseconds. */
 export const duration = (minMs: number, maxMs: number) =>
   z
     .string()
@@ -61,7 +56,6 @@ export const duration = (minMs: number, maxMs: number) =>
     .refine((ms) => !Number.isNaN(ms), durationText)
     .refine((ms) => Number.isNaN(ms) || (ms >= minMs && ms <= maxMs), 'is out of bounds');
 
-/** Durations separated by commas, in milliseconds. */
 export const durations = (maxCount: number, maxMs: number) =>
   z
     .string()
@@ -69,7 +63,6 @@ export const durations = (maxCount: number, maxMs: number) =>
     .refine((list) => list.every((ms) => ms <= maxMs), `each ${durationText}, at most ${maxMs} ms`)
     .refine((list) => list.length <= maxCount, `must be at most ${maxCount}`);
 
-/** TCP ports separated by commas, or `any`. */
 export const ports = () =>
   z
     .string()
@@ -94,7 +87,51 @@ export const keyRing = () =>
     }
   });
 
-/** Settings of every process. */
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+/** `name=value,name=value`, the values percent-encoded: the W3C Baggage format that OpenTelemetry takes. */
+const parseHeaders = (text: string): Record<string, string> | undefined => {
+  const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  try {
+    return Object.fromEntries(pairs.map((match) => [match![1]!, decodeURIComponent(match![2]!)]));
+  } catch {
+    return undefined;
+  }
+};
+
+const tracingConfig = {
+  /** The OTLP endpoint for spans, over HTTP with the path `/v1/traces`. Without it there are no traces. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+    .optional(),
+  /** Headers to send with spans: `name=value,name=value`. */
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .transform((text, context) => {
+      const headers = parseHeaders(text);
+      if (headers) return headers;
+      context.issues.push({ code: 'custom', input: '', message: 'must be name=value,name=value' });
+      return z.NEVER;
+    })
+    .optional(),
+  OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
+  /** The share of requests that the `…traceidratio` samplers trace. */
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .transform(Number)
+    .refine((ratio) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1')
+    .default(1),
+} as const;
+
+export type TracingConfig = z.output<z.ZodObject<typeof tracingConfig>>;
+
 export const commonConfig = {
   /** This process's name in logs, metrics and lanes; unique in the cluster. */
   INSTANCE: z

@@ -1,10 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { invalidField } from '@causeway/proto';
 
-/**
- * Turns places in a company's lists into opaque texts and back. A cursor is valid only for the list and company that
- * issued it. It reveals nothing, neither the number of entries nor the distance between two.
- */
+/** Turns places in a company's lists into opaque texts and back, valid only for this list and company. */
 export interface Cursors<List extends string> {
   /** @param positions one number for each position of the list, from 0 to 2^53 - 1. */
   seal(companyId: number, list: List, ...positions: readonly number[]): Promise<string>;
@@ -13,10 +10,10 @@ export interface Cursors<List extends string> {
 }
 
 /**
- * A cursor is list, company and positions under AES-256-CBC. A cursor of several positions ends with zeros, so that a
- * change anywhere makes it invalid.
- * @param lists the number of positions of each list. Clients store cursors, so a list must keep its place in this
- * order.
+ * A cursor is list, company and positions under AES-256-CBC; several positions end with zeros that prove it
+ * whole.
+ * @param lists the number of positions of each list. Clients store cursors: a list must keep its place in
+ * this order.
  * @param readKeys keys of 32 bytes. The first encrypts; all decrypt.
  */
 export const createCursors = <List extends string>(

@@ -13,7 +13,7 @@ export {
   readEnv,
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';
-export { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
+export { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
@@ -27,12 +27,13 @@ export {
   spansShards,
   TenantGuardError,
 } from './database/errors.ts';
+export type { Database, Trx } from './database/handle.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { later, perCountFor, rowList, sendDeferred } from './database/queries.ts';
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';
-export { deleteSome, type Trx, transaction } from './database/transaction.ts';
+export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export {
   type CarriedOut,
@@ -46,7 +47,6 @@ export { createOnce, type Once } from './idempotency/once.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
-export { ensureLimitStreams } from './limit-stream.ts';
 export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
 export { type Cell, createMetrics, declareMetrics, type Metric, type Metrics, noMetrics } from './metrics.ts';

@@ -3,10 +3,7 @@ import { pino } from 'pino';
 
 export type Log = pino.Logger;
 
-/**
- * The logger removes secrets and personal data, so that no caller has to. Fields with these names are never written,
- * at the top level or one below.
- */
+/** Removed from every log line, at the top level or one below, so that no caller has to. */
 const redacted: ReadonlySet<string> = new Set([
   'apiKey',
   'password',
@@ -22,8 +19,7 @@ const redacted: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * pino's own redaction costs 13 % of the gateway's CPU time at one line per request, because it checks every entry for
- * every path. This checks each key once.
+ * Checks each key once. pino's own redaction costs 13 % of the gateway's CPU time at one line per request.
  */
 export const redact = (fields: Record<string, unknown>, depth = 1): Record<string, unknown> => {
   let clean = fields;
@@ -45,11 +41,9 @@ const isPlain = (value: unknown): value is Record<string, unknown> =>
 
 interface LogTarget {
   readonly log: Log;
-  /** Writes what is buffered; called before the process ends. */
   readonly flush: () => void;
 }
 
-/** Writes one JSON object per line to standard output. */
 export const createLog = ({ name, instance, level, onLost = () => {} }: LogOptions): LogTarget => {
   const output = createLogOutput(1, onLost);
   const log = pino(
@@ -69,23 +63,18 @@ interface LogOptions {
   readonly name: string;
   readonly instance: string;
   readonly level: string;
-  /** Called for each line that is lost. */
   readonly onLost?: () => void;
 }
 
 interface LogOutput {
   write(line: string): void;
-  /** Writes what waits, in the foreground; called before the process ends. Gives up at the first error. */
+  /** Writes the rest in the foreground before the process ends. Gives up at the first error. */
   flush(): void;
 }
 
 /**
- * Writes lines to a file descriptor in chunks of 32 KiB or twice a second. A write call per request would cost more than
- * the request's own work.
- *
- * While the descriptor refuses writes (a full disk), up to a mebibyte of lines waits and further ones are lost. pino's
- * own destination would end the process at the first error, and retry forever when the process stops.
- * @param onLost called for each lost line.
+ * Writes chunks of 32 KiB, or twice a second. While the descriptor refuses writes (a full disk), up to a
+ * mebibyte waits and further lines are lost. pino's own destination would end the process at the first error.
  */
 export const createLogOutput = (fd: number, onLost: () => void): LogOutput => {
   let lines = '';
@@ -130,9 +119,7 @@ export const createLogOutput = (fd: number, onLost: () => void): LogOutput => {
       lines = '';
       try {
         while (rest.length > 0) rest = rest.subarray(writeSync(fd, rest));
-      } catch {
-        // There is nowhere to report this.
-      }
+      } catch {}
     },
   };
 };

@@ -1,14 +1,10 @@
-/** The latest result of a periodic measurement. */
 export interface Measurement<Value> {
   set(value: Value): void;
   /** Undefined before the first result, and from `maxAgeMs` after the latest one. */
   read(): Value | undefined;
 }
 
-/**
- * Holds a result until it is too old. A gauge that kept its last value while its measurement fails would show a healthy
- * system throughout an outage.
- */
+/** Holds a result until it is too old: a gauge must not keep its last value while its measurement fails. */
 export const createMeasurement = <Value>(
   maxAgeMs: number,
   nowMs: () => number = () => performance.now(),

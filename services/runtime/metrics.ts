@@ -1,22 +1,20 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** A plain number on the hot path; Prometheus reads it when it scrapes. */
+/** Incremented on the hot path; Prometheus reads it when it scrapes. */
 export interface Cell {
   value: number;
 }
 
-/** A counter with labels. Keep the cell and add to its value, so that an increment costs one addition. */
 interface CounterFamily<Labels extends readonly string[]> {
   cell(...labelValues: { readonly [At in keyof Labels]: string }): Cell;
 }
 
-/** Metrics of one process. The same declaration returns the same metric. */
 export interface Metrics {
   readonly registry: Registry;
   counter<Labels extends readonly string[]>(metric: Metric<'counter', Labels>): CounterFamily<Labels>;
   /**
-   * Read when scraped. Other labels add a series to the gauge; with the same labels, the value is added. While `read`
-   * returns undefined, the series is left out, so that no alert relies on a value that nobody knows.
+   * Read when scraped; series with the same labels are added. While `read` returns undefined, the series is
+   * left out.
    */
   gauge<Labels extends readonly string[]>(
     metric: Metric<'gauge', Labels>,
@@ -135,7 +133,6 @@ export const declareMetrics = <const Declarations extends Readonly<Record<string
     ]),
   ) as unknown as Declared<Declarations>;
 
-/** A declared metric. */
 export interface Metric<
   Type extends MetricType = MetricType,
   Labels extends readonly string[] = readonly string[],
@@ -150,7 +147,6 @@ export interface Metric<
 
 declare const declared: unique symbol;
 
-/** A histogram is in seconds. */
 type MetricType = 'counter' | 'gauge' | 'histogram';
 
 interface Declaration {

@@ -1,13 +1,10 @@
 import { type Bus, connectBus } from './bus.ts';
-import { connectDatabase, type Database, type DatabaseOptions } from './database/connect.ts';
+import { connectDatabase, type DatabaseOptions } from './database/connect.ts';
+import type { Database } from './database/handle.ts';
 import { natsAddress } from './nats-address.ts';
 import type { CommonConfig, Kit } from './process.ts';
 
-/**
- * Connects to the process's database and follows its clock. Not ready while it is unreachable; closes the pool on
- * stop.
- * @throws DatabaseUnavailable if it cannot be reached.
- */
+/** Connects to the process's database and follows its clock. @throws DatabaseUnavailable */
 export const openDatabase = async <DB>(
   kit: Kit,
   config: {
@@ -37,12 +34,9 @@ export const openDatabase = async <DB>(
   return db;
 };
 
-/** How often to read the database's clock, which all processes follow. */
 const clockEveryMs = 10_000;
 
-/**
- * Connects to NATS under the process's name. Not ready while disconnected; closed on stop. @throws like `connectBus`
- */
+/** Connects to NATS under the process's name. @throws like `connectBus` */
 export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   const { name, instance, log, metrics } = kit;
   const bus = await connectBus({ ...natsAddress(config), name, instance, standby: true, log, metrics });

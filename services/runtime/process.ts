@@ -7,18 +7,15 @@ import { ConfigError, type commonConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
-import { openTracing } from './tracing/open.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
 
-/** What a process passes to everything it starts. */
 export interface Kit {
   readonly name: string;
   readonly instance: string;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Undefined unless traces are exported. */
   readonly tracer: Tracer | undefined;
   /** The process counts as ready while every check answers true. */
   ready(name: string, check: ReadyCheck): void;
@@ -29,9 +26,8 @@ export interface Kit {
 }
 
 /**
- * The life of a process: start, ready, serve, drain, stop. A first SIGTERM or SIGINT, or the end of the supervisor
- * (its IPC channel closes), starts the drain; a second does nothing. After `DRAIN_TIMEOUT_MS` the process exits even
- * if work is left. Sends `{type: 'ready', metricsUrl}` to the supervisor when `start` has returned.
+ * The life of a process. The first SIGTERM or SIGINT, or the end of the supervisor (its IPC channel closes),
+ * starts the drain; after `DRAIN_TIMEOUT_MS` the process exits even if work is left.
  */
 export const runProcess = async <Config extends CommonConfig>(
   name: string,
@@ -94,7 +90,14 @@ export const runProcess = async <Config extends CommonConfig>(
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', crash);
 
-  const tracer = await openTracing(config, { name, instance, log, metrics });
+  // OpenTelemetry's SDK is loaded only if traces are exported.
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const tracer = endpoint
+    ? (await import('./tracing/sdk.ts')).createTracer(
+        { ...config, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+        { name, instance, log, metrics },
+      )
+    : undefined;
   const kit: Kit = {
     name,
     instance,
@@ -132,7 +135,6 @@ export const runProcess = async <Config extends CommonConfig>(
   process.send?.({ type: 'ready', metricsUrl: health.url });
 };
 
-/** Returns true while its part of the process can work. */
 type ReadyCheck = () => boolean;
 
 interface HealthServer {
@@ -141,8 +143,8 @@ interface HealthServer {
 }
 
 /**
- * `/healthz` (the process is alive), `/readyz` (it can work; a 503 names what is missing) and `/metrics` (Prometheus
- * text), on a port of their own.
+ * `/healthz` (alive), `/readyz` (a 503 names what is missing) and `/metrics` (Prometheus), on a port of their
+ * own.
  */
 const startHealth = async ({ host, port, registry, checks }: HealthOptions): Promise<HealthServer> => {
   const server = createServer(async (request, response) => {

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A loop that runs until it is stopped. */
 export interface Repeated {
-  /** Resolves when the current pass has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs `work` repeatedly, and pauses after a pass that found nothing to do (0) or failed. The pause has 25 % jitter,
- * so that replicas do not run in step. A long pass looks at its signal, to end early.
+ * Runs `work` repeatedly, and pauses after a pass that did nothing (0) or failed, with 25 % jitter so that
+ * replicas do not run in step.
  * @param onError called with the first of consecutive failures.
  */
 export const repeat = (
@@ -42,12 +40,10 @@ export const repeat = (
 };
 
 interface RepeatOptions {
-  /** The pause, or a function that returns the next one. */
   readonly pauseMs: number | (() => number);
   readonly onError: (error: unknown) => void;
 }
 
-/** How often a process looks at what may have fallen silent or run out of time. */
 export const tickMs = 50;
 
 const works = new Set<{ readonly ticks: number; readonly run: () => void }>();
@@ -55,10 +51,9 @@ let timer: NodeJS.Timeout | undefined;
 let count = 0;
 
 /**
- * Calls `run` every `everyMs`, a multiple of `tickMs`. All callers of a process share one timer: waking up costs an idle
- * process more than what it then does (with a timer each, an idle gateway polled 346 times a second, and now 88). The timer does
- * not keep the process alive.
- * @returns stops it.
+ * Calls `run` every `everyMs`, a multiple of `tickMs`, until the returned function stops it. All callers
+ * share one timer, because waking up costs an idle process more than the work (346 polls a second with a
+ * timer each, 88 with one).
  */
 export const eachTick = (run: () => void, everyMs = tickMs): (() => void) => {
   const work = { ticks: Math.round(everyMs / tickMs), run };

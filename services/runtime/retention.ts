@@ -1,14 +1,13 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './database/connect.ts';
 import { isLockWaitTimeout } from './database/errors.ts';
+import type { Database } from './database/handle.ts';
 import { acrossTenants } from './database/tenant-guard.ts';
 import type { Log } from './log.ts';
 import type { Metric, Metrics } from './metrics.ts';
 import { type Repeated, repeat } from './repeat.ts';
 
 /**
- * Keeps the rows of tables with daily partitions for a number of days. Runs at the start and every ten minutes, on the
- * replica that gets the lock.
+ * Keeps the rows of tables with daily partitions for a number of days, on the replica that gets the lock.
  * @param stale declares a gauge for the time since the last run that succeeded.
  */
 export const startRetention = <DB>(
@@ -33,10 +32,8 @@ export const startRetention = <DB>(
 };
 
 /**
- * Adds the partitions of the coming days, and drops those past retention.
- *
- * A partition change needs an exclusive lock on the table. While it waits for the lock, all other queries wait behind
- * it, so it waits for a second at most.
+ * Adds the partitions of the coming days, and drops those past retention. A change waits at most a second for
+ * its exclusive lock, because all other queries wait behind it.
  * @returns false if another replica is changing the table.
  * @throws MySQL's 1205 if a long transaction holds the table.
  */
@@ -74,14 +71,11 @@ const pauseMs = 600_000;
 interface RetentionOptions<DB> {
   readonly db: Database<DB>;
   readonly log: Log;
-  /** Tables with daily partitions, by the time of their rows. */
   readonly tables: readonly string[];
-  /** The name of the lock that one replica at a time holds; at most 20 characters. */
+  /** At most 20 characters. */
   readonly lock: string;
-  /** Whole days to keep rows. */
   readonly days: number;
   readonly now: () => Date;
-  /** Called after expired days of a table were dropped. */
   readonly onDropped?: (table: string) => Promise<void>;
 }
 
@@ -107,21 +101,15 @@ const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
   await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);
 };
 
-/** The partitions to add to and drop from a table. */
 interface PartitionPlan {
-  /** Days to add a partition for, in order, as `20260131`. */
   readonly add: readonly string[];
-  /** Names of partitions to drop. */
   readonly drop: readonly string[];
 }
 
 /**
- * Plans a table's partitions: one for today and each of the next days, and none whose rows are all older than
- * `keepDays` whole days.
- *
- * `future` takes rows after the last day. It is split a week ahead, while it is empty, which only changes metadata. On
- * the first day, its rows move to that day's partition.
- * @param names of the table's existing partitions.
+ * One partition for today and each of the next days, and none whose rows are all older than `keepDays` days.
+ * `future` takes rows after the last day. It is split a week ahead, while it is empty, which only changes
+ * metadata.
  */
 export const planPartitions = (names: readonly string[], now: Date, keepDays: number): PartitionPlan => {
   const days = names.filter((name) => name !== future).map((name) => name.slice(1));
@@ -135,10 +123,8 @@ export const planPartitions = (names: readonly string[], now: Date, keepDays: nu
   return { add, drop };
 };
 
-/** The first day that may have rows younger than `keepDays` days. */
 const oldestKept = (now: Date, keepDays: number): number => startOfDay(now) - keepDays * dayMs;
 
-/** A week, so that `future` is still empty if the service was down for some days. */
 const daysAhead = 7;
 const dayMs = 86_400_000;
 const future = 'future';
@@ -147,7 +133,6 @@ const startOfDay = (now: Date): number => Math.floor(now.getTime() / dayMs) * da
 const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
 const fromDay = (day: string): number => Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
 
-/** The names of a table's partitions, oldest first. */
 export const readPartitions = async <DB>(db: Kysely<DB>, table: string): Promise<readonly string[]> => {
   const { rows } = await sql<{ name: string }>`
     SELECT partition_name AS name FROM information_schema.partitions

@@ -4,13 +4,6 @@ import { declareMetrics } from './metrics.ts';
 export const runtimeMetrics = declareMetrics({
   batch_flushes_total: { type: 'counter', help: 'Batches flushed', labels: ['batch'] },
   batch_items_total: { type: 'counter', help: 'Items flushed in batches', labels: ['batch'] },
-  batch_refused_total: {
-    type: 'counter',
-    help: 'Items refused because the batch was full',
-    labels: ['batch'],
-  },
-  batch_waiting: { type: 'gauge', help: 'Items waiting for a flush', labels: ['batch'] },
-  caller_refusals_total: { type: 'counter', help: 'Calls whose caller was not proven', labels: ['reason'] },
   database_acquire_seconds: { type: 'histogram', help: 'Wait for a database connection' },
   database_clock_offset_seconds: { type: 'gauge', help: "The database's time less this machine's" },
   database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
@@ -26,7 +19,6 @@ export const runtimeMetrics = declareMetrics({
     type: 'counter',
     help: 'Requests with an `Idempotency-Key` that got the answer of an earlier request',
   },
-  key_table_entries: { type: 'gauge', help: 'Entries of the key table' },
   lane_client_calls_total: { type: 'counter', help: 'Calls sent', labels: ['lane'] },
   lane_client_failures_total: {
     type: 'counter',
@@ -34,7 +26,6 @@ export const runtimeMetrics = declareMetrics({
     labels: ['lane', 'code'],
   },
   lane_client_frames_total: { type: 'counter', help: 'Request frames sent', labels: ['lane'] },
-  lane_client_in_flight: { type: 'gauge', help: 'Calls waiting for an answer', labels: ['lane'] },
   lane_client_replicas: { type: 'gauge', help: 'Replicas that can take calls', labels: ['lane'] },
   lane_client_resends_total: {
     type: 'counter',
@@ -49,8 +40,6 @@ export const runtimeMetrics = declareMetrics({
     help: 'Calls dropped because their deadline had passed',
     labels: ['lane'],
   },
-  lane_server_frames_total: { type: 'counter', help: 'Request frames received', labels: ['lane'] },
-  lane_server_in_flight: { type: 'gauge', help: 'Calls taken and not yet answered', labels: ['lane'] },
   lane_server_shed_total: {
     type: 'counter',
     help: 'Calls refused because too many were in flight',

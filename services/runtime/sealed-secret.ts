@@ -1,22 +1,16 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /**
- * The keys that encrypt signing secrets in the database (AES-256-GCM). Each secret starts with the name of its key,
- * so that keys can be rotated. The company is authenticated data: a secret that was copied to another company's row
- * does not decrypt.
- *
+ * The keys that encrypt secrets in the database (AES-256-GCM). The company is authenticated data: a secret
+ * copied to another company's row does not decrypt.
  * Layout: version (1 byte, 1), length of the key's name (1 byte), name, nonce (12), tag (16), ciphertext.
  */
 export interface KeyRing {
-  /** The name of the key that encrypts new secrets. */
   readonly sealsWith: string;
   readonly keys: ReadonlyMap<string, Buffer>;
 }
 
-/**
- * Reads `name:key,name:key`, each key 32 bytes in base64. The first encrypts new secrets; all decrypt.
- * @throws Error whose message never contains a key.
- */
+/** Reads `name:key,name:key`; the first key encrypts. @throws Error whose message never contains a key. */
 export const parseKeyRing = (text: string): KeyRing => {
   const keys = new Map<string, Buffer>();
   for (const entry of text.split(',')) {
@@ -51,7 +45,6 @@ export const openSecret = (ring: KeyRing, companyId: number, sealed: Uint8Array)
   return decipher.update(bytes.subarray(textAt), undefined, 'utf8') + decipher.final('utf8');
 };
 
-/** The name of the key that encrypted a secret. */
 export const sealedWith = (sealed: Uint8Array): string =>
   Buffer.from(sealed.buffer, sealed.byteOffset + 2, sealed[1]).toString();
 

@@ -22,7 +22,7 @@ export interface TraceparentParts {
   readonly flags: number;
 }
 
-/** Parses a W3C trace context (https://www.w3.org/TR/trace-context/). Undefined if it is invalid. */
+/** Parses a W3C trace context (https://www.w3.org/TR/trace-context/). */
 export const traceparentParts = (traceparent: string): TraceparentParts | undefined => {
   if (traceparent.length !== 55) return undefined;
   const [, traceId, spanId, flags] = version00.exec(traceparent) ?? [];
@@ -33,8 +33,7 @@ export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts):
   `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 
 /**
- * The trace context of the next hop: the caller's trace id and flags with a new span id, or a new unsampled trace if
- * the caller sent no valid one.
+ * The trace context of the next hop; a new unsampled trace if `incoming` is invalid.
  * @param recorded false clears the caller's sampled flag.
  */
 export const childTraceparent = (incoming: string, recorded = true): string => {

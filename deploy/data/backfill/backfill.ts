@@ -4,23 +4,20 @@ import { type Connection, createConnection, type ResultSetHeader, type RowDataPa
 
 interface BackfillOptions {
   readonly table: string;
-  /** SQL, as after SET. */
   readonly set: string;
-  /** SQL: the rows that still need the change. It must be false for a row after the change. */
+  /** SQL. It must be false for a row after the change. */
   readonly where: string;
-  /** The most rows that one transaction reads and locks; 500 by default. */
+  /** 500 by default. */
   readonly chunkRows?: number;
-  /** The pause between two transactions, for other writers; 20 ms by default. */
+  /** Between two transactions; 20 ms by default. */
   readonly pauseMs?: number;
-  /** Called after each chunk with the rows looked at and changed so far. */
   readonly onChunk?: (looked: number, changed: number) => void;
 }
 
 /**
- * Changes the rows of a table chunk by chunk along its primary key, each chunk in its own transaction. It may be
- * interrupted and restarted. Rows written meanwhile are not visited again: the services must already write them
- * correctly.
- * @returns how many rows it changed; 0 if nothing was left to do.
+ * Changes the rows of a table chunk by chunk along its primary key, each chunk in its own transaction. It may
+ * be interrupted and restarted. Services must already write new rows correctly.
+ * @returns how many rows it changed.
  */
 export const backfill = async (mysqlUrl: string, options: BackfillOptions): Promise<number> => {
   const { table, set, where, chunkRows = 500, pauseMs = 20, onChunk } = options;

@@ -3,8 +3,7 @@ import { ConfigError, parseConfig, readEnv } from '@causeway/runtime';
 import { migrateConfig } from '../../migrate/config.ts';
 import { backfill } from './backfill.ts';
 
-// Backfills a column that a migration has added, under traffic: see ../README.md. Run it until it reports 0 changed
-// rows. Exits 78 (EX_CONFIG) for an invalid setting or option.
+// Backfills a column that a migration has added: see ../README.md. Exits 78 for an invalid setting or option.
 
 try {
   const { MYSQL_URL } = parseConfig(migrateConfig, readEnv());

@@ -3,8 +3,8 @@ import { ConfigError, parseConfig, readEnv } from '@causeway/runtime';
 import { migrateConfig } from '../../migrate/config.ts';
 import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
-// Moves ids and sequences of a restored database ahead before any service uses it: see ../README.md. Exits 78
-// (EX_CONFIG) for an invalid setting or option, and 1 if it failed; it may then be run again.
+// Moves ids and sequences of a restored database ahead: see ../README.md. Exits 78 for an invalid setting or
+// option.
 
 /** Enough for a thousand events a second over almost three hours. */
 const defaultAhead = '10000000';

@@ -2,33 +2,24 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 
 interface Moved {
-  /** The next id of each table with AUTO_INCREMENT. */
   readonly nextIds: Readonly<Record<string, number>>;
-  /** Companies whose event sequences were moved ahead. */
   readonly companies: number;
-  /** How many rows of each table were deleted. */
   readonly ended: Readonly<Record<string, number>>;
 }
 
-/** The database is not in the required state; the message says what to do. */
 export class MoveAheadError extends Error {
   override readonly name = 'MoveAheadError';
 }
 
 /**
- * Makes a restored database safe to use. Callers and receivers have seen more than it knows: ids and event numbers
- * that it would assign again, and sessions and links that had ended.
- *
- * - Every new id is `ahead` larger: receivers would take an event with an old event's id for a duplicate, and callers
- * would take a client with another client's id for that client.
- * - Every company's event sequence is moved ahead too, including those of companies without events: a reader of the
- * event log continues from the last number it has seen, and would miss events with smaller ones.
- * - Sessions, open invitations and password reset links end: some of them had ended, or been used, after the moment.
- *
- * Nothing else may be connected to the database. Running it twice skips more numbers and does no other harm.
+ * Makes a restored database safe to use: callers and receivers have seen more ids and events than it knows.
+ * - Every new id and every company's event sequence is `ahead` larger: receivers would take an event with an
+ * old event's id for a duplicate, and a reader of the event log would miss events with smaller numbers.
+ * - Sessions, open invitations and password reset links end, because some had ended after the moment.
+ * Running it twice skips more numbers and does no other harm.
  * @param ahead more than the ids that any table has assigned since the moment.
- * @throws MoveAheadError if something is connected, the user may not list connections (PROCESS), or `ahead` would
- * exceed the numbers that JSON can carry.
+ * @throws MoveAheadError if something else is connected, the user may not list connections (PROCESS), or
+ * `ahead` would exceed the numbers that JSON can carry.
  */
 export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved> => {
   const connection = await createConnection({ ...parseMysqlUrl(mysqlUrl), supportBigNumbers: true });
@@ -50,7 +41,6 @@ export const moveAhead = async (mysqlUrl: string, ahead: number): Promise<Moved>
   }
 };
 
-/** Tables whose rows grant access. */
 const passes = ['portal_sessions', 'portal_invitations', 'portal_password_resets'];
 
 const requireAlone = async (connection: Connection): Promise<void> => {

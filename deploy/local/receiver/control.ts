@@ -1,5 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Receiver } from './receiver.ts';
+import type { Verdict } from './signature.ts';
+
+export interface Received {
+  readonly atMs: number;
+  readonly path: string;
+  readonly id: string;
+  readonly type: string;
+  readonly attempt: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly verdict: Verdict;
+}
+
+export interface Receiver {
+  /** Without a slash at its end. A subscription's URL is this with any path, and a behaviour as its query. */
+  readonly url: string;
+  /** The latest deliveries, in the order in which they arrived; empty while counting. */
+  readonly received: readonly Received[];
+  /** How often, by path and id. */
+  readonly arrivals: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** Deliveries open at the same time since the last reset; 0 while counting. */
+  mostAtATime: number;
+  counts(): { readonly deliveries: number; readonly connections: number; readonly open: number };
+  trust(secret: string): void;
+  /** Sets how deliveries to a path are answered, in place of their URL's query; undefined undoes that. */
+  behave(path: string, behaviour: string | undefined): void;
+  /** Answers every delivery, if set; one that it does not answer hangs. Not called while counting. */
+  answer: ((response: ServerResponse, received: Received) => void) | undefined;
+  forget(): void;
+  down(): Promise<void>;
+  up(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /**
  * What a person or a test asks of a running receiver:
@@ -68,7 +101,6 @@ const summary = (times: readonly number[]) => ({
   moreThanOnce: times.filter((one) => one > 1).length,
 });
 
-/** A text field of a JSON object, or undefined. */
 const fieldOf = (text: string, name: string): string | undefined => {
   try {
     const value = (JSON.parse(text) as Readonly<Record<string, unknown>>)[name];

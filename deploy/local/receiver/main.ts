@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startReceiver } from './receiver.ts';
 
-// `node deploy/local/bootstrap.mjs deploy/local/receiver/main.ts [--port N] [--count]`: a receiver as the
-// target of subscriptions. `npm start` runs one, which ends with its supervisor.
+// `node deploy/local/bootstrap.mjs deploy/local/receiver/main.ts [--port N] [--count]`; `npm start` runs one.
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, count: { type: 'boolean', default: false } },

@@ -3,15 +3,13 @@ import { join } from 'node:path';
 import { freePort, isPortFree } from '../ports.ts';
 import { type Run, runService } from '../supervisor.ts';
 
-/** A webhook receiver beside the cluster, as a target for a first subscription. */
 interface OfferedReceiver {
   readonly url: string;
   launch(): Promise<Run>;
 }
 
 /**
- * Keeps its port across starts of a home, because subscriptions to it are kept too; if the port is taken, it uses
- * another.
+ * Keeps its port across starts of a home, because subscriptions to it are kept too; unless the port is taken.
  */
 export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): Promise<OfferedReceiver> => {
   const port = await portOf(join(home, 'receiver.port'), host);

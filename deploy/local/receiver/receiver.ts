@@ -3,65 +3,25 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { act, type Behaviour } from './behaviour.ts';
-import { answerControl } from './control.ts';
-import { type Verdict, verdictOn } from './signature.ts';
+import { answerControl, type Received, type Receiver } from './control.ts';
+import { verdictOn } from './signature.ts';
+
+export type { Received, Receiver } from './control.ts';
 
 export interface ReceiverOptions {
-  /** 0, the default, takes a free one. */
   readonly port?: number;
   readonly host?: string;
   /** Key and certificate, to be reached by https. */
   readonly tls?: Pick<ServerOptions, 'key' | 'cert'>;
   /** Keeps only the events' ids, for large numbers of deliveries. */
   readonly counting?: boolean;
-  /** Called with each delivery while counting. */
   readonly counted?: (path: string, headers: readonly string[], body: Buffer) => void;
-  /** How many of the latest deliveries to keep; all by default. */
   readonly keep?: number;
-  /** Called with a line for people about each delivery. */
   readonly say?: (line: string) => void;
 }
 
-/** A delivery as it arrived. */
-export interface Received {
-  readonly atMs: number;
-  readonly path: string;
-  readonly id: string;
-  readonly type: string;
-  readonly attempt: number;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly verdict: Verdict;
-}
-
-export interface Receiver {
-  /** Without a slash at its end. A subscription's URL is this with any path, and a behaviour as its query. */
-  readonly url: string;
-  /** The latest deliveries, in the order in which they arrived; empty while counting. */
-  readonly received: readonly Received[];
-  /** How often each event arrived, by path and id. */
-  readonly arrivals: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The most deliveries open at the same time since the test last reset it; 0 while counting. */
-  mostAtATime: number;
-  /** All requests that were deliveries, and all connections. */
-  counts(): { readonly deliveries: number; readonly connections: number; readonly open: number };
-  /** Checks signatures with this secret too from now on. */
-  trust(secret: string): void;
-  /** Sets how deliveries to a path are answered, instead of by their URL's query; undefined undoes that. */
-  behave(path: string, behaviour: string | undefined): void;
-  /** Answers every delivery, if set; one that it does not answer hangs. Not called while counting. */
-  answer: ((response: ServerResponse, received: Received) => void) | undefined;
-  forget(): void;
-  /** Refuses connections until `up`. */
-  down(): Promise<void>;
-  up(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
- * A webhook receiver that answers as told: by a query (see `Behaviour`) or by a function. Paths below `/_` control it
- * (see control.ts); every other path takes deliveries.
+ * A webhook receiver that answers as a query (`Behaviour`) or a function says. Paths below `/_` control it.
  */
 export const startReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {
   const { port = 0, host = '127.0.0.1', tls, counting = false, counted, keep = Infinity, say } = options;
@@ -181,7 +141,6 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
   return receiver;
 };
 
-/** Answers as most deliveries are answered, at the least cost. */
 const quick = (response: ServerResponse): string => {
   response.writeHead(200, ['Content-Type', 'text/plain', 'Content-Length', '9']).end('thank you');
   return '200';

@@ -2,13 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type Verdict = 'valid' | 'invalid' | 'stale' | 'unsigned' | 'unchecked';
 
-/** How old a signature may be, as receivers are advised to hold it. */
 const toleranceMs = 300_000;
 
-/**
- * Checks `X-Webhook-Signature` as the contract tells a receiver to ("Deliveries"), sharing no code
- * with the sender: the hex HMAC-SHA256 of `<timestamp>.<raw body>`, one of several where secrets overlap.
- */
+/** Checks `X-Webhook-Signature` (contract, "Deliveries"), sharing no code with the sender. */
 export const verdictOn = (
   secrets: readonly string[],
   timestamp: string,

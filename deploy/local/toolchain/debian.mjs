@@ -3,22 +3,21 @@ import { join } from 'node:path';
 import { isDiskFull, onPath, requireSpace, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
-/** Debian's multiarch name and the loader's file name, by Node's name of the architecture. */
+/** By Node's name of the architecture. */
 export const machines = {
   x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
   arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** Whether the system's own apt can fetch packages for us. */
 export const hasApt = () =>
   ['apt-get', 'apt-config', 'dpkg', 'dpkg-deb'].every((name) => onPath(name) !== null);
 
-// mysqld and nats-server run without these; declaring them installed saves a fifth of the download.
+// mysqld and nats-server run without these; leaving them out saves a fifth of the download.
 const notNeeded = ['perl', 'systemd-standalone-sysusers'];
 
 /**
- * Unpacks Debian packages with all their libraries into `target`, without root and without changing the system: apt
- * runs on a private state and checks signatures with the system's keys.
+ * Unpacks Debian packages with their libraries into `target`, without root: apt runs on a private state and
+ * checks signatures with the system's keys.
  */
 export async function unpackDebian({ packages, target, work }) {
   requireSpace(work, 700, 'MySQL, NATS and their libraries');
@@ -66,8 +65,7 @@ async function download(packages, work) {
       { env },
     );
   };
-  // A mirror in the middle of its daily update can serve an index whose files have moved; the second attempt
-  // succeeds.
+  // A mirror in the middle of its update can serve an index whose files have moved.
   await fetch().catch((error) => (isDiskFull(error.output) ? Promise.reject(error) : fetch()));
   const archives = join(work, 'cache/archives');
   return readdirSync(archives)
@@ -89,7 +87,6 @@ async function unpack(files, target) {
   renameSync(fresh, target);
 }
 
-/** The Debian mirror in this machine's apt settings. */
 async function mirror() {
   const uris = await run('apt-get', ['update', '--print-uris']);
   for (const [, base, suite] of uris.matchAll(/^'(\S+?)\/dists\/([^/']+)\/(?:In)?Release'/gm)) {
@@ -101,7 +98,7 @@ async function mirror() {
   );
 }
 
-/** The host's network settings for apt (proxies, retries), and none of its other settings. */
+/** The host's proxies and retries, and none of its other settings. */
 async function configuration(work) {
   const host = await run('apt-config', ['dump']);
   const kept = host.split('\n').filter((line) => /^Acquire::(?!IndexTargets|Languages)/.test(line));

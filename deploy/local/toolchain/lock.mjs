@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Runs `work` while holding an exclusive lock on `file`. The lock is the kernel's (flock), held by a child that ends
- * when its stdin closes, so it is released however this process ends.
+ * Runs `work` while holding an exclusive lock on `file`: the kernel's (flock), held by a child, so it is
+ * released however this process ends.
  */
 export async function withLock(file, work) {
   mkdirSync(dirname(file), { recursive: true });

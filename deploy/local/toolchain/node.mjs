@@ -23,7 +23,6 @@ export async function glibcVersion() {
 export const isNewEnough = ([major, minor]) =>
   major > minimumGlibc[0] || (major === minimumGlibc[0] && minor >= minimumGlibc[1]);
 
-/** The running Node if it is new enough, otherwise the packaged one. */
 export function baseNode(root) {
   if (Number(process.versions.node.split('.')[0]) >= minimumNodeMajor) {
     return { file: process.execPath, version: process.versions.node };
@@ -38,7 +37,6 @@ export function baseNode(root) {
   );
 }
 
-/** A copy of a Node that uses a newer C library of its own. */
 export async function patchedNode({ source, target, libraries }) {
   const node = join(target, 'node');
   if (existsSync(node)) return node;
@@ -57,11 +55,10 @@ export async function patchedNode({ source, target, libraries }) {
   return node;
 }
 
-// A program is bound to its C library by two strings in its ELF headers: the loader's path (PT_INTERP) and
-// the folders searched for libraries (DT_RUNPATH). To change them without moving anything that is already
-// addressed, both go to a new segment at the end of the file. (patchelf instead grows the first segment
-// downwards, which in Node's 120 MB non-relocatable binary overlaps the second and crashes at start.)
-// Source of the layout: System V ABI, "Object Files"; 64-bit little-endian only.
+// A program is bound to its C library by the loader's path (PT_INTERP) and the library folders (DT_RUNPATH)
+// in its ELF headers (System V ABI, "Object Files"; 64-bit little-endian only). To change them without moving
+// anything, both go to a new segment at the end of the file. patchelf would grow the first segment downwards,
+// which in Node's non-relocatable binary overlaps the second and crashes at start.
 
 const PT_LOAD = 1;
 const PT_DYNAMIC = 2;
@@ -74,7 +71,6 @@ const DT_RUNPATH = 29n;
 const DT_FLAGS_1 = 0x6ffffffbn;
 const pageBytes = 0x10000;
 
-/** Returns a copy of the program that starts with `loader` and looks for its libraries in `folder`. */
 function rebind(program, { loader, folder }) {
   const table = Number(program.readBigUInt64LE(32));
   const size = program.readUInt16LE(54);
@@ -96,8 +92,8 @@ function rebind(program, { loader, folder }) {
   const offset = roundUp(program.length);
   const address = roundUp(Math.max(...loads.map((load) => u64(load, 16) + u64(load, 40))));
 
-  // The new segment takes over the header of the note (a build id, which nobody reads at run time). Segments must be
-  // listed by rising address, so it goes last.
+  // The new segment takes over the header of the note (a build id). Segments must be listed by rising
+  // address.
   const added = header(size, {
     type: PT_LOAD,
     flags: 6,
@@ -131,7 +127,6 @@ function rebind(program, { loader, folder }) {
   return result;
 }
 
-/** The dynamic section's string table, and how to point the section to a longer one. */
 function dynamicStrings(program, dynamic, loads) {
   const start = u64(dynamic, 8);
   const entries = Array.from({ length: u64(dynamic, 32) / 16 }, (_, i) => start + i * 16);

@@ -4,10 +4,7 @@ import { withLock } from './lock.mjs';
 import { isDiskFull, requireSpace, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
-/**
- * Makes node_modules match package-lock.json. It compares with npm's own record of the installation, so a manual
- * `npm install` counts and an interrupted one does not.
- */
+/** Makes node_modules match package-lock.json, by npm's own record of the installation. */
 export async function ensurePackages(root, cache) {
   if (installed(root)) return;
   await withLock(
@@ -33,12 +30,11 @@ function installed(root) {
 }
 
 async function install(root) {
-  // `npm ci` begins by deleting node_modules. If there is one in use, only the difference is installed.
+  // `npm ci` would delete a node_modules in use.
   const verb = existsSync(join(root, 'node_modules', '.package-lock.json'))
     ? ['install', '--no-save']
     : ['ci'];
-  // The installer runs on the host's Node, which may be older than the packages require: EBADENGINE warnings are
-  // expected and hidden, errors are shown.
+  // The host's Node may be older than the packages require.
   const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
   const [command, first] = npm();
   try {

@@ -7,10 +7,8 @@ import { onPath } from './run.mjs';
 import { SetupError } from './terminal.mjs';
 
 /**
- * Provides programs that only some commands need, when one asks for them: from PATH if they are there, otherwise from
- * Debian packages in `cache`.
- * @param wanted the package of each program, or several: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`; the program is
- * looked for in `usr/bin` and `usr/sbin` of the packages.
+ * Provides programs that only some commands need: from PATH, otherwise from Debian packages in `cache`.
+ * @param wanted the packages of each program: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`.
  * @returns `{command, args}` by program; `args` precede any other arguments.
  */
 export async function providePrograms(cache, wanted) {

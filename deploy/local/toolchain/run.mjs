@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { SetupError } from './terminal.mjs';
 
-/** Runs a program and returns its output; a failure carries the program's own output. */
+/** A failure carries the program's own output. */
 export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -24,7 +24,6 @@ export function run(command, args, options = {}) {
   });
 }
 
-/** The first program of this name on PATH, or null. */
 export function onPath(name) {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const file = join(folder, name);
@@ -36,7 +35,7 @@ export function onPath(name) {
   return null;
 }
 
-/** Fails early, with a clear message, instead of half-way with ENOSPC. */
+/** Fails early, instead of half-way with ENOSPC. */
 export function requireSpace(folder, neededMiB, purpose) {
   let place = folder;
   while (!existsSync(place)) place = dirname(place);

@@ -1,17 +1,15 @@
-// Progress messages of the bootstrap. Everything goes to stderr, so that the stdout of commands with a
-// machine-readable answer (`--json`) stays clean.
+// Everything goes to stderr, so that the stdout of commands with a machine-readable answer (`--json`) stays
+// clean.
 
 const tty = process.stderr.isTTY === true;
 const paint = (code, text) => (tty && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text);
 
-/** An expected failure: one sentence with a way out. Its cause, if text, is the output of the failed tool. */
+/** One sentence with a way out. Its cause, if text, is the output of the failed tool. */
 export class SetupError extends Error {
   name = 'SetupError';
 }
 
-/**
- * Runs `work` under a line that counts the seconds; without a terminal, it prints a line only if `work` takes long.
- */
+/** Without a terminal, it prints a line only if `work` takes long. */
 export async function step(title, work) {
   const began = Date.now();
   const line = () => `${paint(2, '›')} ${title} … ${Math.round((Date.now() - began) / 1000)} s`;
@@ -33,7 +31,6 @@ export async function step(title, work) {
   }
 }
 
-/** Prints the message (and the tool's output, if there is any) and exits with status 1. */
 export function giveUp(error) {
   const expected = error.name === 'SetupError';
   const detail = expected ? error.cause : error.stack;

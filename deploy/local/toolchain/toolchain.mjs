@@ -7,15 +7,13 @@ import { baseNode, glibcVersion, isNewEnough, packagedNode, patchedNode } from '
 import { onPath, run } from './run.mjs';
 import { SetupError } from './terminal.mjs';
 
-/**
- * Increment this when the toolchain is built differently: existing ones are then left alone and a new one is built.
- */
+/** Increment this when the toolchain is built differently. */
 const recipe = 1;
 
 /**
- * Finds or creates the programs that the cluster runs on, and returns the path of a JSON file that names them:
- * `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`. A server is
- * null if the environment names one to use instead.
+ * Finds or creates the programs that the cluster runs on, and returns the path of a JSON file that names
+ * them: `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`.
+ * A server is null if the environment names one to use instead.
  */
 export async function ensureToolchain(root, cache, external) {
   const mysqldOnPath = external.mysql ? null : onPath('mysqld');
@@ -113,7 +111,7 @@ function complete(file) {
   return [node, mysqld?.command, natsServer?.command].every((path) => path === undefined || existsSync(path));
 }
 
-/** Everything that the choice depends on; a change gives another toolchain. */
+/** A change of any of these gives another toolchain. */
 function key(root, cache, external, ...programs) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 
-/** The alert rules for the Prometheus operator; the file is committed, so that manifests can be applied directly. */
+/** Committed, so that manifests can be applied directly. */
 export const ruleFile = new URL('../../k8s/components/prometheus-operator/rules.yaml', import.meta.url);
 
-/** Renders `rules.yaml` as the operator's resource. */
 export const renderRule = (): string => {
   const rules: unknown = parse(readFileSync(new URL('../rules.yaml', import.meta.url), 'utf8'));
   const resource = {

@@ -2,8 +2,6 @@ import { parseConfig, readEnv, runProcess } from '@causeway/runtime';
 import { serversConfig } from './config.ts';
 import { watchServers } from './watch.ts';
 
-// Exports what Prometheus should know about the servers, backups and disks that the services depend on.
-
 await runProcess(
   'servers',
   () => parseConfig(serversConfig, readEnv()),

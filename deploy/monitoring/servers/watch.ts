@@ -11,10 +11,7 @@ import {
 } from '@causeway/runtime';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 
-/**
- * Measures the servers, backups and disks every few seconds. A value that cannot be measured disappears instead of keeping
- * its last value.
- */
+/** A value that cannot be measured disappears instead of keeping its last value. */
 export const watchServers = (options: WatchOptions): { stop(): Promise<void> } => {
   const loops = [
     ...options.natsUrls.map((url) => watchNats(url, options)),
@@ -74,7 +71,6 @@ const watchDisk = (path: string, options: WatchOptions): Repeated => {
   return every(path, options, async () => free.set(await readFreeRatio(path)));
 };
 
-/** Measures a server, and whether it can be measured. */
 const watchedServer = <State extends NatsState | MysqlState>(
   server: string,
   options: WatchOptions,
@@ -110,7 +106,6 @@ const asNumber = (flag: boolean | undefined): number | undefined =>
 
 interface WatchOptions {
   readonly natsUrls: readonly string[];
-  /** The primary first. */
   readonly mysqlUrls: readonly string[];
   readonly backup: string | undefined;
   readonly paths: readonly string[];
@@ -120,7 +115,6 @@ interface WatchOptions {
   readonly metrics: Metrics;
 }
 
-/** The metrics of the servers, backups and disks that the services depend on. */
 export const serversMetrics = declareMetrics({
   backup_age_seconds: { type: 'gauge', help: 'Age of the newest dump' },
   backup_binlog_behind_seconds: {
@@ -158,17 +152,12 @@ export const serversMetrics = declareMetrics({
 });
 
 interface MysqlState {
-  /** Undefined for a server that is no replica. */
   readonly replica: { readonly running: boolean; readonly lagSeconds: number | undefined } | undefined;
-  /** Undefined without a binary log. */
   readonly binlog: { readonly file: string; readonly position: number } | undefined;
   readonly certificateEndMs: number | undefined;
 }
 
-/**
- * Asks a MySQL server about itself. Its user needs `REPLICATION CLIENT`.
- * @throws if it does not answer within five seconds
- */
+/** Its user needs `REPLICATION CLIENT`. @throws if it does not answer within five seconds */
 export const readMysql = async (url: string): Promise<MysqlState> => {
   // Its user has no privilege on any database, so it may not connect to one.
   const { database: _, ...server } = parseMysqlUrl(url);
@@ -197,17 +186,16 @@ export const readMysql = async (url: string): Promise<MysqlState> => {
 
 const timeoutMs = 5_000;
 
-/** What one NATS server reports about itself; undefined for what it does not know. */
+/** Undefined for what it does not know. */
 interface NatsState {
   readonly leaderKnown: boolean | undefined;
-  /** Undefined unless it is the leader. */
   readonly peersMissing: number | undefined;
   readonly fileRatio: number;
   readonly memoryRatio: number;
   readonly certificateEndMs: number | undefined;
 }
 
-/** Asks the monitoring endpoint of a NATS server. @throws if it does not answer within five seconds */
+/** @throws if it does not answer within five seconds */
 const readNats = async (url: string): Promise<NatsState> => {
   const ask = async <Answer>(path: string): Promise<Answer> => {
     const answer = await fetch(new URL(path, url), { signal: AbortSignal.timeout(timeoutMs) });
@@ -240,30 +228,26 @@ interface Jsz {
   readonly memory: number;
   readonly storage: number;
   readonly config: { readonly max_memory: number; readonly max_storage: number };
-  /** Only in a cluster. */
   readonly meta_cluster?: Cluster;
 }
 
 interface Cluster {
   readonly leader?: string;
   readonly cluster_size: number;
-  /** The other servers. Only the leader knows their state. */
   readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
 }
 
-/** The age of the newest dump in a folder; undefined if it has none. A dump that is being written has another name. */
+/** A dump that is being written has another name. */
 const readBackupAge = async (folder: string, nowMs: number): Promise<number | undefined> => {
   const dumps = (await readdir(folder)).filter((name) => name.endsWith('.sql.gz'));
   const timesMs = await Promise.all(dumps.map(async (name) => (await stat(join(folder, name))).mtimeMs));
   return timesMs.length === 0 ? undefined : Math.max(0, nowMs - Math.max(...timesMs));
 };
 
-/** Whether a folder's copy of the binary log reaches a position. */
 const hasBinlog = async (
   folder: string,
   { file, position }: { readonly file: string; readonly position: number },
 ): Promise<boolean> => {
-  // The names end in numbers of the same length.
   if ((await readdir(folder)).some((name) => /^binlog\.\d+$/.test(name) && name > file)) return true;
   const size = await stat(join(folder, file)).then(
     (found) => found.size,

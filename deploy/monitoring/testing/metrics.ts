@@ -1,3 +1,4 @@
+import { identityMetrics } from '@causeway/identity';
 import { createMetrics, runtimeMetrics } from '@causeway/runtime';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
@@ -8,6 +9,7 @@ import { serversMetrics } from '../servers/watch.ts';
 /** Every metric that the processes declare. */
 export const declaredMetrics = [
   runtimeMetrics,
+  identityMetrics,
   crmMetrics,
   dispatcherMetrics,
   gatewayMetrics,

@@ -1,3 +1,4 @@
+import { ensureLimitStreams } from '@causeway/identity';
 import {
   type GatewayAnswer,
   gatewayBucket,
@@ -6,7 +7,7 @@ import {
   Problem,
   type TableEntry,
 } from '@causeway/proto';
-import { type Bus, ensureLimitStreams } from '@causeway/runtime';
+import type { Bus } from '@causeway/runtime';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import { createInbox } from '@nats-io/transport-node';

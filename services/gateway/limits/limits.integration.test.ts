@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureLimitStreams } from '@causeway/identity';
 import { limitLogNumbers, limitLogStream } from '@causeway/proto';
-import { type Bus, connectBus, ensureLimitStreams } from '@causeway/runtime';
+import { type Bus, connectBus } from '@causeway/runtime';
 import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import type { Subscription } from '@nats-io/transport-node';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureLimitStreams } from '@causeway/identity';
 import { limitLogNumbers, limitLogStream } from '@causeway/proto';
-import { type Bus, connectBus, createMetrics, ensureLimitStreams } from '@causeway/runtime';
+import { type Bus, connectBus, createMetrics } from '@causeway/runtime';
 import { type TestNats, testNatsCluster } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';

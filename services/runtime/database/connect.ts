@@ -6,51 +6,26 @@ import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { createServerClock } from './clock.ts';
 import { createDriver } from './driver.ts';
-import { createPool, type Pool } from './pool.ts';
+import type { Database, DatabaseHandle } from './handle.ts';
+import { createPool } from './pool.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
-import { createShards, readVitessShards, type Shards, type ShardsOptions } from './shards.ts';
+import { createShards, readVitessShards, type ShardsOptions } from './shards.ts';
 import { createTenantGuard } from './tenant-guard.ts';
 import { tracedSend } from './traced.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
 
 /**
- * A service's handle on its database: Kysely's query builder with the tenant guard. Functions that work inside and
- * outside a transaction take `Kysely<DB>`; those that need a transaction take `Trx<DB>`.
- */
-export type Database<DB> = Kysely<DB> & DatabaseHandle;
-
-export interface DatabaseHandle {
-  /** Resolves when the server answers, and sets the clock. @throws DatabaseUnavailable */
-  ping(): Promise<void>;
-  /** The server's time, updated by each `ping`; this process's own time before the first. */
-  readonly now: () => Date;
-  /** Whether the server answers, as of less than a second ago, even without queries. */
-  isUp(): boolean;
-  /** The pool's current use. */
-  use: Pool['use'];
-  /** Runs a side effect in the background; `close` waits for it. A failure is logged. */
-  background(effect: () => unknown): void;
-  readonly retried: (reason: string) => void;
-  /** Undefined unless the database is sharded: see `byShard`. */
-  readonly shards: Shards | undefined;
-  /** Waits up to five seconds for running queries, then closes every connection. */
-  close(): Promise<void>;
-}
-
-/**
  * Opens a pool; nothing is connected before the first query or `ping`.
- *
- * Values are returned as follows. DATETIME(3): a `Date`, which can be used in a condition unchanged and which JSON
- * writes in ISO 8601 with milliseconds and `Z`. BIGINT: a number up to 2^53 - 1, a string beyond. DECIMAL: a string,
- * as written. TINYINT(1): 0 or 1. BLOB: a Buffer. `numAffectedRows` counts the matched rows, `numChangedRows` those
- * that changed.
+ * DATETIME(3) returns a `Date`, BIGINT a number up to 2^53 - 1 and a string beyond, DECIMAL a string,
+ * TINYINT(1) 0 or 1, BLOB a Buffer. `numAffectedRows` counts the matched rows, `numChangedRows` those that
+ * changed.
  */
 export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
-  const { poolSize, tenantTables, tenantColumn = 'company_id', log, metrics, tracer } = options;
+  const { poolSize, tenantTables, log, metrics, tracer } = options;
   const { statementTimeoutMs = 10_000 } = options;
   const address = parseMysqlUrl(options.url);
   const where = describeAddress(address);
-  const guard = createTenantGuard({ tenantTables, tenantColumn, log });
+  const guard = createTenantGuard({ tenantTables, log });
   const acquired = metrics?.timing(runtimeMetrics.database_acquire_seconds);
   const expired = metrics?.counter(runtimeMetrics.database_unanswered_total).cell();
   const pool = createPool({
@@ -131,27 +106,18 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
 };
 
 export interface DatabaseOptions {
-  /** See `parseMysqlUrl`. */
   readonly url: string;
   readonly poolSize: number;
-  /** Tables whose rows each belong to one tenant; the guard checks every query on them. */
   readonly tenantTables: ReadonlySet<string>;
-  /** The tenant column; `company_id` by default. */
-  readonly tenantColumn?: string;
   readonly connectTimeoutMs?: number;
-  /** How long a query may wait for a connection. */
   readonly acquireTimeoutMs?: number;
-  /** How many queries may wait; further ones fail at once. */
+  /** Further queries fail at once. */
   readonly queueLimit?: number;
-  /**
-   * How long a statement may go without an answer, about twice the longest budget of a call. Its connection is closed
-   * then, and its result unknown.
-   */
+  /** How long a statement may go without an answer. Then its connection is closed, and its result unknown. */
   readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
   /** `vtgate`: the URL leads to vtgate, and the shards are learned from it. */
   readonly shards?: 'vtgate' | ShardsOptions | undefined;
-  /** How the host's address is looked up; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
@@ -168,7 +134,6 @@ const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({
   createIntrospector: (db) => new MysqlIntrospector(db),
 });
 
-/** A new connection proves that the server answers; the query notices an idle one that has died. */
 const askTime = async <DB>(kysely: Kysely<DB>): Promise<number> => {
   const { rows } = await sql<{ server_time: Date }>`SELECT UTC_TIMESTAMP(3) AS server_time`.execute(kysely);
   const [row] = rows;

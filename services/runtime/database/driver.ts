@@ -8,10 +8,9 @@ import { throughShardSwitch } from './shards.ts';
 import type { Send, Statement } from './traced.ts';
 
 /**
- * Kysely's driver over the pool. Beyond Kysely's own driver it discards a connection in an unknown state, refuses
- * further statements in a transaction that the server has rolled back, passes each query to `check` before sending it,
- * limits the wait for each answer, and saves round trips: BEGIN and deferred statements (`later`) are sent together with
- * the next statement.
+ * Kysely's driver over the pool. It discards a connection in an unknown state, refuses further statements in
+ * a transaction that the server has rolled back, limits the wait for each answer, and sends BEGIN and
+ * deferred statements (`later`) together with the next statement.
  */
 export const createDriver = ({
   pool,
@@ -43,21 +42,17 @@ export const createDriver = ({
     beginTransaction: (connection) => (connection as Connection).begin(),
     commitTransaction: (connection) => (connection as Connection).commit(),
     rollbackTransaction: (connection) => (connection as Connection).rollback(),
-    // The pool's creator closes it, not Kysely.
     destroy: async () => {},
   };
 };
 
 export interface DriverOptions {
   readonly pool: Pool;
-  /** Throws at a query that may not run. */
   readonly check: (query: CompiledQuery) => void;
-  /** Wraps every statement. */
   readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
-  /** Called when vtgate has refused a transaction because it concerns several shards. */
   readonly onSpansShards?: (() => void) | undefined;
-  /** How long a statement may go without an answer. A change of a table has ten minutes. */
+  /** A change of a table has ten minutes. */
   readonly statementTimeoutMs: number;
 }
 
@@ -68,7 +63,6 @@ interface Connection extends DatabaseConnection {
   release(): void;
 }
 
-/** A statement that waits to be sent with the next one, and what to do with its result. */
 interface Unsent extends Statement {
   readonly onResult?: (result: QueryResult<unknown>) => void;
 }
@@ -99,7 +93,6 @@ const createConnection = ({
     try {
       const result = await server.ask<unknown>(limitMs, (done) => {
         if (more.length === 0) raw.query(first!.sql, first!.values as unknown[], done);
-        // Each with its own values, so that none can take those of its neighbour.
         else
           raw.query(
             statements.map(({ sql, values = [] }) => raw.format(sql, values as unknown[])).join('; '),
@@ -117,7 +110,7 @@ const createConnection = ({
 
   const run = traced ? traced(send) : send;
 
-  /** Sends the waiting statements and these in one round trip. The server stops at the first that fails. */
+  /** The server stops at the first that fails. */
   const runWithUnsent = async (...statements: readonly Statement[]): Promise<unknown> => {
     const before = unsent;
     unsent = [];
@@ -144,7 +137,6 @@ const createConnection = ({
         return { rows: [] };
       }
       check(query);
-      // The server takes several statements at once, but only this file joins them.
       if (query.sql.includes(';')) throw new Error(`a statement may hold no semicolon: ${query.sql}`);
       if (broken) throw broken;
       const statement = { sql: query.sql, values: query.parameters };
@@ -202,6 +194,5 @@ const asWritten = <Row>({ insertId, affectedRows, changedRows }: ResultSetHeader
 });
 
 const reads = /^\s*(?:\(?\s*select|with|set|do)\b/i;
-/** A change of a table copies or waits for it. */
 const changesTables = /^\s*(?:alter|create|drop|truncate|optimize)\b/i;
 const changeTimeoutMs = 600_000;

@@ -1,4 +1,4 @@
-/** No connection: the server is unreachable, or every connection is busy. Can be retried. */
+/** The server is unreachable, or every connection is busy. Can be retried. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
   readonly kind: 'unreachable' | 'busy' | 'closed';
@@ -9,15 +9,12 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/**
- * The connection was lost between COMMIT and its answer. The transaction is either fully committed or fully rolled
- * back; only the data can tell which.
- */
+/** The connection was lost between COMMIT and its answer: only the data can tell whether it was committed. */
 export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown';
 }
 
-/** A query that may leave its tenant. The message says what is missing or not supported, and what to write. */
+/** A query that may leave its tenant. */
 export class TenantGuardError extends Error {
   override readonly name = 'TenantGuardError';
 }
@@ -42,31 +39,25 @@ interface MysqlError {
 
 const asMysqlError = (error: unknown): MysqlError => (error instanceof Error ? (error as MysqlError) : {});
 
-/** InnoDB chose this transaction as a deadlock victim and rolled it back. */
 export const isDeadlock = (error: unknown): boolean => asMysqlError(error).errno === deadlock;
 
 /** A lock was not granted within `innodb_lock_wait_timeout`. Only the statement was rolled back. */
 export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error).errno === lockWaitTimeout;
 
-/** Another transaction holds a lock that the statement would not wait for (`NOWAIT`). */
 export const isLockedNoWait = (error: unknown): boolean => asMysqlError(error).errno === lockedNoWait;
 
-/** vtgate has refused a transaction, or a statement that writes, because it concerns several shards. */
 export const spansShards = (error: unknown): boolean =>
   asMysqlError(error).sqlMessage?.includes('multi-db transaction attempted') === true;
 
-/** The connection is gone, so the server has rolled back its transaction. */
+/** The server has rolled back the transaction. */
 export const isConnectionLost = (error: unknown): boolean => {
-  // It has the number of a query that was killed.
+  // A transaction that spans shards has the error number of a killed query.
   if (spansShards(error)) return false;
   const { errno, code, fatal } = asMysqlError(error);
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };
 
-/**
- * vtgate has refused the statement while a shard is split or gets another primary. It was not executed; a transaction is
- * rolled back.
- */
+/** vtgate refuses statements while a shard is split or gets another primary. Nothing was executed. */
 export const isShardSwitch = (error: unknown): boolean => {
   const { errno, sqlMessage } = asMysqlError(error);
   return (errno === unknownError || errno === internalError) && switchMessages.test(sqlMessage ?? '');
@@ -89,7 +80,6 @@ const switchMessages = new RegExp(
   ].join('|'),
 );
 
-/** The error is transient: the same statement may succeed later. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable ||
   error instanceof CommitOutcomeUnknown ||
@@ -98,17 +88,13 @@ export const isPassing = (error: unknown): boolean =>
   isDeadlock(error) ||
   isLockWaitTimeout(error);
 
-/** An insert met a row with the same primary key. */
 export const isDuplicateRow = (error: unknown, table: string): boolean =>
   keyOf(error)?.endsWith(`${table}.PRIMARY`) === true;
 
-/**
- * The name of the unique key that an insert or update violated (`PRIMARY` or the index's name). Undefined for any
- * other error.
- */
+/** `PRIMARY` or the index's name. */
 export const duplicateKey = (error: unknown): string | undefined => keyOf(error)?.split('.').at(-1);
 
-/** The key of a duplicate entry, with its table. Vitess writes more before and after MySQL's message. */
+/** Vitess writes more before and after MySQL's message. */
 const keyOf = (error: unknown): string | undefined => {
   const { errno, sqlMessage = '' } = asMysqlError(error);
   if (errno !== duplicateEntry) return undefined;

@@ -7,30 +7,23 @@ import { isLockWaitTimeout } from './errors.ts';
 import { sessionSql } from './session.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
 
-/** One owner's migrations: files `NNN-name.sql` in one folder, counted from 001 without a gap. */
+/** Files `NNN-name.sql`, counted from 001 without a gap. */
 export interface MigrationFolder {
   readonly name: string;
   readonly folder: string;
 }
 
-/** A file that cannot be run, or must not be; the message says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 /**
- * Brings a database up to date: creates it if it is missing, then runs the pending files in order, one set after
- * another. Concurrent callers are safe; they take turns.
- *
- * MySQL commits after each DDL statement, so a file cannot be undone as a whole. Each statement that ran is recorded:
- * after a failure, or a kill, the next run continues with the statement that failed, and the file may be changed from
- * that statement on. One statement can have run without having been recorded (killed between the two); then the next
- * run fails with MySQL's "already exists" and the message says how to mark it as done. Statements that change rows
- * are recorded in their own transaction, so never twice.
- *
- * A DDL statement needs an exclusive lock on its table for a moment. While it waits behind a long transaction, all
- * other queries wait behind it. So it waits at most a second, lets the others pass, and retries.
- *
+ * Creates the database if it is missing, then runs the pending files in order. Concurrent callers take turns.
+ * MySQL commits after each DDL statement, so each statement that ran is recorded, and the next run continues
+ * behind it. A statement that ran but was not recorded (killed between the two) fails with "already exists",
+ * and the message says how to mark it as done.
+ * A DDL statement needs an exclusive lock on its table. All other queries wait behind it, so it waits at most
+ * a second, lets the others pass, and retries.
  * @returns the files that ran, as `set/NNN-name.sql`.
  * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
  */
@@ -52,9 +45,7 @@ export const migrate = async (
 };
 
 interface MigrateOptions {
-  /** How long to retry a statement whose table is in use; ten minutes by default. */
   readonly retryForMs?: number;
-  /** Called on each retry, with the file's name. */
   readonly onWait?: (file: string) => void;
 }
 
@@ -64,7 +55,7 @@ interface MigrationFile {
   readonly set: string;
   readonly name: string;
   readonly statements: readonly string[];
-  /** One digest for the text up to the end of each statement; the last one covers the whole file. */
+  /** One for the text up to the end of each statement. */
   readonly digests: readonly string[];
 }
 
@@ -76,9 +67,7 @@ interface MigrationRecord {
 
 const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
 const lockTimeoutS = 120;
-/**
- * `lock_wait_timeout` applies to tables, `innodb_lock_wait_timeout` to rows. Other queries may have to wait as long.
- */
+/** `lock_wait_timeout` applies to tables, `innodb_lock_wait_timeout` to rows. */
 const session = `${sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 0 })}, lock_wait_timeout = 1`;
 
 const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
@@ -137,7 +126,6 @@ const readRecords = async (connection: Connection): Promise<ReadonlyMap<string, 
 
 const idOf = ({ set, name }: MigrationFile): string => `${set}/${name}`;
 
-/** @throws MigrationError if a statement that ran has changed in its file. */
 const pendingOf = (
   files: readonly MigrationFile[],
   records: ReadonlyMap<string, MigrationRecord>,
@@ -159,7 +147,7 @@ const changed = (file: MigrationFile, done: number): MigrationError =>
       'restore it and put the change into a new file',
   );
 
-/** Locks are global to the server, so the lock's name contains the database's, hashed to fit 64 characters. */
+/** Named locks are global to the server, so the name contains the database's, hashed to fit 64 characters. */
 const withLock = async <Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> => {
   const name = "CONCAT('migrate.', LEFT(SHA2(DATABASE(), 256), 40))";
   const [rows] = await connection.query<RowDataPacket[]>(`SELECT GET_LOCK(${name}, ${lockTimeoutS})`);
@@ -219,7 +207,6 @@ const runStatement = async (
   }
 };
 
-/** Begins a transaction and runs the statement in it, retrying while its table is in use. */
 const runWithRetry = async (
   connection: Connection,
   statement: string,
@@ -234,7 +221,6 @@ const runWithRetry = async (
     } catch (error) {
       if (!isLockWaitTimeout(error) || performance.now() + pauseMs > endMs) throw error;
     }
-    // Until the rollback it holds the locks on rows it had reached.
     await connection.query('ROLLBACK');
     onWait();
     await sleep(pauseMs);
@@ -255,9 +241,9 @@ const recordSql = (file: MigrationFile, done: number): string =>
   `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
 
 /**
- * Splits an SQL script at its semicolons as the server reads it: not inside strings, quoted names or comments.
- * Comments are dropped, except those that MySQL interprets (version comments, optimizer hints). `DELIMITER` is a
- * command of the mysql client and not supported: stored programs must be a single statement.
+ * Splits a script at its semicolons as the server reads it, and drops comments except those that MySQL
+ * interprets. `DELIMITER` is a command of the mysql client and not supported: stored programs must be a
+ * single statement.
  */
 export const splitStatements = (script: string): string[] => {
   const statements: string[] = [];

@@ -11,39 +11,34 @@ import {
   type ServerConnection,
 } from './server-connection.ts';
 
-/** Connections to one MySQL server. */
 export interface Pool {
   /** @throws DatabaseUnavailable at once while the server is unreachable. */
   acquire(): Promise<ServerConnection>;
   /** @param isUsable false closes it. */
   release(connection: ServerConnection, isUsable: boolean): void;
   use(): { readonly inUse: number; readonly waiting: number };
-  /** Whether the server answers, as of less than a second ago. */
   isReachable(): boolean;
   /** Waits up to five seconds until `isIdle`, then closes every connection. */
   close(isIdle: () => boolean): Promise<void>;
 }
 
 /**
- * Keeps up to `size` connections, and notices within a second when the server has gone, even if its packets just
- * vanish (README.md beside this file has the rules and the times).
+ * Keeps up to `size` connections, and notices within a second when the server has gone ([rules](README.md)).
  */
 export const createPool = (options: PoolOptions): Pool => {
   const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
   const silentMs = options.isVtgate ? silentVtgateMs : silentServerMs;
   const clock = createAwakeClock(watchEveryMs);
   const all = new Set<ServerConnection>();
-  /** The most recently used last. */
   const free: ServerConnection[] = [];
   const waiters: Waiter[] = [];
   let inUse = 0;
   let opening = 0;
-  /** When any connection last had an answer; undefined before the first. */
+  /** Undefined before the first answer. */
   let heardMs: number | undefined;
   let unreachable: Error | undefined;
   let probe: ServerConnection | undefined;
   let nextProbeMs = 0;
-  /** Where the host's name points to. */
   let addresses: readonly string[] = [];
   let nextLookUpMs = 0;
   let closed = false;
@@ -71,7 +66,6 @@ export const createPool = (options: PoolOptions): Pool => {
     nextLookUpMs = performance.now() + lookUpEveryMs;
     for (const connection of free.filter(isFormer)) drop(connection, movedAway(where));
   };
-  /** The host's name points to another server now. */
   const isFormer = (connection: ServerConnection): boolean => {
     const own = connection.address();
     return own !== undefined && addresses.length > 0 && !addresses.includes(own);
@@ -223,16 +217,12 @@ export const createPool = (options: PoolOptions): Pool => {
 
 export interface PoolOptions
   extends Pick<OpenOptions, 'address' | 'session' | 'connectTimeoutMs' | 'lookup'> {
-  /** Names the server in errors. */
   readonly where: string;
   readonly size: number;
-  /** How many may wait for a connection; further ones fail at once. */
   readonly queueLimit: number;
   readonly acquireTimeoutMs: number;
-  /** Whether the server is vtgate, which may be silent for some seconds. */
   readonly isVtgate: boolean;
   readonly log?: Log | undefined;
-  /** Called for each connection that is closed because its command had no answer. */
   readonly onExpired: () => void;
 }
 
@@ -243,7 +233,7 @@ interface Waiter {
 
 const watchEveryMs = 100;
 /**
- * How long nothing may be heard from the server while something is asked of it: until a new connection is tried, until
+ * How long the server may be silent while something is asked of it: until a new connection is tried, until
  * the server counts as unreachable, and until all connections are closed.
  */
 const silentServerMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
@@ -260,7 +250,6 @@ const endTimeoutMs = 1_000;
 /** After this process was frozen: the server has closed the connection, or is about to. */
 const isStale = (connection: ServerConnection): boolean => connection.quietMs() >= 2 * pingAfterMs;
 
-/** Says goodbye to the server, unless it is silent. */
 const end = async ({ raw, drop }: ServerConnection): Promise<void> => {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, endTimeoutMs);

@@ -11,22 +11,20 @@ import {
 export type Value = string | number | Date | Buffer | null;
 
 /**
- * Rows as one parameter of a query, which the driver writes as `(1, 2), (3, 4)`: for `(a, b) IN (…)` and `VALUES …`. The
- * query is the same for any number of rows; one with a placeholder for each value would have to be built for each number.
+ * Rows as one parameter, which the driver writes as `(1, 2), (3, 4)`: for `(a, b) IN (…)` and `VALUES …`. The
+ * query is the same for any number of rows.
  */
 export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
   if (rows.length === 0) throw new Error('a list in a query needs at least one row');
   return sql`${rows}`;
 };
 
-/** Runs a query about any number of rows. */
 interface PerCount<DB, Row, Result, More> {
   (
     db: Kysely<DB>,
     rows: readonly Row[],
     ...more: undefined extends More ? [] : [More]
   ): Promise<QueryResult<Result>>;
-  /** Sends it with the transaction's next statement: see `later`. */
   later(
     trx: Kysely<DB>,
     rows: readonly Row[],
@@ -35,9 +33,8 @@ interface PerCount<DB, Row, Result, More> {
 }
 
 /**
- * Makes queries about any number of rows whose text depends only on that number. Each number's query is built,
- * checked and compiled once for each database handle; building a query of twenty rows takes as long as MySQL needs to
- * run it.
+ * Makes queries about any number of rows. Each number's query is built, checked and compiled once per
+ * database handle; building a query of twenty rows takes as long as MySQL needs to run it.
  */
 export const perCountFor =
   <DB>() =>
@@ -75,17 +72,15 @@ export const perCountFor =
     );
   };
 
-/** A statement that is sent with the next one. */
 interface DeferredQuery extends CompiledQuery {
-  /** Gets the result once the statement has run. */
   readonly onResult: (result: QueryResult<unknown>) => void;
 }
 
 export const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onResult' in query;
 
 /**
- * Adds a statement to the transaction without waiting for it: it is sent in one round trip with the next statement that
- * is not deferred, at the latest with COMMIT. If it fails, that one fails with its error, and the transaction can only
+ * Adds a statement to the transaction: it is sent in one round trip with the next statement that is not
+ * deferred, at the latest with COMMIT. If it fails, that one fails with its error, and the transaction must
  * be rolled back.
  */
 export const later = async <Result>(
@@ -101,7 +96,6 @@ export const sendDeferred = async (trx: Pick<Kysely<unknown>, 'executeQuery'>): 
   await trx.executeQuery(nothing);
 };
 
-/** A query without a statement. */
 export const nothing: CompiledQuery = {
   query: RawNode.createWithSql(''),
   queryId: createQueryId(),

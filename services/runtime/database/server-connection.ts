@@ -3,14 +3,15 @@ import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
 import { type Connection, createConnection } from 'mysql2';
 import type { MysqlAddress } from './url.ts';
 
-/** One connection to MySQL that knows how long its server has been silent. */
 export interface ServerConnection {
   readonly raw: Connection;
   /** Sends a command. Answers arrive in the order of the commands. */
   ask<Result>(limitMs: number, send: (done: Done<Result>) => void): Promise<Result>;
-  /** When its current command was sent, by `now`, or the previous one was answered; undefined while nothing is asked. */
+  /**
+   * By `now`: when its current command was sent or the previous one answered; undefined while nothing is
+   * asked.
+   */
   askedMs(): number | undefined;
-  /** Whether the current command has waited for longer than its limit. */
   isOverdue(): boolean;
   /** How long ago it last answered, by the machine's clock. */
   quietMs(): number;
@@ -23,10 +24,7 @@ export interface ServerConnection {
 
 export type Done<Result> = (error: Error | null, result: Result) => void;
 
-/**
- * Begins to connect. The host's address is looked up each time. `ready` resolves when the server has accepted the
- * credentials and set the session.
- */
+/** Connects; the host's address is looked up each time. `ready` resolves when the session is set. */
 export const openServerConnection = (
   options: OpenOptions,
 ): { readonly connection: ServerConnection; readonly ready: Promise<void> } => {
@@ -59,7 +57,7 @@ export const openServerConnection = (
             else resolve(result);
           });
         } catch (error) {
-          // It could not be rendered, and was not sent.
+          // The command could not be rendered, and was not sent.
           settle();
           throw error;
         }
@@ -76,7 +74,6 @@ export const openServerConnection = (
     open = false;
     onClosed(connection);
   });
-  // The commands under way have got the error; the socket closes.
   raw.on('error', () => {});
 
   const ready = (async () => {
@@ -94,20 +91,16 @@ export const openServerConnection = (
 
 export interface OpenOptions {
   readonly address: MysqlAddress;
-  /** Run first. */
   readonly session: string;
   readonly connectTimeoutMs: number;
-  /** `dns.lookup` by default. */
   readonly lookup?: LookupFunction | undefined;
   readonly now: () => number;
-  /** Called with each answer. */
   readonly onHeard: () => void;
-  /** Called with the addresses to which the host's name points now. */
   readonly onAddresses: (addresses: readonly string[]) => void;
   readonly onClosed: (connection: ServerConnection) => void;
 }
 
-/** Looks up the host's addresses; calls back only if that succeeds. */
+/** Calls back only on success. */
 export const lookUpAddresses = (
   { address: { host }, lookup = systemLookup as LookupFunction }: Pick<OpenOptions, 'address' | 'lookup'>,
   found: (addresses: readonly string[]) => void,
@@ -119,7 +112,7 @@ export const lookUpAddresses = (
 const addressesOf = (result: string | readonly LookupAddress[]): readonly string[] =>
   typeof result === 'string' ? [result] : result.map((one) => one.address);
 
-/** The error of a command that was not answered in time. It may have been executed. */
+/** The command may have been executed. */
 export const noAnswer = (where: string, afterMs: number): Error =>
   Object.assign(new Error(`MySQL at ${where} gave no answer within ${afterMs} ms`), {
     code: 'ETIMEDOUT',

@@ -1,15 +1,9 @@
 /**
  * The statement that sets every connection's session before its first query.
- *
- * READ COMMITTED takes no gap locks, so concurrent inserts into neighbouring keys neither wait for nor deadlock each
- * other, and a batch sees recent commits. The price: a value read twice in one transaction can differ, so read values
- * that a decision depends on `for update`.
- *
- * The lock wait is short because transactions here last milliseconds. A wait of seconds means that the other side is
- * stuck, and a caller with a deadline is better served by a retry.
- *
- * The idle limit frees the locks of a client that is frozen or cut off in the middle of a transaction. The pool pings
- * its idle connections more often.
+ * READ COMMITTED takes no gap locks, so concurrent inserts into neighbouring keys neither wait for nor
+ * deadlock each other. The price: read values that a decision depends on `for update`.
+ * The lock wait is short because transactions here last milliseconds. The idle limit frees the locks of a
+ * client that is frozen or cut off; the pool pings its idle connections more often.
  */
 export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs, idleTimeoutS }: SessionLimits): string =>
   `SET time_zone = '+00:00', sql_mode = '${strictMode}', ` +
@@ -19,15 +13,13 @@ export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs, idleTimeoutS }: 
 
 export interface SessionLimits {
   readonly lockWaitTimeoutS: number;
-  /** Ends a SELECT that runs longer; MySQL has no such limit for writes. 0 means no limit. */
+  /** MySQL has no such limit for writes. 0 means no limit. */
   readonly selectTimeoutMs: number;
   /** The server closes a connection that sends nothing for longer, and rolls back its transaction. */
   readonly idleTimeoutS?: number;
 }
 
-/**
- * MySQL refuses a value that does not fit instead of cutting or converting it. Backslashes escape, as mysql2 needs.
- */
+/** Backslashes escape, as mysql2 needs. */
 const strictMode = [
   'STRICT_ALL_TABLES',
   'ONLY_FULL_GROUP_BY',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Database } from './connect.ts';
+import type { Database } from './handle.ts';
 import { byShard, createShards, keyspaceIdOf, partsByShard } from './shards.ts';
 
 const company = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });

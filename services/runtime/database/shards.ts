@@ -1,25 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import type { Database } from './connect.ts';
 import { DatabaseUnavailable, isShardSwitch, spansShards } from './errors.ts';
-
-/** The shards of a database that vtgate serves. */
-export interface Shards {
-  /**
-   * Learns which shards there are. The driver calls it when vtgate has refused a transaction because it spans shards: they
-   * were split. Merged shards need nothing, as smaller parts than necessary are as good.
-   */
-  learn(): Promise<void>;
-  /** Learns them unless that was done. */
-  ready(): Promise<void>;
-  /** The shard of a company, of those learned; empty if none of them has it. */
-  of(companyId: number): string;
-  /** The handle for work on a shard; without one, the database's own. */
-  readonly open?: ((shard: string) => unknown) | undefined;
-}
+import type { Database, Shards } from './handle.ts';
 
 export interface ShardsOptions {
-  /** Reads the names of the serving shards. Each is its range of keyspace IDs: `-80`, `80-c0`. */
+  /** Each name is a range of keyspace IDs: `-80`, `80-c0`. */
   readonly read: () => Promise<readonly string[]>;
   /** Opens a handle of its own for each shard, where no vtgate finds the shard of a row. */
   readonly open?: ((shard: string) => unknown) | undefined;
@@ -55,10 +40,9 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
   };
 };
 
-/** Some megabytes. */
 const maxHomes = 100_000;
 
-/** Keyspace IDs from `from` up to but not including `to`; empty for none. They compare as text. */
+/** From `from` up to but not including `to`; empty for none. They compare as text. */
 interface Range {
   readonly name: string;
   readonly from: string;
@@ -72,14 +56,10 @@ const rangeOf = (name: string): Range => {
 };
 
 /**
- * Runs `work` for parts of rows that belong to several companies, so that each part is in one shard: a transaction, and
- * a statement that writes, may concern only one. vtgate refuses others (`--transaction-mode=SINGLE`), because a
- * transaction over several shards can be half committed. The parts run side by side and succeed or fail on their own, so
- * `work` handles failures that must not concern the other parts.
- *
- * Without shards, `work` runs once with all rows. A part that vtgate refuses because its shard was split is divided again.
+ * Runs `work` for each shard's part of the rows: vtgate refuses a transaction over several shards
+ * (`--transaction-mode=SINGLE`), because it can be half committed. Without shards, `work` runs once with all
+ * rows. The parts run side by side, and a part whose shard was split is divided again.
  * @param work its handle is the one to use for these rows.
- * @returns the results of the parts.
  * @throws the first failure, after all parts have ended.
  */
 export const byShard = async <DB, Row, Result>(
@@ -127,7 +107,7 @@ interface Part<DB, Row> {
   readonly rows: readonly Row[];
 }
 
-/** Asks vtgate. The names are `keyspace/shard`; the services' database is the keyspace. */
+/** The names are `keyspace/shard`; the services' database is the keyspace. */
 export const readVitessShards = async <DB>(db: Kysely<DB>, keyspace: string): Promise<readonly string[]> => {
   const { rows } = await sql<Readonly<Record<string, string>>>`SHOW VITESS_SHARDS`.execute(db);
   const names = rows.map((row) => Object.values(row)[0] ?? '');
@@ -137,8 +117,8 @@ export const readVitessShards = async <DB>(db: Kysely<DB>, keyspace: string): Pr
 };
 
 /**
- * The keyspace ID of a company, as 16 hexadecimal digits: where Vitess's vindex `xxhash` puts its rows. It is the XXH64
- * of the id's decimal digits, the lowest byte first (https://xxhash.com; go/vt/vtgate/vindexes/xxhash.go).
+ * Where Vitess's vindex `xxhash` puts a company's rows, as 16 hexadecimal digits: the XXH64 of the id's
+ * decimal digits, the lowest byte first (https://xxhash.com; go/vt/vtgate/vindexes/xxhash.go).
  */
 export const keyspaceIdOf = (companyId: number): string => {
   const bytes = Buffer.alloc(8);
@@ -146,7 +126,7 @@ export const keyspaceIdOf = (companyId: number): string => {
   return bytes.toString('hex');
 };
 
-/** For fewer than 32 bytes, with seed 0. Longer input has a part of its own, and no id is that long. */
+/** Seed 0; enough for fewer than 32 bytes. */
 const xxh64 = (bytes: Buffer): bigint => {
   let hash = uint64(prime5 + BigInt(bytes.length));
   let at = 0;
@@ -173,8 +153,7 @@ const prime4 = 0x85ebca77c2b2ae63n;
 const prime5 = 0x27d4eb2f165667c5n;
 
 /**
- * Repeats `work` while vtgate refuses it because a shard is split or gets another primary, which takes about a second.
- * @param onRetry called before each repetition.
+ * Repeats `work` while vtgate switches a shard, which takes about a second.
  * @throws DatabaseUnavailable if that takes longer than `patienceMs`.
  */
 export const throughShardSwitch = async <Result>(

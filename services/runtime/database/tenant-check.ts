@@ -23,9 +23,8 @@ import { TenantGuardError } from './errors.ts';
 import { columnOf, createRawCheck, type RawCheck } from './tenant-raw.ts';
 
 /**
- * Makes the check that `createTenantGuard` describes. It supports selects from tables with inner and left joins,
- * updates of and deletes from one table, inserts of rows or of a select, and subqueries among the values. The builder
- * can name a table only by a TableNode, so the check refuses one in any other place, whatever node holds it.
+ * Supports selects from tables with inner and left joins, updates of and deletes from one table, inserts of
+ * rows or of a select, and subqueries among the values, and refuses a table in any other place.
  */
 export const createTenantCheck = (
   tables: ReadonlySet<string>,
@@ -42,14 +41,13 @@ export const createTenantCheck = (
 };
 
 interface Rules {
-  /** In lower case: some servers ignore the case of table names. */
+  /** Some servers ignore the case of table names. */
   readonly tables: ReadonlySet<string>;
   readonly column: string;
   readonly assertRaw: RawCheck;
 }
 
 const visit = (rules: Rules, node: OperationNode): void => {
-  // A reference names the table of a column. A value may be any object.
   if (ReferenceNode.is(node) || ValueNode.is(node) || PrimitiveValueListNode.is(node)) return;
   if (TableNode.is(node)) throw unsupported(`${node.table.identifier.name} in this place`);
   if (SelectQueryNode.is(node)) checkSelect(rules, node);
@@ -60,7 +58,6 @@ const visit = (rules: Rules, node: OperationNode): void => {
   else visitAll(rules, node);
 };
 
-/** Visits the nodes among an object's fields or a list's items. */
 const visitAll = (rules: Rules, parts: object): void => {
   for (const part of Object.values(parts)) {
     if (typeof part !== 'object' || part === null) continue;
@@ -121,7 +118,6 @@ const givesValue = (rows: OperationNode | undefined, at: number, columns: number
 const assertUnchanged = (rules: Rules, updates: readonly { readonly column: OperationNode }[]): void => {
   for (const { column } of updates) {
     const name = columnOf(column)?.toLowerCase().split('.').at(-1);
-    // Raw SQL in place of a column could name any.
     if (name === undefined || name === rules.column.toLowerCase())
       throw new TenantGuardError(`an update may not change ${rules.column}`);
   }
@@ -129,11 +125,13 @@ const assertUnchanged = (rules: Rules, updates: readonly { readonly column: Oper
 
 interface Source {
   readonly table: OperationNode | undefined;
-  /** The ON of its join. It binds no other table: a left join keeps all rows of the others. */
+  /** It binds no other table: a left join keeps all rows of the others. */
   readonly on?: OperationNode | undefined;
 }
 
-/** @throws TenantGuardError if no condition binds a tenant table. @returns whether there is one among the sources */
+/**
+ * @throws TenantGuardError if no condition binds a tenant table. @returns whether a source is a tenant table
+ */
 const assertBound = (rules: Rules, sources: readonly Source[], where?: OperationNode): boolean => {
   const named = sources.map(({ table, on }) => ({ ...tableOf(table), on }));
   const tenants = named.filter(({ name }) => rules.tables.has(name));
@@ -149,7 +147,6 @@ const assertBound = (rules: Rules, sources: readonly Source[], where?: Operation
   return tenants.length > 0;
 };
 
-/** Whether a condition compares a column with values. @param names the names of the column */
 const binds = (names: readonly string[], condition: OperationNode | undefined): boolean => {
   if (!condition) return false;
   if (ParensNode.is(condition)) return binds(names, condition.node);
@@ -178,7 +175,6 @@ const tableOf = (item: OperationNode | undefined): { readonly name: string; read
 const isValue = (node: OperationNode | undefined): boolean =>
   node !== undefined && ValueNode.is(node) && isId(node.value);
 
-/** Null, a boolean and an object are no ids. */
 const isId = (value: unknown): boolean =>
   ['number', 'bigint', 'string'].includes(typeof value) && value !== '';
 

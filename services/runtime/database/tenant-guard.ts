@@ -1,22 +1,17 @@
 import type { CompiledQuery, Kysely, KyselyPlugin, RootOperationNode } from 'kysely';
 import type { Log } from '../log.ts';
-import type { Database } from './connect.ts';
+import type { Database, Trx } from './handle.ts';
 import { createTenantCheck } from './tenant-check.ts';
-import type { Trx } from './transaction.ts';
 
 /**
  * Refuses a query that does not name its tenant, before it leaves the process.
- *
- * Each tenant table in a select, update or delete needs a condition of its own on the tenant column: equal to a value,
- * or `in` a list of values (tuples too). The condition must be joined by `and` in the WHERE, or in the ON that joins
- * the table. A subquery needs the same. An insert must give the column a value in each row, and no update may change
- * it. The guard supports the query shapes that the services build and refuses all others; `tenant-check.ts` lists
- * them, and `tenant-raw.ts` has the rules for raw SQL.
- *
+ * Each tenant table in a select, update or delete needs a condition on the tenant column, joined by `and` in
+ * the WHERE or in the ON of its join: equal to a value, or `in` a list of values (tuples too). An insert must
+ * give the column a value in each row, and no update may change it.
  * The guard finds mistakes. It is no defence against code that means harm, which could call `acrossTenants`.
  */
-export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGuardOptions): TenantGuard => {
-  const assertBound = createTenantCheck(tenantTables, tenantColumn);
+export const createTenantGuard = ({ tenantTables, log }: TenantGuardOptions): TenantGuard => {
+  const assertBound = createTenantCheck(tenantTables, 'company_id');
   const checked = new WeakSet<RootOperationNode>();
   const unguarded = new Map<string, GuardPlugin>();
 
@@ -47,21 +42,20 @@ export const createTenantGuard = ({ tenantTables, tenantColumn, log }: TenantGua
 };
 
 interface TenantGuard {
-  /** Checks a query once, when it is compiled, however often it runs. */
+  /** Checks a query when it is compiled. */
   readonly plugin: KyselyPlugin;
-  /** The driver calls it. Throws for a query that was compiled without the plugin. */
+  /** @throws for a query that was compiled without the plugin. */
   readonly assertChecked: (query: CompiledQuery) => void;
 }
 
 interface TenantGuardOptions {
   readonly tenantTables: ReadonlySet<string>;
-  readonly tenantColumn: string;
   readonly log?: Log | undefined;
 }
 
 /**
- * Returns a handle without the guard, in the same transaction if there is one, for the few jobs that span tenants.
- * Each `reason` is logged once, at debug. (Overloaded because TypeScript cannot infer `DB` through an intersection.)
+ * Returns a handle without the guard, in the same transaction if there is one, for the few jobs that span
+ * tenants. (Overloaded because TypeScript cannot infer `DB` through an intersection.)
  */
 export function acrossTenants<DB>(db: Database<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Trx<DB>, reason: string): Kysely<DB>;

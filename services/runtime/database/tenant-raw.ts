@@ -18,7 +18,10 @@ export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknow
   return { expressionType: undefined, toOperationNode: () => node };
 };
 
-/** The same for one tenant: `` sql`… where c.company_id = ${tenantIs(id)}` ``. Vitess sees that it concerns one shard. */
+/**
+ * The same for one tenant: `` sql`… c.company_id = ${tenantIs(id)}` ``. Vitess sees that it concerns one
+ * shard.
+ */
 export const tenantIs = (id: TenantId): Expression<unknown> => {
   const node = { ...sql`${id}`.toOperationNode(), isTenantList: true };
   return { expressionType: undefined, toOperationNode: () => node };
@@ -27,12 +30,12 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
 export type TenantId = number | bigint | string;
 
 /**
- * Checks raw SQL without parsing it. Each tenant table that the text names needs its own `alias.company_id in
- * ${tenantIn(ids)}` or `alias.company_id = ${tenantIs(id)}`. The text may not contain a comment, a semicolon, or an `or`
- * outside of parentheses, which would undo the conditions beside it. `visit` receives the parameters.
+ * Checks raw SQL without parsing it. Each tenant table in the text needs `alias.company_id in
+ * ${tenantIn(ids)}` or `alias.company_id = ${tenantIs(id)}`, and no comment, semicolon or `or` outside of
+ * parentheses may undo it.
+ * @param visit receives the parameters.
  */
 export const createRawCheck = (tables: ReadonlySet<string>, column: string): RawCheck => {
-  // A name that does not qualify a column: `clients c`, but not `clients.email`.
   const tableName = new RegExp(`\\b(?:${[...tables].map(escaped).join('|')})\\b(?!\\s*\\.)`, 'gi');
   const binding = new RegExp(
     `(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}(?:\\s+in|\\s*=)\\s*${listMark}`,
@@ -62,7 +65,6 @@ export type RawCheck = (node: RawNode, visit: (parameter: OperationNode) => void
 
 const escaped = (name: string): string => name.replace(/\W/g, '\\$&');
 
-/** Stands in the text for what `tenantIn` and `tenantIs` make. */
 const listMark = '\0';
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
 /** Allows optimizer hints only; MySQL runs a version comment as code. */
@@ -71,7 +73,6 @@ const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
 /** `company_id = 1` in the SET of an update is no condition. */
 const assignments = /\bset\b.*?(?=\bwhere\b|$)/gis;
 
-/** The SQL text with its identifiers, and a question mark for each parameter. */
 const textOf = (node: OperationNode, visit: (parameter: OperationNode) => void): string => {
   if ('isTenantList' in node) return listMark;
   if (RawNode.is(node))
@@ -86,7 +87,6 @@ const textOf = (node: OperationNode, visit: (parameter: OperationNode) => void):
   return ' ? ';
 };
 
-/** The name of a column, as `alias.column` if the query qualifies it. */
 export const columnOf = (node: OperationNode): string | undefined => {
   if (ColumnNode.is(node)) return node.column.name;
   if (!ReferenceNode.is(node) || !ColumnNode.is(node.column)) return undefined;
@@ -94,7 +94,9 @@ export const columnOf = (node: OperationNode): string | undefined => {
   return node.table ? `${node.table.table.identifier.name}.${name}` : name;
 };
 
-/** Empties parentheses that hold an `or` or are negated, as they bind nothing. Turns others into square brackets. */
+/**
+ * Empties parentheses that are negated or hold an `or`, as they bind nothing; others become square brackets.
+ */
 const withoutAlternatives = (text: string): string => {
   const shorter = text.replace(/(\bnot\s*)?\(([^()]*)\)/gi, (_, not, inside) =>
     not || or.test(inside) ? '[]' : `[${inside}]`,

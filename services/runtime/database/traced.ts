@@ -1,19 +1,16 @@
 import { errorType, type Tracer } from '../tracing/tracer.ts';
 import type { MysqlAddress } from './url.ts';
 
-/** A statement with placeholders, and its values. */
 export interface Statement {
   readonly sql: string;
   readonly values?: readonly unknown[];
 }
 
-/** Sends statements in one round trip; returns the result of each. */
 export type Send = (statements: readonly Statement[]) => Promise<readonly unknown[]>;
 
 /**
- * Records each round trip as a client span of the active work, with OpenTelemetry's database attributes. A statement
- * of untraced work (a poller, a sweeper) has no span. The span holds the compiled text with placeholders, but neither
- * values nor error messages, which can repeat values.
+ * Records each round trip as a client span of the active work. The span holds the compiled text with
+ * placeholders, but neither values nor error messages, which can repeat values.
  */
 export const tracedSend = (
   tracer: Tracer,
@@ -60,8 +57,8 @@ export const tracedSend = (
 const maxTextLength = 1_000;
 
 /**
- * A short description of a statement: its verb and the first table that it names, such as `INSERT clients`. A table
- * made of the statement's own values (`JSON_TABLE`, `VALUES`, a subquery) does not count.
+ * The verb and the first table of a statement, such as `INSERT clients`; a table made of values does not
+ * count.
  */
 export const describeStatement = (
   sql: string,
@@ -72,7 +69,6 @@ export const describeStatement = (
   return { operation, table: known, summary: known ? `${operation} ${known}` : operation };
 };
 
-/** Several statements are `BATCH`, with the summary of each. */
 export const describeBatch = (texts: readonly string[]): ReturnType<typeof describeStatement> => {
   const all = texts.map(describeStatement);
   return all.length === 1

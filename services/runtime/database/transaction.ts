@@ -1,32 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
-import type { Database } from './connect.ts';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
+import type { Database, Trx } from './handle.ts';
 import { rowList, type Value } from './queries.ts';
 import { byShard, throughShardSwitch } from './shards.ts';
 
-/** An open transaction: the query builder, and a way to register work for after the commit. */
-export type Trx<DB> = Transaction<DB> & TransactionEffects;
-
-interface TransactionEffects {
-  /**
-   * Registers an effect. Effects run in order after the commit was answered, never after a rollback, and once
-   * regardless of the number of attempts. Only `close` waits for a promise that an effect returns. A failure is
-   * logged and not thrown, because the transaction has succeeded. Work that must not be lost needs a row instead.
-   */
-  onCommit(effect: () => unknown): void;
-}
-
 /**
- * Runs `work` in one transaction. It retries from the start, with a new transaction, if the server chose this one as
- * a deadlock victim (1213), a lock was not granted in time (1205), the connection was lost before COMMIT was sent, or
- * vtgate is switching the shard.
- * So `work` must have no effects outside the database except through `onCommit`.
- *
- * @throws CommitOutcomeUnknown if the connection was lost between COMMIT and its answer. This is not retried, because
- * the work may be committed: the caller looks for a key that it wrote, or reports failure and relies on the
- * idempotency of its own caller.
- * @throws whatever `work` throws, after the rollback, or the last of the above errors when all attempts are used up.
+ * Runs `work` in one transaction, and retries it from the start after a deadlock (1213), a lock wait timeout
+ * (1205), a connection lost before COMMIT, or a shard switch. So `work` must have no effects outside the
+ * database except through `onCommit`.
+ * @throws CommitOutcomeUnknown if the connection was lost between COMMIT and its answer: the work may be
+ * committed.
+ * @throws whatever `work` throws, or the last of the above errors when all attempts are used up.
  */
 export const transaction = async <DB, Result>(
   db: Database<DB>,
@@ -87,10 +72,9 @@ const retryReason = (error: unknown): string | undefined => {
 const backoffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());
 
 /**
- * Deletes up to `limit` rows that meet a condition, by their keys, which it reads first. (MySQL needs no such detour for
- * `DELETE … LIMIT`, but Vitess cannot plan that over several shards.)
- * @param all the handle that may do so in all companies.
- * @returns how many rows it has deleted.
+ * Deletes up to `limit` rows by their keys, which it reads first: Vitess cannot plan `DELETE … LIMIT` over
+ * several shards.
+ * @param all the handle that may do so in all companies. @returns how many rows it has deleted.
  */
 export const deleteSome = async <DB>(
   db: Database<DB>,
@@ -117,9 +101,7 @@ const companyOf = ({ company_id = 0 }: Readonly<Record<string, Value>>): number 
 
 interface DeleteSomeOptions<DB> {
   readonly table: keyof DB & string;
-  /** The columns of the primary key. */
   readonly key: readonly string[];
   readonly where: RawBuilder<SqlBool>;
-  /** Few enough that the locks are held only briefly. */
   readonly limit: number;
 }

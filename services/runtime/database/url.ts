@@ -2,22 +2,18 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { ConfigError } from '../config.ts';
 
-/** Address and credentials of a MySQL server: the mysql2 options that a URL sets. */
 export interface MysqlAddress {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** Empty if the URL names none. */
   readonly database: string;
   readonly socketPath?: string;
   readonly ssl?: MysqlTls;
 }
 
 interface MysqlTls {
-  /** Whether a trusted authority must have signed the certificate. */
   readonly rejectUnauthorized: boolean;
-  /** Whether the certificate must be for the host name. */
   readonly verifyIdentity?: boolean;
   readonly ca?: string;
 }
@@ -58,14 +54,13 @@ export const parseMysqlUrl = (text: string): MysqlAddress => {
   };
 };
 
-/** The same server and credentials with another database. */
 export const withDatabase = (url: string, database: string): string => {
   const other = new URL(url);
   other.pathname = `/${encodeURIComponent(database)}`;
   return other.href;
 };
 
-/** Describes the server for errors and logs; never contains the password. */
+/** Never contains the password. */
 export const describeAddress = ({ host, port, socketPath }: MysqlAddress): string =>
   socketPath ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 

@@ -4,7 +4,7 @@ import type { ExpressionBuilder, Kysely } from 'kysely';
 import { perCountFor } from '../database/queries.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
-/** The table of `services/crm/migrations/010-idempotency-keys.sql` and `011-calls-of-idempotency-keys.sql`. */
+/** The table of `services/crm/migrations/010-idempotency-keys.sql`. */
 export interface IdempotencyTables {
   readonly idempotency_keys: {
     readonly company_id: number;
@@ -18,7 +18,6 @@ export interface IdempotencyTables {
   };
 }
 
-/** Encrypts answers, for a service whose answers hold secrets. */
 export interface AnswerSeal {
   seal(companyId: number, answer: Buffer): Buffer;
   open(companyId: number, sealed: Buffer): Buffer;
@@ -29,12 +28,11 @@ export interface CarriedOut {
   readonly answer: Answer;
 }
 
-/** The rows of `idempotency_keys`, read and written in the transaction of the action. */
 export interface Ledger {
   /**
-   * Looks for the answers of earlier calls, with the transaction's next statement. A call on its first sending has
-   * none and costs nothing here: its row conflicts if it has been carried out nevertheless.
-   * @param all whether to look for every call, because such a conflict has happened.
+   * Looks for the answers of earlier calls, with the transaction's next statement. A call on its first
+   * sending costs nothing here: its row conflicts if it has been carried out nevertheless.
+   * @param all looks for every call, because such a conflict has happened.
    * @returns a function that returns, once the statement has run, the answers found and the refusals.
    */
   lookUp<DB>(
@@ -43,13 +41,13 @@ export interface Ledger {
     options: { readonly now: Date; readonly all: boolean },
   ): Promise<() => ReadonlyMap<Identity, Answer | Problem>>;
   /**
-   * Claims the clients' keys, with the next statement: from here to the end of the transaction, another request with the
-   * same key is refused.
+   * Claims the clients' keys with the next statement: until the transaction ends, another request with the
+   * key is refused.
    */
   claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
   /**
-   * Writes the answers, with the next statement, which is best COMMIT.
-   * @param claimed the claims; those without an answer are dropped, because their requests were refused.
+   * Writes the answers with the next statement, which is best COMMIT.
+   * @param claimed those without an answer are dropped, because their requests were refused.
    */
   record<DB>(
     trx: Kysely<DB>,
@@ -59,7 +57,6 @@ export interface Ledger {
   ): Promise<void>;
 }
 
-/** Use one ledger per database handle. */
 export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
   const select = (isFirst: boolean) =>
     perCount<Identity, Row>(valuesOf, (db, identities) => {
@@ -165,20 +162,15 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
 /** The header of an answer that was given before (contract, "Idempotency"). */
 const replayed = { 'Idempotent-Replayed': 'true' };
 
-/** Whether an answer is that of an earlier request with the same `Idempotency-Key`. */
 export const isReplay = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] === 'true';
 
-/**
- * How long a call may be sent again, with room for clocks that differ. A gateway gives up after the operation's
- * deadline.
- */
+/** How long a call may be sent again, with room for clocks that differ. */
 const callMs = 300_000;
 
 type Row = IdempotencyTables['idempotency_keys'];
 
 const perCount = perCountFor<IdempotencyTables>();
 
-/** Each service has the table beside its own. */
 const asLedger = <DB>(db: Kysely<DB>) => db as unknown as Kysely<IdempotencyTables>;
 
 const rowKey = ({ companyId, key }: Identity) => ({ company_id: companyId, idempotency_key: key });
@@ -210,16 +202,15 @@ const bytesOf = (body: Answer['body']): Buffer =>
   body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
 const unsealed: AnswerSeal = { seal: (_, answer) => answer, open: (_, answer) => answer };
 
-/** By what a call, or a client's request, is known again. */
+/** Identifies a call across retries. */
 export interface Identity {
   readonly companyId: number;
-  /** The call's name: 16 bytes. */
+  /** 16 bytes. */
   readonly callId: Buffer;
   /** 16 bytes: the call's name, or a hash of the client's `Idempotency-Key` with the first bit set. */
   readonly key: Buffer;
-  /** A hash of the request, if the client sent an `Idempotency-Key`; null for a call's name, which names one request. */
+  /** A hash of the request, if the client sent an `Idempotency-Key`. */
   readonly fingerprint: Buffer | null;
-  /** The call was sent before, and may have been carried out. */
   readonly again: boolean;
 }
 

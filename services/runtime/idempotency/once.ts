@@ -1,26 +1,24 @@
 import { Problem, problem } from '@causeway/proto';
-import type { Database } from '../database/connect.ts';
 import { CommitOutcomeUnknown, isDuplicateRow, isLockedNoWait } from '../database/errors.ts';
+import type { Database, Trx } from '../database/handle.ts';
 import { sendDeferred } from '../database/queries.ts';
-import { type Trx, transaction } from '../database/transaction.ts';
+import { transaction } from '../database/transaction.ts';
 import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 import { type AnswerSeal, createLedger, type Identity, identify, isReplay, type Ledger } from './ledger.ts';
 
-/** Carries out calls once, one call per transaction. */
 export interface Once<DB> {
   /**
-   * Runs `work` in a transaction and stores its answer there, or returns the answer that is stored already. `work` may
-   * run more than once before it is committed, as in `transaction`; effects that a repeat must not have belong in
-   * `onCommit`. Without an identity it is a plain transaction.
-   * @throws Problem if the client's key is in use, or was used for a different request; whatever `work` throws
+   * Runs `work` in a transaction and stores its answer there, or returns the answer that is stored already.
+   * Without an identity it is a plain transaction.
+   * @throws Problem if the client's key is in use, or was used for a different request; whatever `work`
+   * throws
    */
   carryOut(identity: Identity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
   /**
-   * The answer that is stored already, for calls with work or checks before the transaction.
-   * @throws Problem like `carryOut`
+   * The stored answer, for calls with work or checks before the transaction. @throws Problem like `carryOut`
    */
   find(identity: Identity | undefined): Promise<Answer | undefined>;
 }
@@ -92,12 +90,10 @@ interface OnceOptions<DB> {
 }
 
 /**
- * Makes handlers of which each call is carried out once in this process: a call that is sent again while it is carried
- * out gets the answer of its first sending. A client's request with an `Idempotency-Key` that another request holds is
- * refused. Other processes are held off by the rows of the ledger.
- *
- * A call that is sent again and refused may have been carried out while it was checked: a subscription that is to be
- * deleted is not there any more. So its row is looked for once more.
+ * Shares the answer of a call that is sent again while this process carries it out, and refuses a second
+ * request with the same `Idempotency-Key`. The ledger's rows hold off other processes.
+ * A call that is sent again and refused may have been carried out while it was checked (a subscription to
+ * delete is gone by then), so its row is looked up once more.
  */
 export const createCallSharing = (
   { find }: Pick<Once<unknown>, 'find'>,
@@ -134,7 +130,6 @@ export const createCallSharing = (
   };
 
   return (handler) => (calls) => {
-    // The handler gets all calls that it must carry out in one batch.
     const fresh: Call[] = [];
     const answers = Promise.withResolvers<readonly Promise<Answer>[]>();
     const shared = calls.map((call) =>

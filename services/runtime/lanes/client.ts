@@ -20,21 +20,17 @@ import {
 } from './frame.ts';
 import { followReplicas, type Replica } from './replicas.ts';
 
-/** The calling end of a lane. */
 export interface LaneClient {
   /** Resolves with the answer of the service, including its errors. @throws LaneError */
   request(call: LaneCall): Promise<LaneAnswer>;
   inFlight(): number;
-  /** Fails all calls in flight with `closed`. */
   close(): void;
 }
 
 /**
- * Sends the calls of one event loop tick to the same service as one NATS message, to the replica with the fewest calls
- * in flight. Each call has its own deadline, and a slow call delays no other, because answers arrive as they are ready.
- *
- * If a replica or a connection fails, the calls on their way are sent again while their budget lasts: those that
- * nobody can have executed, and those that are `repeatable`. The first answer counts.
+ * Sends the calls of one event loop tick as one NATS message, to the replica with the fewest calls in flight.
+ * If a replica or a connection fails, its calls are sent again while their budget lasts: those that nobody
+ * can have executed, and those that are `repeatable`. The first answer counts.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, tracer, log } = options;
@@ -46,7 +42,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const calls = metrics.counter(runtimeMetrics.lane_client_calls_total).cell(lane);
   const failures = metrics.counter(runtimeMetrics.lane_client_failures_total);
   const resends = metrics.counter(runtimeMetrics.lane_client_resends_total);
-  metrics.gauge(runtimeMetrics.lane_client_in_flight, () => pending.size, { lane });
   metrics.gauge(runtimeMetrics.lane_client_replicas, () => replicas.count(), { lane });
 
   const settle = (id: number): PendingCall | undefined => {
@@ -69,8 +64,8 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     const sendable = entries.filter(({ id }) => {
       const call = pending.get(id);
       if (!call) return false;
-      // If every replica has just fallen silent, the fault may be between here and there. And a call that may have been
-      // executed goes only to a replica that lives.
+      // If every replica has just fallen silent, the fault may lie between here and there. A call that may
+      // have been executed goes only to a replica that lives.
       call.held = !bus.connected() || (!replica && (call.maybeExecuted || replicas.expected()));
       if (call.held) return false;
       call.frame = frame;
@@ -97,7 +92,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     flush: send,
   });
 
-  /** Takes a call back from the replica or the connection that failed. */
   const recall = (call: PendingCall, maybeExecuted: boolean): void => {
     if (call.replica) call.replica.inFlight--;
     call.replica = undefined;
@@ -110,7 +104,10 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     pendingCall.held = false;
     batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
   };
-  /** So that no earlier sending of a write answers: it may be refused because a later one was carried out. */
+  /**
+   * Prevents an earlier sending of a write from answering: it may be refused because a later one was carried
+   * out.
+   */
   const renumber = (id: number, call: PendingCall): number => {
     pending.delete(id);
     pending.set(++lastId, call);
@@ -148,7 +145,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     }
   };
 
-  /** Whether an earlier sending of a write may have been executed, so that no error may say that nothing was done. */
+  /** If so, no error may say that nothing was done. */
   const mayBeDone = (id: number): boolean => {
     const { maybeExecuted, call } = pending.get(id) ?? {};
     return maybeExecuted === true && call?.callId !== undefined;
@@ -175,20 +172,18 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
   const subscription = bus.nc.subscribe(`${replySubject}.*`, { callback: onReply });
 
-  /** Sends a call to another replica after one has answered that it cannot work, once. */
   const askAnother = (id: number): boolean => {
     const call = pending.get(id);
     if (!call || !replicas.hasOther(call.replica)) return false;
     if (call.replica) replicas.avoid(call.replica);
     if (!call.call.repeatable || call.declined) return false;
     call.declined = true;
-    // Its answer says that nothing was done.
+    // The answer said that nothing was done.
     recall(call, false);
     resend(id, call, 'unavailable');
     return true;
   };
 
-  // One timer for all calls: there are at most `maxInFlight`, and deadlines need not be exact to the millisecond.
   const stopSweeping = eachTick(() => {
     const nowMs = performance.now();
     const connected = bus.connected();
@@ -225,22 +220,17 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   };
 };
 
-/**
- * An upper bound of the bytes of an encoded entry. 768 covers IDs, names, trace context, an API key and an idempotency
- * key; the texts of an actor are bounded too.
- */
+/** An upper bound of an encoded entry's bytes; 768 covers IDs, names, trace context and keys. */
 const bytesOf = ({ call }: NumberedCall): number =>
   768 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
 
 export interface LaneClientOptions {
   readonly bus: Bus;
-  /** The lane's name in metrics and errors, and the group of its replicas' beats. */
   readonly lane: string;
-  /** Of all replicas together; each listens below it too, under its own name. */
+  /** The subject of all replicas; each listens below it too, under its own name. */
   readonly subject: string;
   /** Answers come to `<replySubject>.<frame>`; unique to this client. */
   readonly replySubject: string;
-  /** Further calls are shed at once rather than queued. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
@@ -248,13 +238,12 @@ export interface LaneClientOptions {
 }
 
 /**
- * A write is carried out once only by a replica that knows `callId`: one that sends beats. Whoever took a call from the
- * queue group may be of a release that does not.
+ * Only a replica that sends beats knows `callId`; a member of the queue group may be of a release that does
+ * not.
  */
 const isRepeatable = ({ call, replica }: PendingCall): boolean =>
   call.repeatable === true && (call.callId === undefined || replica !== undefined);
 
-/** Why a call was sent again. */
 type Reason = MemberChange | 'absent' | 'reconnect' | 'unavailable';
 
 interface PendingCall {
@@ -262,19 +251,14 @@ interface PendingCall {
   readonly reject: (error: LaneError) => void;
   readonly call: LaneCall;
   readonly deadlineMs: number;
-  /** The frame that it is on its way in; 0 if none. */
   frame: number;
-  /** Where that frame went; undefined if to any replica. */
   replica: Replica | undefined;
-  /** Whether it waits for a replica or a connection. */
   held: boolean;
-  /** Whether it was on its way in an earlier frame that a replica may have taken. */
   maybeExecuted: boolean;
-  /** Whether a replica has answered that it cannot work. */
   declined: boolean;
 }
 
 const unsent = { frame: 0, replica: undefined, held: false, maybeExecuted: false, declined: false };
 
-/** The answer of a replica that cannot work, such as one that cannot reach its database. */
+/** The replica cannot work, for example because it cannot reach its database. */
 const unavailableStatus = 503;

@@ -27,7 +27,6 @@ type CallHead = readonly [
     | [caller: Actor | CallKey, bodyBytes: number]
     | [caller: Actor | CallKey | 0, sending: Sending, bodyBytes: number],
 ];
-/** The fields of a call that may be sent again. */
 type Sending = readonly [callId: string, again: 0 | 1, idempotencyKey?: string];
 type AnswerHead = readonly [
   id: number,
@@ -39,11 +38,11 @@ type AnswerHead = readonly [
 /** A replica that sheds a call answers with this status; it never reaches HTTP. */
 export const shedStatus = 0;
 
-/** NATS `max_payload` is 4 MiB. Entries beyond this size go into the next frame. */
+/** NATS `max_payload` is 4 MiB. */
 export const maxFrameBytes = 2 * 1024 * 1024;
-/** The largest single body a lane carries; alone in a frame it stays under `max_payload`. */
+/** Alone in a frame it stays under `max_payload`. */
 export const maxBodyBytes = 3 * 1024 * 1024;
-/** Limits how much one replica takes at once. Measured: no gain above. */
+/** Measured: no gain above. */
 export const maxFrameEntries = 256;
 
 export interface NumberedCall {
@@ -178,7 +177,6 @@ const split = <Head extends CallHead | AnswerHead>(
   return { heads, bodies };
 };
 
-/** Starts the client span of a call, with OpenTelemetry's RPC attributes. */
 export const tracedRequest =
   (tracer: Tracer, lane: string, request: (call: LaneCall) => Promise<LaneAnswer>) =>
   async (call: LaneCall): Promise<LaneAnswer> => {
@@ -195,7 +193,6 @@ export const tracedRequest =
     }
   };
 
-/** Starts the server span of a call on its arrival; `endAnswered` ends it. */
 export const startServing = (tracer: Tracer, lane: string, call: LaneCall): Span | undefined =>
   start(tracer, 'server', lane, call);
 
@@ -203,7 +200,6 @@ export const endAnswered = (span: Span, status: number): void => {
   if (status === shedStatus) span.fail('overloaded');
   else {
     span.set({ 'rpc.response.status_code': String(status) });
-    // A request refused for its content is not a failure of the service.
     if (status >= 500) span.fail(String(status));
   }
   span.end();

@@ -1,7 +1,6 @@
 import type { Msg, SubscriptionOptions } from '@nats-io/transport-node';
 import { type Bus, isRequest } from '../bus.ts';
 
-/** What an endpoint has done since it started. */
 export interface EndpointCounts {
   requests: number;
   errors: number;
@@ -15,8 +14,8 @@ export interface MicroService {
 }
 
 /**
- * Subscribes one endpoint and answers `$SRV.PING|INFO|STATS[.<name>[.<id>]]` (NATS ADR-32), so that
- * `nats micro ls|ping|info|stats` shows each replica.
+ * Serves one endpoint and answers `$SRV.…` (NATS ADR-32), so that `nats micro ls|ping|info|stats` shows each
+ * replica.
  */
 export const serveMicroService = (options: MicroServiceOptions): MicroService => {
   const { bus, name, id, metadata, endpoint, counts } = options;
@@ -44,7 +43,6 @@ export const serveMicroService = (options: MicroServiceOptions): MicroService =>
   const subscriptions = [
     subscribe(endpoint.subject, { queue: endpoint.queue_group, callback: onMessage }),
     subscribe(options.ownSubject, { callback: onMessage }),
-    // Every replica answers these, so they have no queue group.
     ...['$SRV.*', `$SRV.*.${name}`, `$SRV.*.${name}.${id}`].map((subject) =>
       subscribe(subject, { callback: answer }),
     ),
@@ -61,7 +59,6 @@ export const serveMicroService = (options: MicroServiceOptions): MicroService =>
   };
 };
 
-/** Times are in nanoseconds. */
 const statsOf = ({ requests, errors, lastError, elapsedMs }: EndpointCounts) => ({
   num_requests: requests,
   num_errors: errors,
@@ -73,7 +70,6 @@ const statsOf = ({ requests, errors, lastError, elapsedMs }: EndpointCounts) => 
 interface MicroServiceOptions {
   readonly bus: Bus;
   readonly name: string;
-  /** Unique, and over restarts. */
   readonly id: string;
   readonly description: string;
   readonly metadata: Readonly<Record<string, string>>;
@@ -85,6 +81,5 @@ interface MicroServiceOptions {
   };
   /** The endpoint's messages for this replica alone. */
   readonly ownSubject: string;
-  /** The endpoint's owner counts. */
   readonly counts: EndpointCounts;
 }

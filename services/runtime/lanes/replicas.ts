@@ -1,30 +1,24 @@
 import { followBeats, type Member, type MemberChange } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 
-/** A replica of a lane, as its client knows it. */
 export interface Replica {
   readonly member: Member;
-  /** Calls that were sent to it and are not answered. */
   inFlight: number;
-  /** The number of the last frame sent to it. */
   lastFrame: number;
   /** `performance.now()` until which others are preferred, because it answered that it cannot work. */
   avoidedUntilMs: number;
 }
 
-/** The replicas of a lane, from their beats. */
 export interface Replicas {
-  /** The replica for the next frame; undefined while none is known to live. */
+  /** Undefined while none is known to live. */
   choose(): Replica | undefined;
-  /** Whether `choose` returns a replica that can work and is not this one. */
+  /** Whether another replica can work. */
   hasOther(replica: Replica | undefined): boolean;
   /** Counts the replica as dead until its next beat. */
   lose(replica: Replica): void;
-  /** Prefers others for some time. */
   avoid(replica: Replica): void;
-  /** Whether a replica lived a moment ago, so that one may soon be back. */
+  /** Whether any replica sent a beat in the last three seconds. */
   expected(): boolean;
-  /** The number that can work. */
   count(): number;
   close(): void;
 }
@@ -53,7 +47,6 @@ export const followReplicas = (
     onChange: (member, change) => onChange(replicaOf(member), change),
   });
 
-  /** Those that can work, or if there are none, those that only live. */
   const usable = (): { readonly well: readonly Replica[]; readonly unwell: readonly Replica[] } => {
     const nowMs = performance.now();
     const [well, unwell]: [Replica[], Replica[]] = [[], []];

@@ -21,7 +21,6 @@ import {
 } from './frame.ts';
 import { type EndpointCounts, serveMicroService } from './micro-service.ts';
 
-/** A call as its handler gets it. */
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
@@ -29,13 +28,9 @@ export interface Call extends LaneCall {
   readonly span?: Span;
 }
 
-/**
- * Takes all calls of one operation that arrived in one tick and returns one promise per call, in order. Promises
- * settle independently, so a slow call delays no other.
- */
+/** Takes all calls of one operation that arrived in one tick and returns one promise per call, in order. */
 export type LaneHandler = (calls: readonly Call[]) => readonly Promise<Answer>[];
 
-/** A handler that answers the calls one by one. */
 export const each =
   (handle: (call: Call) => Promise<Answer>): LaneHandler =>
   (calls) =>
@@ -53,7 +48,6 @@ export const together =
     });
   };
 
-/** The serving end of a lane. */
 export interface LaneServer {
   inFlight(): number;
   /** Stops taking calls, then waits until all taken calls are answered and the answers are sent. */
@@ -61,9 +55,8 @@ export interface LaneServer {
 }
 
 /**
- * Serves one lane as a replica that says with beats that it lives, and gets its calls at a subject of its own. It is
- * also in the lane's queue group, for clients that have not heard a beat yet, and registered as a NATS micro service
- * so that `nats micro ls|stats|ping` shows it.
+ * Serves one lane as a replica that sends beats and gets its calls at a subject of its own. It is also in the
+ * lane's queue group, for clients that have not heard a beat yet, and registered as a NATS micro service.
  */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
   const {
@@ -87,13 +80,11 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   let drained: (() => void) | undefined;
   const counts: EndpointCounts = { requests: 0, errors: 0, lastError: '', elapsedMs: 0 };
 
-  const frames = metrics?.counter(runtimeMetrics.lane_server_frames_total).cell(lane);
   const taken = metrics?.counter(runtimeMetrics.lane_server_calls_total).cell(lane);
   const shed = metrics?.counter(runtimeMetrics.lane_server_shed_total).cell(lane);
   const expired = metrics?.counter(runtimeMetrics.lane_server_expired_total).cell(lane);
   const batches = metrics?.counter(runtimeMetrics.lane_server_batches_total);
   const elapsed = metrics?.timing(runtimeMetrics.lane_server_call_seconds);
-  metrics?.gauge(runtimeMetrics.lane_server_in_flight, () => inFlight, { lane });
 
   const answerWith = (entry: Taken, answer: Answer): void => {
     entry.answer =
@@ -106,7 +97,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const sendReady = (): void => {
     const entries = ready;
     ready = [];
-    // Answers to one client travel together, even for calls of different frames.
     const byClient = Map.groupBy(entries, (entry) => entry.replyTo);
     for (const [replyTo, answers] of byClient) {
       let frame: NumberedAnswer[] = [];
@@ -192,7 +182,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     }
     const arrivedMs = performance.now();
     const replyTo = `${message.reply.slice(0, message.reply.lastIndexOf('.'))}.0`;
-    if (frames) frames.value++;
     if (taken) taken.value += entries.length;
     counts.requests += entries.length;
     for (const { id, call } of entries) {
@@ -241,7 +230,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   };
 };
 
-/** Makes the call's logs and further work part of its span. */
 const ofSpan = (span: Span) => ({ span, traceparent: span.traceparent });
 
 const endExpired = (span: Span): void => {
@@ -253,20 +241,18 @@ const shedAnswer: Answer = { status: shedStatus, body: null };
 
 export interface LaneServerOptions {
   readonly bus: Bus;
-  /** The lane's name in the queue group, the micro service and the metrics. */
   readonly lane: string;
   readonly subject: string;
   readonly instance: string;
   readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
-  /** Answers an operation that has no handler. */
   readonly onUnknown: (call: Call) => Answer;
   /** Whether this replica can work; while it cannot, its calls go to others. */
   readonly well?: () => boolean;
   /** Takes only frames whose reply subject is below this one. */
   readonly answersTo?: string;
-  /** Turns what a handler threw into an answer; must not throw. */
+  /** Must not throw. */
   readonly onError: (call: Call, error: unknown) => Answer;
-  /** Calls beyond this are shed: the client answers 503 at once instead of waiting in a queue. */
+  /** Further calls are shed. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;

@@ -1,4 +1,5 @@
-import type { Database, DatabaseOptions } from '../database/connect.ts';
+import type { DatabaseOptions } from '../database/connect.ts';
+import type { Database } from '../database/handle.ts';
 import { keyspaceIdOf } from '../database/shards.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 

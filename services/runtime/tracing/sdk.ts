@@ -22,19 +22,15 @@ import {
   type SpanProcessor,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
+import type { TracingConfig } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 import { formatTraceparent, traceparentParts } from '../trace.ts';
-import type { TracingConfig, TracingOptions } from './open.ts';
 import type { Span, SpanOptions, Tracer } from './tracer.ts';
 
-/**
- * The tracer over OpenTelemetry's SDK. It registers nothing with the SDK's globals. Calls and messages carry spans as
- * trace contexts; within the process this tracer's own asynchronous context carries them.
- */
-export const createTracer = (
-  config: TracingConfig & { readonly OTEL_EXPORTER_OTLP_ENDPOINT: string },
-  options: TracingOptions,
-): Tracer => {
+/** The tracer over OpenTelemetry's SDK, without the SDK's globals. */
+export const createTracer = (config: TracingConfig & ExportTarget, options: TracingOptions): Tracer => {
   const provider = new BasicTracerProvider({
     sampler: samplerOf(config),
     resource: resourceFromAttributes({
@@ -84,7 +80,13 @@ export const createTracer = (
   };
 };
 
-/** The drain must not time out over the last spans. */
+interface TracingOptions {
+  readonly name: string;
+  readonly instance: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
 const closeTimeoutMs = 3_000;
 
 const kinds: Readonly<Record<SpanOptions['kind'], SpanKind>> = {
@@ -99,7 +101,6 @@ interface RecordedSpan extends Span {
   readonly raw: OtelSpan;
 }
 
-/** A process has one tracer, which created every span. */
 const rawOf = (span: Span): OtelSpan => (span as RecordedSpan).raw;
 
 const contextOf = (parent: Span | string | undefined): SpanContext | undefined => {
@@ -147,10 +148,10 @@ const version = (): string =>
     .version;
 
 /**
- * Sends finished spans in batches, in the background. The buffer is bounded: further spans are dropped and counted,
- * so that a slow or unreachable collector costs spans, never a request.
+ * Sends finished spans in the background. Beyond a bounded buffer spans are dropped and counted, so that an
+ * unreachable collector costs no request.
  */
-export const createExport = (
+const createExport = (
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
   { log, metrics }: TracingOptions,
 ): SpanProcessor => {
@@ -203,7 +204,7 @@ export const createExport = (
 };
 
 const maxWaiting = 4_096;
-/** Writing a batch as JSON takes the event loop's time: this many take about two milliseconds. */
+/** Writing this many as JSON takes about two milliseconds of the event loop. */
 const batchSize = 256;
 const delayMs = 1_000;
 const exportTimeoutMs = 10_000;

@@ -1,13 +1,11 @@
 import { type Msg, type MsgHdrs, headers as natsHeaders } from '@nats-io/nats-core';
 
-/** A span attribute's value; undefined is left out. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A recorded piece of work. Work that is not sampled has no span: `undefined` takes its place. */
+/** Work that is not sampled has no span: `undefined` takes its place. */
 export interface Span {
-  /** The W3C trace context that makes others children of it. */
+  /** The W3C trace context of its children. */
   readonly traceparent: string;
-  /** Whether it is still open. */
   readonly open: boolean;
   set(attributes: Attributes): void;
   rename(name: string): void;
@@ -16,36 +14,32 @@ export interface Span {
    */
   fail(type: string): void;
   end(): void;
-  /** Runs `work` as part of this span. */
   run<Result>(work: () => Result): Result;
 }
 
 export interface SpanOptions {
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   /**
-   * The causes of the work: spans, or trace contexts of other processes. The span becomes the child of the first
-   * sampled one. If one statement serves several requests, the span links to the other parents, and those still open
-   * here link back, so that each trace leads to the shared work. OpenTelemetry's messaging conventions allow a parent
-   * in place of links alone; this keeps the trace of a single request complete.
+   * The causes of the work: spans, or trace contexts of other processes. The span becomes the child of the
+   * first sampled one. If a statement serves several requests, the span links to the other parents, and those
+   * link back.
    */
   readonly parents: readonly (Span | string | undefined)[];
-  /** Starts a new trace if no parent has a trace context. Otherwise such work has no span. */
+  /** Starts a new trace if no parent has a trace context. */
   readonly root?: boolean;
   readonly attributes?: Attributes;
 }
 
 /**
- * Makes spans. A process has a tracer only if traces are exported (`openTracing`); otherwise `tracer?.` costs a null
- * check.
+ * Makes spans. A process has a tracer only if traces are exported; otherwise `tracer?.` costs a null check.
  */
 export interface Tracer {
   /** @returns undefined if the work is not sampled. */
   start(name: string, options: SpanOptions): Span | undefined;
-  /** The open spans of the running code. */
   active(): readonly Span[];
   /** Runs `work` for these spans, and for no others. */
   run<Result>(spans: readonly Span[], work: () => Result): Result;
-  /** Sends the remaining spans; gives up after a few seconds. */
+  /** Gives up after a few seconds. */
   close(): Promise<void>;
 }
 
@@ -69,20 +63,17 @@ export const traced = async <Result>(
   }
 };
 
-/** An error's code, or its class if it has none. */
 export const errorType = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : error.name;
 };
 
-/** The NATS header that carries the sender's W3C trace context. */
 const header = 'traceparent';
 
-/** Adds a span's trace context to a message's headers. */
 export const setTrace = (headers: MsgHdrs, { traceparent }: Span): void => headers.set(header, traceparent);
 
-/** The trace context of a message's sender; empty if there is none. */
+/** Empty if the sender had no trace. */
 export const traceOf = ({ headers }: { readonly headers?: MsgHdrs | undefined }): string =>
   headers?.get(header) ?? '';
 

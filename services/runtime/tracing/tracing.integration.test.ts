@@ -11,7 +11,7 @@ import { createMetrics } from '../metrics.ts';
 import type { CollectedSpan, Collector } from '../testing/collector.ts';
 import { cleanUp, testDatabase, testNats } from '../testing/index.ts';
 import { startCollector } from '../testing/test-collector.ts';
-import { openTracing } from './open.ts';
+import { createTracer } from './sdk.ts';
 import { type Tracer, traced } from './tracer.ts';
 
 // A caller and a service as in two processes: each has its own tracer and connection, over a real lane.
@@ -28,7 +28,8 @@ const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const open = async (collector: Collector, name: string, env: NodeJS.ProcessEnv = {}) => {
   const metrics = createMetrics();
   const config = parseConfig(commonConfig, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
-  const tracer = (await openTracing(config, { name, instance: `${name}-1`, log, metrics }))!;
+  const target = { ...config, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  const tracer = createTracer(target, { name, instance: `${name}-1`, log, metrics });
   onTestFinished(() => tracer.close());
   return { tracer, metrics };
 };
