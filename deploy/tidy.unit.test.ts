@@ -146,6 +146,38 @@ test('file names are kebab-case', () => {
   expect(tracked.filter((file) => !fixed.test(file) && /[A-Z_]/.test(file))).toEqual([]);
 });
 
+describe('comments', () => {
+  /** Riddles: pronouns without their noun, and words that nobody says at a whiteboard. */
+  const riddles =
+    /\b(?:whoever|by which|anew|in vain|had again|the one (?:that|which)|this one|that one(?=[,.;:)]|$| (?:is|was|has|had|does|did|can|may|must|will|fails)\b))/i;
+  /** Rooms whose comments still have some. */
+  const unmended =
+    /^(?:admin-ui|services\/(?:access|crm|deliveries|dispatcher|gateway|identity|webhooks)\/|services\/runtime\/standby\.ts)/;
+  const riddlesOf = (text: string): string[] =>
+    [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm)]
+      .map(([comment]) => comment.replace(/\s*\n\s*(?:\*\/?|\/\/)?\s*/g, ' '))
+      .filter((comment) => riddles.test(comment));
+
+  test('hold no riddle', () => {
+    const found = sources
+      .filter((file) => file !== 'deploy/tidy.unit.test.ts' && !unmended.test(file))
+      .flatMap((file) => riddlesOf(textOf(file)).map((comment) => `${file}: ${comment}`));
+    expect(found).toEqual([]);
+  });
+
+  test('with a riddle are found', () => {
+    const lines = [
+      '// Waits in vain.',
+      'const a = 1; // Fails, and that one is retried.',
+      '/**',
+      ' * Asks whoever',
+      ' */',
+    ];
+    expect(riddlesOf(lines.join('\n'))).toHaveLength(3);
+    expect(riddlesOf("const url = 'http://a/anew'; // So that one caller waits.")).toEqual([]);
+  });
+});
+
 test('no file exceeds its limit of lines', () => {
   const maxLines = 350;
   const long = sources

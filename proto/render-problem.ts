@@ -71,7 +71,7 @@ export interface ExceededLimit {
   readonly window: string;
   readonly resetMs: number;
   readonly nowMs: number;
-  /** Requests counted in the window, this one included. */
+  /** With the request that is answered. */
   readonly currentUsage: number;
 }
 

@@ -382,7 +382,7 @@ test("Prometheus's operator and Grafana's sidecar find what is for them", () => 
       expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
   const [dashboard] = ofKind(production, 'ConfigMap').filter(({ data }) => data?.['causeway.json']);
   expect(dashboard?.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
-  // Prometheus's operator makes a pod's job of the monitor's namespace and name, by which the rules know our processes.
+  // Prometheus's operator makes a pod's job of the monitor's namespace and name; the rules know our processes by this job.
   const [{ metadata }] = ofKind(production, 'PodMonitor') as [Manifest];
   expect(`${metadata.namespace}/${metadata.name}`).toMatch(/^(.+\/)?causeway$/);
   expect(rulesText).toContain('job=~"(.+/)?causeway"');

@@ -9,7 +9,7 @@ export const terminalReport: Report = { step, line: (text) => process.stderr.wri
 
 type Message = { readonly type: 'step'; readonly title: string } | { readonly type: 'stepEnded' };
 
-/** Sends to the process that waits for this one (`--detach`). */
+/** Sends to the process that waits for the start (`--detach`). */
 export const remoteReport: Report = {
   step: async (title, work) => {
     send({ type: 'step', title });

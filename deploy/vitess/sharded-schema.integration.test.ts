@@ -33,7 +33,7 @@ const load = async (keyspace: keyof typeof sharded): Promise<void> => {
 await load('directory');
 await load('causeway');
 
-/** The parts of a table by which it could differ from the plain one. */
+/** The parts in which a table could differ from the plain table. */
 const partsOf = async (database: string, table: string) => {
   const from = (what: string, columns: string, order: string) =>
     query(

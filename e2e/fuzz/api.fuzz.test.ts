@@ -12,8 +12,7 @@ import { fuzz } from './run.ts';
 import { readEndpoints } from './surface.ts';
 import { openTenant } from './tenants.ts';
 
-// Whoever has only the OpenAPI document asks everything it allows, and much that it does not: nothing here knows
-// more of the interface than that.
+// The requests are made of the OpenAPI document alone: what it allows, and much that it does not.
 
 const requests = requestsOr(6_000);
 const timeoutMs = timeoutFor(requests);

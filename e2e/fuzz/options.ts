@@ -1,11 +1,11 @@
-/** How a run is had again, or made longer: `npm run fuzz -- --seed 7 --requests 100000`. */
+/** Options that repeat or lengthen a run: `npm run fuzz -- --seed 7 --requests 100000`. */
 export const seed = Number(process.env.FUZZ_SEED ?? 1);
 export const requestsOr = (usual: number): number => Number(process.env.FUZZ_REQUESTS ?? usual);
 
 /** Far more than it takes: a machine may have others to serve. */
 export const timeoutFor = (requests: number): number => 60_000 + 10 * requests;
 
-/** How often each operation answered how, for whoever reads the run. */
+/** The count of each status per operation. */
 export const told = (statuses: ReadonlyMap<string, ReadonlyMap<number, number>>): string =>
   [...statuses]
     .map(([id, own]) => {

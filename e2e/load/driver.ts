@@ -172,7 +172,7 @@ export const startBenchCluster = async ({
 };
 
 interface BenchClusterOptions {
-  /** The checkout whose cluster to start; this one by default. */
+  /** The checkout whose cluster to start; the running one's by default. */
   readonly root?: string | undefined;
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;

@@ -1,5 +1,5 @@
 /**
- * The network by which limits count anonymous clients: an IPv4 address itself, or the /64 of an IPv6 address, because
+ * The network that limits count an anonymous client under: an IPv4 address itself, or the /64 of an IPv6 address, because
  * every household has a whole /64.
  * @param address as the gateway writes it, with IPv4-mapped addresses as plain IPv4.
  */

@@ -106,7 +106,7 @@ const sessionRecord = z.object({
   current: z.boolean(),
 });
 
-/** The person’s open sessions, this one first. */
+/** The person’s open sessions, the caller’s first. */
 export const listSessions = defineOperation({
   ...profile,
   id: 'listSessions',

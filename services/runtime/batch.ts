@@ -28,7 +28,7 @@ export interface BatchOptions<Item> {
   readonly maxItems: number;
   /** Maximum bytes of one flush, unless its first item alone is larger. */
   readonly bytes?: { readonly max: number; readonly of: (item: Item) => number };
-  /** Items that the next flush may take now; 0 delays it until the next time that one is due, or `flush()`. */
+  /** Items that the next flush may take now; 0 delays it until the next `when`, or `flush()`. */
   readonly allowed?: () => number;
   readonly maxWaiting?: number;
   readonly maxFlushes?: number;

@@ -120,7 +120,7 @@ export const startDeliveryWorld = async (
 const limit = '1000000000';
 
 interface DeliveryWorldOptions {
-  /** The checkout whose cluster to start; this one by default. */
+  /** The checkout whose cluster to start; the running one's by default. */
   readonly root?: string | undefined;
   readonly home: string;
   /** Additional arguments of `npm start`. */

@@ -52,6 +52,6 @@ interface WrkOptions {
   /** One API key per line. */
   readonly keysFile: string;
   readonly firstKey: number;
-  /** A script, with its arguments, in place of the one that sends GET requests. */
+  /** A script with its arguments; by default wrk sends GET requests. */
   readonly script?: readonly [file: string, ...args: string[]];
 }

@@ -17,8 +17,8 @@ export const watchProblems = async (context: BrowserContext, mayLog?: RegExp): P
 };
 
 /**
- * The browser logs every answer above 399. Refusals by the interface are expected, and so is a 503, by which nothing was
- * done: a starved machine may not count a request in time (contract, "Rate limits"), and pages read again.
+ * The browser logs every answer above 399. Refusals by the interface are expected, and so is a 503: a starved machine
+ * may not count a request in time (contract, "Rate limits"), and pages read again.
  */
 const isRefusal = (message: ConsoleMessage): boolean =>
   /^Failed to load resource.*status of (4\d\d|503)/.test(message.text()) &&

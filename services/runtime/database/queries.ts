@@ -80,7 +80,7 @@ export const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onR
 
 /**
  * Adds a statement to the transaction: it is sent in one round trip with the next statement that is not
- * deferred, at the latest with COMMIT. If it fails, that one fails with its error, and the transaction must
+ * deferred, at the latest with COMMIT. If it fails, the next statement fails with its error, and the transaction must
  * be rolled back.
  */
 export const later = async <Result>(

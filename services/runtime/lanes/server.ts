@@ -248,7 +248,7 @@ export interface LaneServerOptions {
   readonly onUnknown: (call: Call) => Answer;
   /** Whether this replica can work; while it cannot, its calls go to others. */
   readonly well?: () => boolean;
-  /** Takes only frames whose reply subject is below this one. */
+  /** Only frames with a reply subject below `answersTo` are taken. */
   readonly answersTo?: string;
   /** Must not throw. */
   readonly onError: (call: Call, error: unknown) => Answer;

@@ -3,7 +3,7 @@ import type { Database } from '../database/handle.ts';
 import { keyspaceIdOf } from '../database/shards.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
-/** Two databases that are the shards of a third, as vtgate would show them: that one has no rows of companies. */
+/** Two databases that are the shards of a third, as vtgate would show them; the third has no rows of companies. */
 export interface TestShards<DB> {
   /** The handle that services get. */
   readonly db: Database<DB>;
