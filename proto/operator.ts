@@ -102,9 +102,7 @@ export const setLimits = defineOperation({
         fail('at least one of read, write, admin and lookup is required');
     }),
   answers: {
-    200: {
-      schema: z.object({ company_id: id, id: id.optional(), limits }),
-    },
+    200: { schema: z.object({ company_id: id, id: id.optional(), limits }) },
   },
 });
 
@@ -113,9 +111,7 @@ export const createPortalOwner = defineOperation({
   id: 'createPortalOwner',
   body: z.strictObject({ company_id: recordId, email, password: newPassword }),
   answers: {
-    201: {
-      schema: z.object({ id, company_id: id, email: z.string() }),
-    },
+    201: { schema: z.object({ id, company_id: id, email: z.string() }) },
   },
 });
 

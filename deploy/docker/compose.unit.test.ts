@@ -17,10 +17,7 @@ const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((
 const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
 
 /** The watcher of the servers runs from the same image. */
-const readers: typeof ofServices = {
-  ...ofServices,
-  servers: (env) => parseConfig(serversConfig, env),
-};
+const readers: typeof ofServices = { ...ofServices, servers: (env) => parseConfig(serversConfig, env) };
 const programs: Readonly<Record<string, string>> = {
   migrate: 'deploy/migrate/main.ts',
   servers: 'deploy/monitoring/servers/main.ts',

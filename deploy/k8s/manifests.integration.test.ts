@@ -341,11 +341,7 @@ describe('scaling in production', () => {
   test('dispatchers scale with the queue that they pull from', () => {
     const [scaled] = ofKind(production, 'ScaledObject');
     const trigger = scaled?.spec.triggers.find(({ type }: { type: string }) => type === 'nats-jetstream');
-    expect(trigger.metadata).toMatchObject({
-      stream: eventStream,
-      consumer: eventConsumer,
-      account: '$G',
-    });
+    expect(trigger.metadata).toMatchObject({ stream: eventStream, consumer: eventConsumer, account: '$G' });
     const [host, port] = trigger.metadata.natsServerMonitoringEndpoint.split(':');
     const [nats] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'nats');
     expect(host).toBe(`${nats!.metadata.name}.${nats!.metadata.namespace}.svc.cluster.local`);

@@ -39,8 +39,6 @@ export interface Components {
 export const createComponents = (initial: Json): Components => {
   const schemas: Json = { ...initial };
 
-  const convert = (schema: z.ZodType): Json => jsonSchema(schema, (inner) => nameOf.get(inner));
-
   /** Replaces marked nodes with references. Keywords that a use adds stay beside the reference. */
   const lift = (node: unknown, isRoot = false): unknown => {
     if (Array.isArray(node)) return node.map((item) => lift(item));
@@ -88,17 +86,14 @@ const marker = 'x-component';
 export type Json = { [name: string]: unknown };
 
 /**
- * Converts to JSON Schema 2020-12, as OpenAPI 3.1 uses it: what a sender writes, before defaults. Answers
- * allow unknown fields, so that clients generated today accept fields added later.
+ * Converts to JSON Schema 2020-12, as OpenAPI 3.1 uses it: what a sender writes, before defaults. Answers allow unknown
+ * fields, so that clients generated today accept fields added later.
  */
-const jsonSchema = (
-  schema: z.ZodType,
-  componentOf: (schema: z.core.$ZodType) => string | undefined = () => undefined,
-): Json => {
+const convert = (schema: z.ZodType): Json => {
   const override = ({ zodSchema, jsonSchema: node }: Converted): void => {
     simplify(zodSchema, node);
-    const component = componentOf(zodSchema);
-    if (component) node['x-component'] = component;
+    const component = nameOf.get(zodSchema);
+    if (component) node[marker] = component;
   };
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', override }) as Json;
   return rest;

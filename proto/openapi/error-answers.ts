@@ -1,4 +1,11 @@
-import { type ErrorCode, methodNotAllowed, missingScope, type ProblemFacts, problem } from '../errors.ts';
+import {
+  allErrorCodes,
+  type ErrorCode,
+  methodNotAllowed,
+  missingScope,
+  type ProblemFacts,
+  problem,
+} from '../errors.ts';
 import { type ErrorShape, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import type { Json } from './components.ts';
@@ -6,8 +13,8 @@ import type { Json } from './components.ts';
 export const errorAnswers = (operation: KeyOperation): Json => {
   const { errorShape, errors } = operation;
   const answers: Record<string, Json> = {};
-  for (const { status, name } of shared)
-    answers[status] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
+  for (const { name, codes } of shared)
+    answers[statusOf(codes)] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
   answers[400] = answer(errorShape, 400, badRequest(operation), {
     ...(errors[400] && { operation: errors[400].example }),
     unknown_parameter: bodyOf(errorShape, unknownParameter),
@@ -38,12 +45,11 @@ const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
   409: answer(
     errorShape,
     409,
-    [
+    joined(
+      ' Or: ',
       errors[409]?.description,
       'A request with the same `Idempotency-Key` is still being carried out: retry in a moment.',
-    ]
-      .filter(Boolean)
-      .join(' Or: '),
+    ),
     {
       idempotency_in_progress: exampleOf(errorShape, 'idempotency_in_progress'),
       ...(errors[409] && { operation: errors[409].example }),
@@ -63,65 +69,58 @@ export const sharedAnswers = (): Json => {
   const shapes: readonly ErrorShape[] = ['general', 'lookup'];
   return Object.fromEntries(
     shapes.flatMap((shape) =>
-      shared.map(({ status, name, description, codes }) => {
+      shared.map(({ name, description, codes }) => {
         const examples = codes.map((code) => [code, exampleOf(shape, code)]);
-        return [responseName(shape, name), answer(shape, status, description, Object.fromEntries(examples))];
+        return [
+          responseName(shape, name),
+          answer(shape, statusOf(codes), description, Object.fromEntries(examples)),
+        ];
       }),
     ),
   );
 };
 
+const statusOf = ([code]: readonly ErrorCode[]): number => allErrorCodes[code!].status;
+
 const shared: readonly SharedAnswer[] = [
   {
-    status: 401,
     name: 'Unauthorized',
+    codes: ['unauthorized'],
     description:
       'The key is missing, malformed, unknown or revoked. All of these get the same answer, and none is counted.',
-    codes: ['unauthorized'],
   },
+  { name: 'NotFound', codes: ['not_found'], description: 'The path does not exist.' },
   {
-    status: 404,
-    name: 'NotFound',
-    description: 'The path does not exist.',
-    codes: ['not_found'],
-  },
-  {
-    status: 405,
     name: 'MethodNotAllowed',
-    description: 'The path does not have this method.',
     codes: ['method_not_allowed'],
+    description: 'The path does not have this method.',
   },
   {
-    status: 413,
     name: 'PayloadTooLarge',
-    description: 'The request body exceeds 1 MiB. The request was counted.',
     codes: ['payload_too_large'],
+    description: 'The request body exceeds 1 MiB. The request was counted.',
   },
   {
-    status: 429,
     name: 'RateLimitExceeded',
+    codes: ['rate_limit_exceeded'],
     description:
       'The limit of the window is used up: the key’s (`policy` reads `read:60/1m`), or the ceiling over all keys of its company (`company-read:1200/1m`). The window is the UTC minute; retry when it has ended.',
-    codes: ['rate_limit_exceeded'],
   },
   {
-    status: 500,
     name: 'InternalError',
-    description: 'An unexpected failure. `requestId` identifies it in the logs.',
     codes: ['internal_error'],
+    description: 'An unexpected failure. `requestId` identifies it in the logs.',
   },
   {
-    status: 503,
     name: 'Unavailable',
+    codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
     description:
       'The request could not be counted (`lock_timeout`), keys cannot be checked (`keys_unavailable`), or the service is not available (`service_unavailable`; only then was the request counted, and the answer has the rate-limit headers). This is not a rate-limit violation: retry after 1-2 seconds.',
-    codes: ['lock_timeout', 'keys_unavailable', 'service_unavailable'],
   },
   {
-    status: 504,
     name: 'Timeout',
-    description: 'The service did not answer in time. The request may have been carried out.',
     codes: ['timeout'],
+    description: 'The service did not answer in time. The request may have been carried out.',
   },
 ];
 
@@ -157,7 +156,8 @@ const bodyOf = (shape: ErrorShape, facts: ProblemFacts): unknown =>
 
 const badRequest = (operation: KeyOperation): string => {
   const { query, body, errors } = operation;
-  return [
+  return joined(
+    ' ',
     errors[400]?.description,
     query
       ? 'A query parameter is unknown, repeated or not valid.'
@@ -165,18 +165,18 @@ const badRequest = (operation: KeyOperation): string => {
     body && 'The body is not a JSON object in UTF-8, or a field of it is missing, unknown or not valid.',
     takesIdempotencyKey(operation) && 'The `Idempotency-Key` is malformed.',
     'Everything that is wrong is listed in `details`.',
-  ]
-    .filter(Boolean)
-    .join(' ');
+  );
 };
 
 const forbidden = ({ scope, errors }: KeyOperation): string =>
-  [
+  joined(
+    ' ',
     `The key lacks the scope \`${scope}\` (then the request was not counted and the answer has no rate-limit headers).`,
     errors[403]?.description,
-  ]
-    .filter(Boolean)
-    .join(' ');
+  );
+
+const joined = (by: string, ...texts: readonly (string | false | null | undefined)[]): string =>
+  texts.filter(Boolean).join(by);
 
 /** 403 depends on the operation; 404 and 405 name no operation. */
 const afterCount = new Set([400, 413, 429, 500, 504]);
@@ -205,7 +205,6 @@ const responseName = (shape: ErrorShape, name: string): string =>
   shape === 'lookup' ? `Lookup${name}` : name;
 
 interface SharedAnswer {
-  readonly status: number;
   readonly name: string;
   readonly description: string;
   readonly codes: readonly ErrorCode[];

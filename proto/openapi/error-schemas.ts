@@ -1,6 +1,7 @@
 import type { Json } from './components.ts';
 import { sharedCodes } from './error-answers.ts';
 
+const id = { type: 'integer', format: 'int64', maximum: Number.MAX_SAFE_INTEGER };
 const details = {
   type: 'array',
   description: 'With 400: every problem of the request. The first one is also the main text.',
@@ -9,16 +10,9 @@ const details = {
     properties: {
       field: { type: 'string' },
       message: { type: 'string' },
-      conflicting_client_id: {
-        type: 'integer',
-        format: 'int64',
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The lead or client that has the `external_id`.',
-      },
+      conflicting_client_id: { ...id, description: 'The lead or client that has the `external_id`.' },
       conflicting_employee_id: {
-        type: 'integer',
-        format: 'int64',
-        maximum: Number.MAX_SAFE_INTEGER,
+        ...id,
         description: 'The affiliate or employee that has the `external_id`.',
       },
     },
@@ -78,10 +72,7 @@ export const errorSchemas: Json = {
     type: 'object',
     description: 'The shape of an error of the lookup endpoints.',
     properties: {
-      error_code: {
-        type: 'string',
-        enum: sharedCodes.filter((code) => code !== 'rate_limit_exceeded'),
-      },
+      error_code: { type: 'string', enum: sharedCodes.filter((code) => code !== 'rate_limit_exceeded') },
       message: { type: 'string', description: 'What went wrong, in a sentence.' },
       ...common,
     },

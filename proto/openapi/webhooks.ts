@@ -31,12 +31,7 @@ const delivery = (type: EventType, components: Components): Json => {
     // The signature authenticates the sender; there is no API key.
     security: [],
     parameters,
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': { schema: eventReference(type, components), example: exampleOf(type) },
-      },
-    },
+    requestBody: jsonBody(eventReference(type, components), exampleOf(type)),
     responses,
   };
 };
@@ -64,15 +59,7 @@ export const deliveryCallback = (components: Components): Json => {
         description: 'See `webhooks` for each type.',
         security: [],
         parameters,
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Delivery' },
-              example: exampleOf('client.created'),
-            },
-          },
-        },
+        requestBody: jsonBody({ $ref: '#/components/schemas/Delivery' }, exampleOf('client.created')),
         responses: {
           ...responses,
           '2XX': {
@@ -90,6 +77,11 @@ const eventReference = (type: EventType | typeof challengeType, components: Comp
   const payload = eventDefinitions[type].payload;
   return components.refer(`${pascal(type)}Event`, envelope.extend({ type: z.enum([type]), payload }));
 };
+
+const jsonBody = (schema: Json, example: Json): Json => ({
+  required: true,
+  content: { 'application/json': { schema, example } },
+});
 
 const exampleOf = (type: EventType): Json => {
   const createdUtc = '2026-01-15T09:30:00.000Z';
@@ -109,21 +101,13 @@ const challenge = (components: Components): Json => ({
   description: challengeDescription,
   security: [],
   parameters,
-  requestBody: {
-    required: true,
-    content: {
-      'application/json': {
-        schema: eventReference(challengeType, components),
-        example: {
-          id: 1_768_469_400_000_123,
-          type: challengeType,
-          createdUtc: '2026-01-15T09:30:00.000Z',
-          companyId: 1001,
-          payload: { challenge: challengeExample },
-        },
-      },
-    },
-  },
+  requestBody: jsonBody(eventReference(challengeType, components), {
+    id: 1_768_469_400_000_123,
+    type: challengeType,
+    createdUtc: '2026-01-15T09:30:00.000Z',
+    companyId: 1001,
+    payload: { challenge: challengeExample },
+  }),
   responses: {
     '2XX': echoed(components),
     default: { description: 'The receiver is not verified, and the subscription stays disabled.' },
@@ -147,20 +131,12 @@ Causeway sends the challenge right after the create or the change, and again whe
 `.trim();
 
 const challengeEcho = z.object({ challenge: z.string() });
-const challengeEnvelope = envelope.extend({
-  type: z.enum([challengeType]),
-  payload: challengeEcho,
-});
+const challengeEnvelope = envelope.extend({ type: z.enum([challengeType]), payload: challengeEcho });
 const challengeExample = 'q1Zy0gXr7b9m4D2sVw8LkT5uPc3hNfEjQaRiOxGtBzM';
 
 const durationText = (ms: number): string => {
-  const units: readonly (readonly [number, string])[] = [
-    [3_600_000, 'h'],
-    [60_000, 'min'],
-    [1000, 's'],
-  ];
-  const [size, unit] = units.find(([size]) => ms % size === 0)!;
-  return `${ms / size} ${unit}`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
 };
 
 const seconds = (ms: number): string => `${ms / 1000} seconds`;

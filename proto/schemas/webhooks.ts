@@ -174,7 +174,5 @@ export const overlapLasts = {
 export const notEchoed = {
   description:
     'The company requires endpoint verification, and the receiver did not echo the challenge. Nothing was changed.',
-  example: {
-    error: 'endpoint verification failed: The receiver answered 404.',
-  },
+  example: { error: 'endpoint verification failed: The receiver answered 404.' },
 };

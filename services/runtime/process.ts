@@ -45,12 +45,7 @@ export const runProcess = async <Config extends CommonConfig>(
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
   const metrics = createMetrics({ defaults: true });
   const lost = metrics.counter(runtimeMetrics.log_lines_lost_total).cell();
-  const { log, flush } = createLog({
-    name,
-    instance,
-    level: config.LOG_LEVEL,
-    onLost: () => lost.value++,
-  });
+  const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL, onLost: () => lost.value++ });
   const checks = new Map<string, ReadyCheck>();
   const stops: { name: string; stop: () => Promise<void> | void }[] = [];
   let stopping: Promise<void> | undefined;

@@ -24,10 +24,7 @@ export const testShards = async <DB>(
     await testDatabase({ folders }),
     await testDatabase({ folders }),
   ];
-  const handles = {
-    '-80': first.connect<DB>(options),
-    '80-': second.connect<DB>(options),
-  };
+  const handles = { '-80': first.connect<DB>(options), '80-': second.connect<DB>(options) };
   const isFirst = (companyId: number): boolean => keyspaceIdOf(companyId) < '80';
   return {
     db: front.connect<DB>({
