@@ -11,8 +11,7 @@ export type DeliveryCommand =
   | { readonly companyId: number; readonly subscriptionId: number };
 
 /**
- * A member's action on one delivery, which a dispatcher carries out before it answers. If the request gets
- * lost, nothing has changed.
+ * An action that a dispatcher carries out before it answers. If the request gets lost, nothing has changed.
  */
 export interface DeliveryAction {
   readonly companyId: number;

@@ -56,8 +56,7 @@ export const retryScheduleMs: readonly number[] = [
 export const attemptTimeoutMs = 10 * second;
 
 /**
- * Before the first probe of a failing subscription; each failed probe doubles the wait, up to
- * `longestProbeWait`.
+ * Before the first probe of a failing subscription; each failed probe doubles it, up to `longestProbeWait`.
  */
 export const probeIntervalMs = second;
 /** In probe intervals. */
@@ -66,8 +65,7 @@ export const longestProbeWait = 60;
 export const longestProbeRetryAfterMs = hour;
 
 /**
- * A replay pauses while this many of the subscription's deliveries are due, so that live traffic hardly waits
- * behind it.
+ * A replay pauses while this many deliveries of its subscription are due, so that it delays no live traffic.
  */
 export const maxDueInReplay = 100;
 export const replayPageEveryMs = 250;

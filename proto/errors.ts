@@ -113,9 +113,7 @@ type QuotaName = 'subscriptions' | 'keys';
 export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>
   new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
 
-/**
- * 404. Without `what`, the route itself does not exist. @param instead what the id does name in the company.
- */
+/** 404. Without `what`, the route does not exist. @param instead what the id does name in the company. */
 export const notFound = (what?: string, instead?: string): Problem =>
   new Problem({
     code: 'not_found',

@@ -47,10 +47,7 @@ export const keyEntryPrefix = 'key.';
 export const companyEntryName = (companyId: number): string => `company.${companyId}`;
 export const metaEntryName = 'meta';
 
-/**
- * Sent to every gateway after an entry was written. A gateway answers once its copy holds that version or a
- * newer one.
- */
+/** Sent to every gateway after an entry was written. A gateway answers once its copy holds that version. */
 export interface KeyTableChange {
   readonly name: string;
   readonly version: number;
@@ -97,10 +94,7 @@ export const gatewayBucketSettings = {
 
 export type KeyUse = readonly [keyId: number, companyId: number, minute: number];
 
-/**
- * The API key of a call over a lane. Services do not trust gateways: each looks it up as
- * `keyEntryName(proof)`.
- */
+/** The API key of a call. Services do not trust gateways: each looks it up as `keyEntryName(proof)`. */
 export interface CallKey {
   readonly proof: string;
   /** The client's address, an IPv4 or IPv6 text, as the gateway reports it. */

@@ -1,8 +1,7 @@
 import type { EventType } from './events.ts';
 
 /**
- * Every NATS subject, stream and bucket that two processes agree on; `deploy/nats/permissions.ts` permits no
- * other.
+ * Every NATS subject, stream and bucket that processes share; `deploy/nats/permissions.ts` permits no other.
  */
 
 export const services = ['access', 'crm', 'webhooks'] as const;
@@ -53,10 +52,7 @@ export const limitLogNumbers = (replicas: number): readonly number[] => (replica
 export const limitEntrySubject = (log: number | '*', store: string): string =>
   `limits.entries.${log}.${store}`;
 
-/**
- * Only the owner listens, under the epoch of its ownership, so that an owner that was fenced off is never
- * asked again.
- */
+/** Only the owner listens, under the epoch of its ownership: a fenced-off owner is never asked again. */
 export const limitCountSubject = (epoch: string): string => `limits.count.${epoch}`;
 
 /** Committed events, for the dispatchers. The outbox table is authoritative. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,6 @@ export interface MysqlOptions {
   readonly gtids?: boolean;
 }
 
-const neededMiB = 400;
 const stopGraceMs = 60_000;
 const startTimeoutMs = 120_000;
 
@@ -92,14 +91,6 @@ type Layout = ReturnType<typeof layout>;
 
 /** Initializes aside and moves into place, so that an existing data folder is complete. */
 const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> => {
-  const disk = statfsSync(paths.home);
-  const freeMiB = Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
-  if (freeMiB < neededMiB) {
-    throw new SetupError(
-      `MySQL needs ${neededMiB} MiB in ${paths.home} and ${freeMiB} MiB are free: ` +
-        'free some space, or set STACK_HOME to a larger disk.',
-    );
-  }
   const fresh = join(paths.home, 'data.fresh');
   const statements = join(paths.home, 'first.sql');
   rmSync(fresh, { recursive: true, force: true });

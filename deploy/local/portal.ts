@@ -8,7 +8,7 @@ import { SetupError } from './setup-error.ts';
 import { withLock } from './toolchain/lock.mjs';
 
 /**
- * Builds the portal's pages if their sources have changed, and returns their folder. Concurrent starts take
+ * Builds the portal's pages if their sources have changed; returns their folder. Concurrent starts take
  * turns.
  */
 export const buildPortal = async (root: string, report: Report): Promise<string> => {

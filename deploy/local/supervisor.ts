@@ -118,7 +118,7 @@ export const nodeFlags = [
 ] as const;
 
 /**
- * Runs one process of a service, which reports over IPC when it is ready. It ends when this process is gone.
+ * Runs one process of a service. It reports over IPC when it is ready, and ends when this process is gone.
  */
 export const runService = async ({
   name,

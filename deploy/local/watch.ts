@@ -11,10 +11,7 @@ const folders = ['proto', 'services', 'admin-ui/src', 'admin-ui/static'];
 /** Editors write a file in several steps, and switching branches writes many files. */
 const settleMs = 150;
 
-/**
- * The services to restart, and `portal` for a build of the pages. Empty for tests and files that only a new
- * start reads.
- */
+/** Services, and `portal` for a build of the pages. Empty for tests and files that only a new start reads. */
 export const targetsOf = (file: string): readonly string[] => {
   if (!/\.(tsx?|css|svg|html)$/.test(file) || /\.test\.tsx?$|(^|\/)(testing|node_modules)\//.test(file))
     return [];

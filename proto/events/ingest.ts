@@ -8,10 +8,7 @@ import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
 export const dedupeWindowMs = 24 * 3600 * 1000;
 
-/**
- * How other modules of the CRM add an event (contract, "Events"). The answer is sent once the event is
- * durable.
- */
+/** How other modules of the CRM add an event (contract, "Events"). The answer says that it is durable. */
 export const ingestEvent = {
   body: z
     .strictObject({

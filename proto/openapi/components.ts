@@ -65,10 +65,7 @@ export const createComponents = (initial: Json): Components => {
   };
 };
 
-/**
- * Generators such as openapi-typescript treat a property with a `default` as always present, and would
- * require it.
- */
+/** Generators such as openapi-typescript would require a property with a `default`, so words describe it. */
 const describeDefaults = (schema: Json): Json => {
   if (!schema.properties) return schema;
   const properties = Object.entries(schema.properties as Record<string, Json>).map(([name, property]) => {

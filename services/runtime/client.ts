@@ -1,6 +1,4 @@
-/**
- * For programs that only send calls: the main entry point takes 300 ms to load, too long for a command line.
- */
+/** For programs that only send calls: the main entry point takes 300 ms to load, too long for a command. */
 export { type Bus, connectBus } from './bus.ts';
 export { ConfigError, readEnv } from './config.ts';
 export { LaneError } from './lanes/call.ts';

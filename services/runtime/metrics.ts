@@ -12,10 +12,7 @@ interface CounterFamily<Labels extends readonly string[]> {
 export interface Metrics {
   readonly registry: Registry;
   counter<Labels extends readonly string[]>(metric: Metric<'counter', Labels>): CounterFamily<Labels>;
-  /**
-   * Read when scraped; series with the same labels are added. While `read` returns undefined, the series is
-   * left out.
-   */
+  /** Read when scraped; series with the same labels are added, and one that reads undefined is left out. */
   gauge<Labels extends readonly string[]>(
     metric: Metric<'gauge', Labels>,
     read: () => number | undefined,

@@ -137,10 +137,7 @@ interface HealthServer {
   close(): Promise<void>;
 }
 
-/**
- * `/healthz` (alive), `/readyz` (a 503 names what is missing) and `/metrics` (Prometheus), on a port of their
- * own.
- */
+/** `/healthz` (alive), `/readyz` (a 503 names what is missing) and `/metrics`, on a port of their own. */
 const startHealth = async ({ host, port, registry, checks }: HealthOptions): Promise<HealthServer> => {
   const server = createServer(async (request, response) => {
     const answer = (status: number, type: string, body: string) =>

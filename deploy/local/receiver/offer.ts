@@ -8,9 +8,7 @@ interface OfferedReceiver {
   launch(): Promise<Run>;
 }
 
-/**
- * Keeps its port across starts of a home, because subscriptions to it are kept too; unless the port is taken.
- */
+/** Keeps its port across starts of a home unless it is taken, because subscriptions to it are kept too. */
 export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): Promise<OfferedReceiver> => {
   const port = await portOf(join(home, 'receiver.port'), host);
   return {

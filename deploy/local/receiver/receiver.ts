@@ -20,9 +20,7 @@ export interface ReceiverOptions {
   readonly say?: (line: string) => void;
 }
 
-/**
- * A webhook receiver that answers as a query (`Behaviour`) or a function says. Paths below `/_` control it.
- */
+/** Answers deliveries as a query (`Behaviour`) or a function says. Paths below `/_` control it. */
 export const startReceiver = async (options: ReceiverOptions = {}): Promise<Receiver> => {
   const { port = 0, host = '127.0.0.1', tls, counting = false, counted, keep = Infinity, say } = options;
   const received: Received[] = [];

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFull, onPath, requireSpace, run } from './run.mjs';
+import { isDiskFull, onPath, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
 /** By Node's name of the architecture. */
@@ -20,7 +20,6 @@ const notNeeded = ['perl', 'systemd-standalone-sysusers'];
  * checks signatures with the system's keys.
  */
 export async function unpackDebian({ packages, target, work }) {
-  requireSpace(work, 700, 'MySQL, NATS and their libraries');
   try {
     const files = await step(
       `downloading ${packages.filter((name) => !name.startsWith('lib')).join(', ')}`,

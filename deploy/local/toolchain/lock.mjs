@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/**
- * Runs `work` while holding an exclusive lock on `file`: the kernel's (flock), held by a child, so it is
- * released however this process ends.
- */
+/** Runs `work` with an exclusive lock, the kernel's, so that it is released however this process ends. */
 export async function withLock(file, work) {
   mkdirSync(dirname(file), { recursive: true });
   const holder = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withLock } from './lock.mjs';
-import { isDiskFull, requireSpace, run } from './run.mjs';
+import { isDiskFull, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
 /** Makes node_modules match package-lock.json, by npm's own record of the installation. */
@@ -11,7 +11,6 @@ export async function ensurePackages(root, cache) {
     join(cache, 'locks', `packages-${Buffer.from(root).toString('base64url').slice(-120)}`),
     async () => {
       if (installed(root)) return;
-      requireSpace(root, 500, 'the npm packages');
       await step('installing packages', () => install(root));
     },
   );

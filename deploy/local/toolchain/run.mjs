@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
-import { SetupError } from './terminal.mjs';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** A failure carries the program's own output. */
 export function run(command, args, options = {}) {
@@ -9,12 +8,8 @@ export function run(command, args, options = {}) {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      stdout += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      stderr += text;
-    });
+    child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(stdout);
@@ -33,19 +28,6 @@ export function onPath(name) {
     } catch {}
   }
   return null;
-}
-
-/** Fails early, instead of half-way with ENOSPC. */
-export function requireSpace(folder, neededMiB, purpose) {
-  let place = folder;
-  while (!existsSync(place)) place = dirname(place);
-  const disk = statfsSync(place);
-  const freeMiB = Math.floor((disk.bavail * disk.bsize) / 2 ** 20);
-  if (freeMiB >= neededMiB) return;
-  throw new SetupError(
-    `Not enough disk space in ${place} for ${purpose}: ${neededMiB} MiB are needed and ${freeMiB} MiB are free. ` +
-      'Free some, or point CAUSEWAY_CACHE and STACK_HOME at a larger disk.',
-  );
 }
 
 export const isDiskFull = (text) => /ENOSPC|No space left|don't have enough free space/i.test(text ?? '');

@@ -5,8 +5,7 @@ export const passwordVariable = (user: string): string =>
   `NATS_PASSWORD_${user.toUpperCase().replace('-', '_')}`;
 
 /**
- * Each service has a second user with a password of its own, so that a password can be replaced
- * (deploy/operations.md).
+ * A second user for each service, so that the password of the first can be replaced (deploy/operations.md).
  */
 const nextOf = (name: string): string => `${name}-next`;
 

@@ -34,10 +34,7 @@ interface TransactionEffects {
 }
 
 export interface Shards {
-  /**
-   * Called when vtgate has refused a transaction because it spans shards: they were split. Merged shards need
-   * nothing.
-   */
+  /** Called when vtgate has refused a transaction because it spans shards: shards were split. */
   learn(): Promise<void>;
   ready(): Promise<void>;
   /** Empty if no known shard has the company. */

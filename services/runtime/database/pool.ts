@@ -22,9 +22,7 @@ export interface Pool {
   close(isIdle: () => boolean): Promise<void>;
 }
 
-/**
- * Keeps up to `size` connections, and notices within a second when the server has gone ([rules](README.md)).
- */
+/** Keeps up to `size` connections, and notices within a second when the server has gone (README.md). */
 export const createPool = (options: PoolOptions): Pool => {
   const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
   const silentMs = options.isVtgate ? silentVtgateMs : silentServerMs;

@@ -7,10 +7,7 @@ export interface ServerConnection {
   readonly raw: Connection;
   /** Sends a command. Answers arrive in the order of the commands. */
   ask<Result>(limitMs: number, send: (done: Done<Result>) => void): Promise<Result>;
-  /**
-   * By `now`: when its current command was sent or the previous one answered; undefined while nothing is
-   * asked.
-   */
+  /** By `now`: when its current command was sent or the previous one answered; undefined if it is idle. */
   askedMs(): number | undefined;
   isOverdue(): boolean;
   /** How long ago it last answered, by the machine's clock. */

@@ -129,9 +129,7 @@ interface Source {
   readonly on?: OperationNode | undefined;
 }
 
-/**
- * @throws TenantGuardError if no condition binds a tenant table. @returns whether a source is a tenant table
- */
+/** @throws TenantGuardError if no condition binds a tenant table. @returns whether any is a tenant table */
 const assertBound = (rules: Rules, sources: readonly Source[], where?: OperationNode): boolean => {
   const named = sources.map(({ table, on }) => ({ ...tableOf(table), on }));
   const tenants = named.filter(({ name }) => rules.tables.has(name));

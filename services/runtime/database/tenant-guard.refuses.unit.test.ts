@@ -88,11 +88,6 @@ const refused: Record<string, Builds> = {
       .orderBy((eb) => eb.selectFrom('people').select('name').limit(1)),
   'an unbound derived table': (db) =>
     db.selectFrom((eb) => eb.selectFrom('people').select('id').as('p')).select('p.id'),
-  'a derived table that is bound outside only': (db) =>
-    db
-      .selectFrom((eb) => eb.selectFrom('people').select(['company_id', 'id']).as('p'))
-      .select('p.id')
-      .where('p.company_id', '=', 1),
   'a join on a derived column of another meaning': (db) =>
     db
       .selectFrom((eb) =>
@@ -131,23 +126,6 @@ const refused: Record<string, Builds> = {
       )
       .selectFrom('chain')
       .select('id'),
-  'a recursive common table expression that swaps the column': (db) =>
-    db
-      .withRecursive('chain', (q) =>
-        q
-          .selectFrom('people')
-          .select(['company_id', 'id'])
-          .where('company_id', '=', 1)
-          .unionAll(
-            (next) =>
-              next
-                .selectFrom('chain')
-                .innerJoin('people as p', 'p.company_id', 'chain.company_id')
-                .select((eb) => [eb.ref('p.id').as('company_id'), eb.ref('p.id').as('id')]) as never,
-          ),
-      )
-      .selectFrom('chain')
-      .select('id'),
   'a union with one unbound side': (db) =>
     people(db)
       .where('company_id', '=', 1)
@@ -172,8 +150,6 @@ const refused: Record<string, Builds> = {
     people(db).where('company_id', '=', 1).where(sql<boolean>`name = 'x' or 1 = 1`),
   'raw SQL that closes a foreign parenthesis': (db) =>
     people(db).where('company_id', '=', 1).where(sql<boolean>`1 = 1) or (1 = 1`),
-  'raw SQL that closes and opens a parenthesis': (db) =>
-    people(db).where('company_id', '=', 1).where(sql<boolean>`1 = 1) and (1 = 1`),
   'raw SQL with a comment': (db) => people(db).where(sql<boolean>`1 = 1 -- `).where('company_id', '=', 1),
   'raw SQL with a version comment': (db) =>
     people(db).where('company_id', '=', 1).modifyEnd(sql`/*!99999 union select */`),
@@ -254,28 +230,6 @@ const refused: Record<string, Builds> = {
       .insertInto('notes')
       .columns(['person_id', 'company_id'])
       .expression((eb) => eb.selectFrom('people').selectAll().where('company_id', '=', 1)),
-  'an insert from a select of everything with the column first': (db) =>
-    db
-      .insertInto('notes')
-      .columns(['company_id', 'id'])
-      .expression((eb) => eb.selectFrom('people').selectAll().where('company_id', '=', 1)),
-  'a join on a union whose second part has another column in that place': (db) =>
-    db
-      .with('both', (q) =>
-        q
-          .selectFrom('people')
-          .select(['company_id', 'id'])
-          .where('company_id', '=', 1)
-          .unionAll((eb) =>
-            eb
-              .selectFrom('notes')
-              .select(['id as company_id', 'person_id as id'])
-              .where('company_id', '=', 1),
-          ),
-      )
-      .selectFrom('both')
-      .innerJoin('notes as n', 'n.company_id', 'both.company_id')
-      .select('n.id'),
   'a join on a union of everything, whose columns may be in any order': (db) =>
     db
       .with('both', (q) =>
@@ -292,31 +246,9 @@ const refused: Record<string, Builds> = {
     db.replaceInto('notes').values({ id: 1, person_id: 1, text: 'x' } as never),
   'a kind of query that the guard does not know': (db) =>
     db.mergeInto('people as p').using('notes as n', 'n.person_id', 'p.id').whenMatched().thenDelete(),
-  'a change of a view': (db) => db.schema.dropView('people'),
   'a change of the schema': (db) => db.schema.dropTable('people'),
   'the value on the left': (db) => people(db).where((eb) => eb(eb.val(1), '=', eb.ref('company_id'))),
   'a column in upper case': (db) => people(db).where(sql.ref('people.COMPANY_ID'), '=', 1),
-  'an or whose sides all bind': (db) =>
-    people(db).where((eb) =>
-      eb.or([
-        eb.and([eb('company_id', '=', 1), eb('name', '=', 'x')]),
-        eb.and([eb('company_id', '=', 0), eb('name', '=', 'y')]),
-      ]),
-    ),
-  'a join bound by a comparison with another column': (db) =>
-    db
-      .selectFrom('people as p')
-      .innerJoin('notes as n', (on) =>
-        on.onRef('n.company_id', '=', 'p.company_id').onRef('n.person_id', '=', 'p.id'),
-      )
-      .select('n.text')
-      .where('p.company_id', '=', 1),
-  'a first table bound by a comparison with a joined column': (db) =>
-    db
-      .selectFrom('people as p')
-      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
-      .select('n.text')
-      .where('n.company_id', '=', 1),
   'a chain of joins through a table that is no tenant table': (db) =>
     db
       .selectFrom('companies as c')
@@ -324,165 +256,6 @@ const refused: Record<string, Builds> = {
       .innerJoin('notes as n', 'n.company_id', 'p.company_id')
       .select('n.id')
       .where('c.company_id', '=', 1),
-  'a left join bound by a comparison with another column': (db) =>
-    db
-      .selectFrom('people as p')
-      .leftJoin('notes as n', (on) =>
-        on.onRef('n.company_id', '=', 'p.company_id').onRef('n.person_id', '=', 'p.id'),
-      )
-      .select(['p.id', 'n.text'])
-      .where('p.company_id', '=', 1),
-  'a self join bound by a comparison with another column': (db) =>
-    db
-      .selectFrom('people as p')
-      .leftJoin('people as boss', (on) =>
-        on.onRef('boss.company_id', '=', 'p.company_id').onRef('boss.id', '=', 'p.boss_id'),
-      )
-      .select('boss.name')
-      .where('p.company_id', '=', 1),
-  'a right join whose tables are bound': (db) =>
-    db
-      .selectFrom('people as p')
-      .rightJoin('notes as n', (on) => on.on('n.company_id', '=', 1))
-      .select('n.id')
-      .where('p.company_id', '=', 1),
-  'a cross join whose tables are bound': (db) =>
-    db
-      .selectFrom('people as p')
-      .crossJoin('notes as n')
-      .select('n.id')
-      .where('p.company_id', '=', 1)
-      .where('n.company_id', '=', 1),
-  'an exists that is bound by its outer query': (db) =>
-    people(db)
-      .where('company_id', '=', 1)
-      .where((eb) =>
-        eb.exists(
-          eb
-            .selectFrom('notes as n')
-            .select('n.id')
-            .whereRef('n.company_id', '=', 'people.company_id')
-            .whereRef('n.person_id', '=', 'people.id'),
-        ),
-      ),
-  'a scalar subquery that is bound by its outer query': (db) =>
-    db
-      .selectFrom('people as p')
-      .select((eb) => [
-        'p.id',
-        eb
-          .selectFrom('notes as n')
-          .select((fn) => fn.fn.countAll<number>().as('count'))
-          .whereRef('n.company_id', '=', 'p.company_id')
-          .as('notes'),
-      ])
-      .where('p.company_id', '=', 1),
-  'a derived table': (db) =>
-    db
-      .selectFrom((eb) => eb.selectFrom('people').select(['id', 'name']).where('company_id', '=', 1).as('p'))
-      .select('p.name'),
-  'a join on a derived table that passes the column on': (db) =>
-    db
-      .selectFrom((eb) =>
-        eb.selectFrom('people').select(['company_id', 'id']).where('company_id', 'in', [1, 2]).as('p'),
-      )
-      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
-      .select('n.id'),
-  'a join on a derived table that selects everything': (db) =>
-    db
-      .selectFrom((eb) => eb.selectFrom('people').selectAll().where('company_id', '=', 1).as('p'))
-      .innerJoin('notes as n', 'n.company_id', 'p.company_id')
-      .select('n.id'),
-  'a common table expression': (db) =>
-    db
-      .with('mine', (q) => q.selectFrom('people').select(['company_id', 'id']).where('company_id', '=', 1))
-      .selectFrom('mine')
-      .innerJoin('notes as n', 'n.company_id', 'mine.company_id')
-      .select('n.id'),
-  'a common table expression with named columns': (db) =>
-    db
-      .with('mine(company_id, number)', (q) =>
-        q
-          .selectFrom('people')
-          .select((eb) => ['company_id', eb.ref('id').as('number')])
-          .where('company_id', '=', 1),
-      )
-      .selectFrom('mine')
-      .innerJoin('notes as n', 'n.company_id', 'mine.company_id')
-      .select('n.id'),
-  'a recursive common table expression that keeps the column': (db) =>
-    db
-      .withRecursive('chain', (q) =>
-        q
-          .selectFrom('people')
-          .select(['company_id', 'id', 'boss_id'])
-          .where('company_id', '=', 1)
-          .where('id', '=', 7)
-          .unionAll((next) =>
-            next
-              .selectFrom('chain')
-              .innerJoin('people as p', (on) =>
-                on.onRef('p.company_id', '=', 'chain.company_id').onRef('p.id', '=', 'chain.boss_id'),
-              )
-              .select(['p.company_id', 'p.id', 'p.boss_id']),
-          ),
-      )
-      .selectFrom('chain')
-      .select('id'),
-  'a union of bound selects': (db) =>
-    people(db)
-      .where('company_id', '=', 1)
-      .unionAll((eb) => eb.selectFrom('notes').select('id').where('company_id', '=', 1)),
-  'a join on a union that keeps the column in its place': (db) =>
-    db
-      .with('both', (q) =>
-        q
-          .selectFrom('people')
-          .select(['company_id', 'id'])
-          .where('company_id', '=', 1)
-          .unionAll((eb) => eb.selectFrom('notes').select(['company_id', 'id']).where('company_id', '=', 2)),
-      )
-      .selectFrom('both')
-      .innerJoin('notes as n', 'n.company_id', 'both.company_id')
-      .select('n.id'),
-  'a lateral join correlated by the column': (db) =>
-    db
-      .selectFrom('people as p')
-      .leftJoinLateral(
-        (eb) =>
-          eb
-            .selectFrom('notes as n')
-            .select('n.text')
-            .whereRef('n.company_id', '=', 'p.company_id')
-            .whereRef('n.person_id', '=', 'p.id')
-            .limit(1)
-            .as('last'),
-        (on) => on.onTrue(),
-      )
-      .select('last.text')
-      .where('p.company_id', '=', 1),
-  'an update of joined tables that compares their columns': (db) =>
-    db
-      .updateTable(['people as p', 'notes as n'])
-      .set({ name: 'x' })
-      .whereRef('n.company_id', '=', 'p.company_id')
-      .where('p.company_id', '=', 1),
-  'a delete with a join': (db) =>
-    db
-      .deleteFrom('notes as n')
-      .using('notes as n')
-      .innerJoin('people as p', 'p.company_id', 'n.company_id')
-      .where('p.company_id', '=', 1),
-  'an insert from a select of the column': (db) =>
-    db
-      .insertInto('notes')
-      .columns(['company_id', 'person_id', 'text'])
-      .expression((eb) =>
-        eb
-          .selectFrom('people')
-          .select((of) => ['company_id', 'id', of.val('hello').as('text')])
-          .where('company_id', '=', 1),
-      ),
   'an insert from an unbound select that gives the value': (db) =>
     db
       .insertInto('notes')
@@ -499,17 +272,6 @@ const refused: Record<string, Builds> = {
           .select((of) => of.val(1).as('company_id'))
           .where('company_id', '=', 1),
       ),
-  'an insert from a union': (db) =>
-    db
-      .insertInto('notes')
-      .columns(['company_id', 'person_id'])
-      .expression((eb) =>
-        eb
-          .selectFrom('people')
-          .select((of) => [of.val(1).as('company_id'), 'id'])
-          .where('company_id', '=', 1)
-          .unionAll((or) => or.selectFrom('jobs').select(['jobs.company_id', 'jobs.id'])),
-      ),
   'an insert from raw SQL': (db) =>
     db
       .insertInto('notes')
@@ -520,8 +282,6 @@ const refused: Record<string, Builds> = {
       .updateTable('people')
       .set({ COMPANY_ID: 2 } as never)
       .where('company_id', '=', 1),
-  'a bound select of two tables of which one is bound': (db) =>
-    db.selectFrom(['people as p', 'notes as n']).select('p.id').where('p.company_id', '=', 1),
   'a delete that names a second table in using': (db) =>
     db.deleteFrom('notes').using(['notes', 'people']).where('notes.company_id', '=', 1),
   'an update from another table': (db) =>

@@ -18,10 +18,7 @@ export const tenantIn = (ids: TenantId | readonly TenantId[]): Expression<unknow
   return { expressionType: undefined, toOperationNode: () => node };
 };
 
-/**
- * The same for one tenant: `` sql`… c.company_id = ${tenantIs(id)}` ``. Vitess sees that it concerns one
- * shard.
- */
+/** The same for one tenant: `` c.company_id = ${tenantIs(id)} ``. Vitess sees that it concerns one shard. */
 export const tenantIs = (id: TenantId): Expression<unknown> => {
   const node = { ...sql`${id}`.toOperationNode(), isTenantList: true };
   return { expressionType: undefined, toOperationNode: () => node };
@@ -94,9 +91,7 @@ export const columnOf = (node: OperationNode): string | undefined => {
   return node.table ? `${node.table.table.identifier.name}.${name}` : name;
 };
 
-/**
- * Empties parentheses that are negated or hold an `or`, as they bind nothing; others become square brackets.
- */
+/** Empties parentheses that are negated or hold an `or`, as they bind nothing; others become brackets. */
 const withoutAlternatives = (text: string): string => {
   const shorter = text.replace(/(\bnot\s*)?\(([^()]*)\)/gi, (_, not, inside) =>
     not || or.test(inside) ? '[]' : `[${inside}]`,

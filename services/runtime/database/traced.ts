@@ -56,10 +56,7 @@ export const tracedSend = (
 /** Statements about many rows repeat their placeholders. */
 const maxTextLength = 1_000;
 
-/**
- * The verb and the first table of a statement, such as `INSERT clients`; a table made of values does not
- * count.
- */
+/** Such as `INSERT clients`: the verb and the first table; a table made of values does not count. */
 export const describeStatement = (
   sql: string,
 ): { readonly operation: string; readonly table: string | undefined; readonly summary: string } => {

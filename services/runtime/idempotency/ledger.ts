@@ -41,8 +41,7 @@ export interface Ledger {
     options: { readonly now: Date; readonly all: boolean },
   ): Promise<() => ReadonlyMap<Identity, Answer | Problem>>;
   /**
-   * Claims the clients' keys with the next statement: until the transaction ends, another request with the
-   * key is refused.
+   * Claims the clients' keys with the next statement: from then on, another request with the key is refused.
    */
   claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
   /**

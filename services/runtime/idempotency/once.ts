@@ -17,9 +17,7 @@ export interface Once<DB> {
    * throws
    */
   carryOut(identity: Identity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
-  /**
-   * The stored answer, for calls with work or checks before the transaction. @throws Problem like `carryOut`
-   */
+  /** The stored answer, for calls that check something before. @throws Problem like `carryOut` */
   find(identity: Identity | undefined): Promise<Answer | undefined>;
 }
 

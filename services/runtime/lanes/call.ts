@@ -15,8 +15,7 @@ export interface LaneCall {
   readonly query: string;
   readonly body: Uint8Array;
   /**
-   * Names a write over all its sendings: 32 hexadecimal digits. The service carries the call out at most
-   * once.
+   * Names a write over all its sendings, in 32 hexadecimal digits. The service carries it out at most once.
    */
   readonly callId?: string;
   /** The call was sent before, and may have been carried out. */
@@ -25,10 +24,7 @@ export interface LaneCall {
   readonly idempotencyKey?: string;
   readonly key?: CallKey;
   readonly actor?: Actor;
-  /**
-   * Whether it may be sent again if its replica fails: it has a `callId`, or doing it twice does no harm. Not
-   * sent.
-   */
+  /** Not sent. Whether it may be sent again: it has a `callId`, or doing it twice does no harm. */
   readonly repeatable?: boolean;
 }
 

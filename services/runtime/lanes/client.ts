@@ -105,8 +105,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
   };
   /**
-   * Prevents an earlier sending of a write from answering: it may be refused because a later one was carried
-   * out.
+   * Ignores answers to earlier sendings of a write: one may be refused because a later one was carried out.
    */
   const renumber = (id: number, call: PendingCall): number => {
     pending.delete(id);
@@ -237,10 +236,7 @@ export interface LaneClientOptions {
   readonly log?: Log;
 }
 
-/**
- * Only a replica that sends beats knows `callId`; a member of the queue group may be of a release that does
- * not.
- */
+/** Only a replica that sends beats knows `callId`; others in the queue group may be of an older release. */
 const isRepeatable = ({ call, replica }: PendingCall): boolean =>
   call.repeatable === true && (call.callId === undefined || replica !== undefined);
 

@@ -14,8 +14,7 @@ export interface MicroService {
 }
 
 /**
- * Serves one endpoint and answers `$SRV.…` (NATS ADR-32), so that `nats micro ls|ping|info|stats` shows each
- * replica.
+ * Serves one endpoint and answers `$SRV.…` (NATS ADR-32), so that `nats micro ls|ping|info|stats` shows it.
  */
 export const serveMicroService = (options: MicroServiceOptions): MicroService => {
   const { bus, name, id, metadata, endpoint, counts } = options;

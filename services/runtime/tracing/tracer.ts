@@ -9,9 +9,7 @@ export interface Span {
   readonly open: boolean;
   set(attributes: Attributes): void;
   rename(name: string): void;
-  /**
-   * @param type a code or class, of low cardinality. Error texts can hold personal data, so they are not recorded.
-   */
+  /** @param type a code or class of low cardinality. Error texts can hold personal data. */
   fail(type: string): void;
   end(): void;
   run<Result>(work: () => Result): Result;
@@ -30,9 +28,7 @@ export interface SpanOptions {
   readonly attributes?: Attributes;
 }
 
-/**
- * Makes spans. A process has a tracer only if traces are exported; otherwise `tracer?.` costs a null check.
- */
+/** A process has a tracer only if traces are exported; otherwise `tracer?.` costs a null check. */
 export interface Tracer {
   /** @returns undefined if the work is not sampled. */
   start(name: string, options: SpanOptions): Span | undefined;
