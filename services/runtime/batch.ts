@@ -1,18 +1,16 @@
 import type { Metrics } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 
-/** Collects items and hands them to `flush` in batches, in the order in which they were added. */
+/** Hands items to `flush` in batches, in the order in which they were added. */
 export interface Batch<Item> {
-  /** @returns false if `maxWaiting` items wait already: the item was not taken. */
+  /** @returns false if `maxWaiting` items wait already. */
   add(item: Item): boolean;
   waiting(): number;
   underWay(): number;
   /** Starts the flushes that may start now. Call it also when `allowed` may have grown. */
   flush(): void;
   room(): Promise<void>;
-  /** Removes and returns the items that wait. */
   takeBack(): readonly Item[];
-  /** Flushes everything and waits for it. Items that are not `allowed` stay. */
   drain(): Promise<void>;
 }
 
@@ -23,7 +21,6 @@ export interface BatchOptions<Item> {
   readonly metrics: Metrics;
   /** Called with the first waiting item; when it calls back, everything that waits is due. */
   readonly when: When;
-  /** Must not fail: the caller decides what a failure means for its items. */
   readonly flush: (items: readonly Item[]) => Promise<void> | void;
   readonly maxItems: number;
   /** Maximum bytes of one flush, unless its first item alone is larger. */
@@ -33,7 +30,7 @@ export interface BatchOptions<Item> {
   readonly maxWaiting?: number;
   readonly maxFlushes?: number;
   readonly onFlushed?: () => void;
-  /** How long the newest flush must have been under way before another one starts beside it. */
+  /** How long the newest flush must run before another starts beside it. */
   readonly overlapAfterMs?: number;
 }
 

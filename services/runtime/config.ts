@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { parseKeyRing } from './sealed-secret.ts';
 
-/** The only reader of `process.env`. */
 export const readEnv = (): NodeJS.ProcessEnv => process.env;
 
-/** An invalid configuration. The message says what to correct. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -96,7 +94,6 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const;
 
-/** `name=value,name=value`, the values percent-encoded: the W3C Baggage format that OpenTelemetry takes. */
 const parseHeaders = (text: string): Record<string, string> | undefined => {
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
   try {
@@ -107,11 +104,9 @@ const parseHeaders = (text: string): Record<string, string> | undefined => {
 };
 
 const tracingConfig = {
-  /** The OTLP endpoint for spans, over HTTP with the path `/v1/traces`. Without it there are no traces. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
     .optional(),
-  /** Headers to send with spans: `name=value,name=value`. */
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .transform((text, context) => {
@@ -122,7 +117,6 @@ const tracingConfig = {
     })
     .optional(),
   OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
-  /** The share of requests that the `…traceidratio` samplers trace. */
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .transform(Number)

@@ -10,10 +10,9 @@ export interface Cursors<List extends string> {
 }
 
 /**
- * A cursor is list, company and positions under AES-256-CBC; several positions end with zeros that prove it
+ * Encrypts list, company and positions with AES-256-CBC; zeros after several positions prove the cursor
  * whole.
- * @param lists the number of positions of each list. Clients store cursors: a list must keep its place in
- * this order.
+ * @param lists the number of positions of each list. Clients store cursors: a list must keep its place.
  * @param readKeys keys of 32 bytes. The first encrypts; all decrypt.
  */
 export const createCursors = <List extends string>(

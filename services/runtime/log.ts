@@ -3,7 +3,7 @@ import { pino } from 'pino';
 
 export type Log = pino.Logger;
 
-/** Removed from every log line, at the top level or one below, so that no caller has to. */
+/** Never in a log line, at the top level or one below. */
 const redacted: ReadonlySet<string> = new Set([
   'apiKey',
   'password',
@@ -66,17 +66,16 @@ interface LogOptions {
 
 interface LogOutput {
   write(line: string): void;
-  /** Writes the rest in the foreground before the process ends. Gives up at the first error. */
+  /** Writes in the foreground, before the process ends. Gives up at the first error. */
   flush(): void;
 }
 
 /**
- * Writes chunks of 32 KiB, or twice a second. While the descriptor refuses writes (a full disk), up to a
- * mebibyte waits and further lines are lost. pino's own destination would end the process at the first error.
+ * While the descriptor refuses writes (a full disk), up to a mebibyte waits and further lines are lost.
+ * pino's own destination would end the process.
  */
 export const createLogOutput = (fd: number, onLost: () => void): LogOutput => {
   let lines = '';
-  /** What is being written, or waits to be written again. */
   let chunk = Buffer.alloc(0);
   let writing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -112,7 +111,6 @@ export const createLogOutput = (fd: number, onLost: () => void): LogOutput => {
       else later();
     },
     flush: () => {
-      // The kernel has a chunk that is being written.
       let rest = Buffer.concat([writing ? Buffer.alloc(0) : chunk, Buffer.from(lines)]);
       lines = '';
       try {

@@ -1,6 +1,5 @@
 export interface Measurement<Value> {
   set(value: Value): void;
-  /** Undefined before the first result, and from `maxAgeMs` after the latest one. */
   read(): Value | undefined;
 }
 

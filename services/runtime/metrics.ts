@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Incremented on the hot path; Prometheus reads it when it scrapes. */
 export interface Cell {
   value: number;
 }
@@ -18,7 +17,7 @@ export interface Metrics {
     read: () => number | undefined,
     ...labels: Labels extends readonly [] ? [] : [Readonly<Record<Labels[number], string>>]
   ): void;
-  /** A histogram in seconds, as Prometheus expects. `observe` takes milliseconds. */
+  /** In seconds, as Prometheus expects. `observe` takes milliseconds. */
   timing(metric: Metric<'histogram'>): Timing;
 }
 
@@ -31,7 +30,6 @@ const eventLoopSampleMs = 50;
 
 const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** One registry per process or test; prom-client's global registry is not used. */
 export const createMetrics = ({ defaults = false } = {}): Metrics => {
   const registry = new Registry();
   if (defaults)
@@ -53,7 +51,6 @@ export const createMetrics = ({ defaults = false } = {}): Metrics => {
   };
 };
 
-/** Metrics that discard everything, for tests and programs without `/metrics`. */
 export const noMetrics: Metrics = {
   registry: new Registry(),
   counter: () => ({ cell: () => ({ value: 0 }) }),
@@ -100,7 +97,6 @@ const gauge = (registry: Registry, { name, help, labels: labelNames }: Metric<'g
     registers: [registry],
     collect() {
       this.reset();
-      // A gauge without labels is 0 after a reset.
       if (labelNames.length === 0) this.remove();
       for (const { read, labels } of series) {
         const value = read();
@@ -116,10 +112,7 @@ interface Series {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/**
- * Declares the metrics of a service, by the names that Prometheus knows them by. The registry takes only declared
- * metrics, so the tests of alerts and the dashboard can read these declarations instead of a running process.
- */
+/** The tests of alerts and the dashboard read these declarations instead of a running process. */
 export const declareMetrics = <const Declarations extends Readonly<Record<string, Declaration>>>(
   declarations: Declarations,
 ): Declared<Declarations> =>
@@ -138,7 +131,6 @@ export interface Metric<
   readonly type: Type;
   readonly help: string;
   readonly labels: Labels;
-  /** Nothing but `declareMetrics` makes a value of this type. */
   readonly [declared]: true;
 }
 

@@ -4,7 +4,7 @@ import type { Database } from './database/handle.ts';
 import { natsAddress } from './nats-address.ts';
 import type { CommonConfig, Kit } from './process.ts';
 
-/** Connects to the process's database and follows its clock. @throws DatabaseUnavailable */
+/** @throws DatabaseUnavailable */
 export const openDatabase = async <DB>(
   kit: Kit,
   config: {
@@ -36,7 +36,7 @@ export const openDatabase = async <DB>(
 
 const clockEveryMs = 10_000;
 
-/** Connects to NATS under the process's name. @throws like `connectBus` */
+/** @throws like `connectBus` */
 export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   const { name, instance, log, metrics } = kit;
   const bus = await connectBus({ ...natsAddress(config), name, instance, standby: true, log, metrics });

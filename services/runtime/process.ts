@@ -17,11 +17,10 @@ export interface Kit {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer: Tracer | undefined;
-  /** The process counts as ready while every check answers true. */
   ready(name: string, check: ReadyCheck): void;
-  /** Runs when the process stops, the last registered first. Register right after creating a resource. */
+  /** The last registered runs first. Register right after creating a resource. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Stops the process like a SIGTERM but with a non-zero code, for errors that it cannot recover from. */
+  /** Stops the process with a non-zero code. */
   fail(reason: string, error?: unknown): void;
 }
 

@@ -5,8 +5,7 @@ export interface Repeated {
 }
 
 /**
- * Runs `work` repeatedly, and pauses after a pass that did nothing (0) or failed, with 25 % jitter so that
- * replicas do not run in step.
+ * Pauses after a pass that did nothing (0) or failed, with 25 % jitter so that replicas do not run in step.
  * @param onError called with the first of consecutive failures.
  */
 export const repeat = (
@@ -51,9 +50,8 @@ let timer: NodeJS.Timeout | undefined;
 let count = 0;
 
 /**
- * Calls `run` every `everyMs`, a multiple of `tickMs`, until the returned function stops it. All callers
- * share one timer, because waking up costs an idle process more than the work (346 polls a second with a
- * timer each, 88 with one).
+ * All callers share one timer: waking up costs an idle process more than the work (346 polls a second with a
+ * timer each, 88 with one). @returns stops it
  */
 export const eachTick = (run: () => void, everyMs = tickMs): (() => void) => {
   const work = { ticks: Math.round(everyMs / tickMs), run };

@@ -7,8 +7,7 @@ import type { Metric, Metrics } from './metrics.ts';
 import { type Repeated, repeat } from './repeat.ts';
 
 /**
- * Keeps the rows of tables with daily partitions for a number of days, on the replica that gets the lock.
- * @param stale declares a gauge for the time since the last run that succeeded.
+ * Runs on the replica that gets the lock. @param stale declares a gauge for the time since the last success
  */
 export const startRetention = <DB>(
   options: RetentionOptions<DB> & { readonly metrics: Metrics; readonly stale: Metric<'gauge', readonly []> },
@@ -32,10 +31,8 @@ export const startRetention = <DB>(
 };
 
 /**
- * Adds the partitions of the coming days, and drops those past retention. A change waits at most a second for
- * its exclusive lock, because all other queries wait behind it.
- * @returns false if another replica is changing the table.
- * @throws MySQL's 1205 if a long transaction holds the table.
+ * A partition change waits at most a second for its exclusive lock, because all other queries wait behind it.
+ * @returns false if another replica is changing the table. @throws MySQL's 1205
  */
 export const keepDays = <DB>({
   db,
@@ -92,10 +89,8 @@ const take = async <DB>(alone: Kysely<DB>, lock: string): Promise<boolean> => {
   return true;
 };
 
-/** MySQL's own default, a year. Vitess does not know `DEFAULT` here. */
 const defaultLockWaitS = 31_536_000;
 
-/** A lost connection releases both by itself. */
 const release = async <DB>(alone: Kysely<DB>, lock: string): Promise<void> => {
   await sql`SET SESSION lock_wait_timeout = ${sql.lit(defaultLockWaitS)}`.execute(alone);
   await sql`SELECT RELEASE_LOCK(${nameOf(lock)})`.execute(alone);

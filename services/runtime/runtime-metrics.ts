@@ -1,6 +1,5 @@
 import { declareMetrics } from './metrics.ts';
 
-/** The metrics of the runtime; a process exports those of the mechanisms that it uses. */
 export const runtimeMetrics = declareMetrics({
   batch_flushes_total: { type: 'counter', help: 'Batches flushed', labels: ['batch'] },
   batch_items_total: { type: 'counter', help: 'Items flushed in batches', labels: ['batch'] },

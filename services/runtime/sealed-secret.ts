@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /**
- * The keys that encrypt secrets in the database (AES-256-GCM). The company is authenticated data: a secret
- * copied to another company's row does not decrypt.
+ * AES-256-GCM. The company is authenticated data: a secret copied to another company's row does not decrypt.
  * Layout: version (1 byte, 1), length of the key's name (1 byte), name, nonce (12), tag (16), ciphertext.
  */
 export interface KeyRing {
@@ -32,7 +31,7 @@ export const sealSecret = (ring: KeyRing, companyId: number, secret: string): Bu
   return Buffer.concat([Buffer.from([version, name.length]), name, nonce, cipher.getAuthTag(), text]);
 };
 
-/** @throws Error if the ring lacks the key, or `sealSecret` did not make these bytes for this company. */
+/** @throws Error if the ring lacks the key, or the bytes were not sealed for this company. */
 export const openSecret = (ring: KeyRing, companyId: number, sealed: Uint8Array): string => {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const nonceAt = 2 + (bytes[1] ?? 0);

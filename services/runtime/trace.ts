@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** Random lower-case hex; the pool saves a system call for every request. */
+/** The pool saves a system call for every request. */
 export const randomHex = (bytes: number): string => {
   if (used + bytes > pool.length) {
     randomFillSync(pool);
@@ -32,10 +32,7 @@ export const traceparentParts = (traceparent: string): TraceparentParts | undefi
 export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts): string =>
   `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 
-/**
- * The trace context of the next hop; a new unsampled trace if `incoming` is invalid.
- * @param recorded false clears the caller's sampled flag.
- */
+/** A new unsampled trace if `incoming` is invalid. @param recorded false clears the sampled flag */
 export const childTraceparent = (incoming: string, recorded = true): string => {
   const { traceId = randomHex(16), flags: given = 0 } = traceparentParts(incoming) ?? {};
   const flags = recorded ? given : given & ~1;

@@ -1,5 +1,5 @@
 interface ServerClock {
-  /** The server's time; this process's own time before the first `ask`. */
+  /** This process's own time before the first `ask`. */
   now(): Date;
   offsetMs(): number;
   silentMs(): number;
@@ -8,10 +8,9 @@ interface ServerClock {
 }
 
 /**
- * Processes on several machines compare times in rows (leases, due times, ages), so all use the database's
- * clock.
- * Between measurements the clock advances by the monotonic `elapsedMs`. A measurement changes it only if it
- * is outside the interval between question and answer, so a slow answer does not move it.
+ * All processes use the database's clock to compare times in rows (leases, due times, ages).
+ * It advances by the monotonic `elapsedMs`. A measurement changes it only if it is outside the interval
+ * between question and answer, so a slow answer does not move it.
  * @param ask reads the server's time in milliseconds since 1970.
  */
 export const createServerClock = ({
@@ -48,10 +47,7 @@ interface AwakeClock {
   tick(): void;
 }
 
-/**
- * A process that was frozen, or whose event loop was busy, has unread answers waiting. So time counts only
- * while ticks arrive: each adds at most twice its interval.
- */
+/** Counts time only while ticks arrive: a frozen or busy process has unread answers waiting. */
 export const createAwakeClock = (tickMs: number, elapsedMs = () => performance.now()): AwakeClock => {
   let awakeMs = 0;
   let lastMs = elapsedMs();

@@ -111,12 +111,11 @@ export interface DatabaseOptions {
   readonly tenantTables: ReadonlySet<string>;
   readonly connectTimeoutMs?: number;
   readonly acquireTimeoutMs?: number;
-  /** Further queries fail at once. */
   readonly queueLimit?: number;
   /** How long a statement may go without an answer. Then its connection is closed, and its result unknown. */
   readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
-  /** `vtgate`: the URL leads to vtgate, and the shards are learned from it. */
+  /** `vtgate`: the URL leads to vtgate. */
   readonly shards?: 'vtgate' | ShardsOptions | undefined;
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;
@@ -124,7 +123,6 @@ export interface DatabaseOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-/** Six of the regular pings (`openDatabase`). */
 const clockMaxAgeMs = 60_000;
 
 const dialectOf = (driver: ReturnType<typeof createDriver>): Dialect => ({

@@ -78,8 +78,7 @@ const createConnection = ({
   statementTimeoutMs,
 }: Omit<DriverOptions, 'onAcquired'> & { readonly server: ServerConnection }): Connection => {
   const { raw } = server;
-  // Set while only a rollback is allowed. After a deadlock the server has ended the transaction, and a further
-  // statement would commit on its own.
+  // After a deadlock the server has ended the transaction, and a further statement would commit on its own.
   let broken: Error | undefined;
   let doubtful = false;
   let inTransaction = false;
@@ -110,7 +109,6 @@ const createConnection = ({
 
   const run = traced ? traced(send) : send;
 
-  /** The server stops at the first that fails. */
   const runWithUnsent = async (...statements: readonly Statement[]): Promise<unknown> => {
     const before = unsent;
     unsent = [];

@@ -14,7 +14,6 @@ export class CommitOutcomeUnknown extends Error {
   override readonly name = 'CommitOutcomeUnknown';
 }
 
-/** A query that may leave its tenant. */
 export class TenantGuardError extends Error {
   override readonly name = 'TenantGuardError';
 }
@@ -26,7 +25,6 @@ const duplicateEntry = 1062;
 const lockedNoWait = 3572;
 const unknownError = 1105;
 const internalError = 1815;
-/** Shutdown in progress; query and connection killed; disconnected for inactivity. */
 const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
 const socketCodes = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']);
 
@@ -91,7 +89,6 @@ export const isPassing = (error: unknown): boolean =>
 export const isDuplicateRow = (error: unknown, table: string): boolean =>
   keyOf(error)?.endsWith(`${table}.PRIMARY`) === true;
 
-/** `PRIMARY` or the index's name. */
 export const duplicateKey = (error: unknown): string | undefined => keyOf(error)?.split('.').at(-1);
 
 /** Vitess writes more before and after MySQL's message. */

@@ -7,7 +7,6 @@ import { isLockWaitTimeout } from './errors.ts';
 import { sessionSql } from './session.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
 
-/** Files `NNN-name.sql`, counted from 001 without a gap. */
 export interface MigrationFolder {
   readonly name: string;
   readonly folder: string;
@@ -55,7 +54,6 @@ interface MigrationFile {
   readonly set: string;
   readonly name: string;
   readonly statements: readonly string[];
-  /** One for the text up to the end of each statement. */
   readonly digests: readonly string[];
 }
 
@@ -227,7 +225,6 @@ const runWithRetry = async (
   }
 };
 
-/** Delays other queries for at most one second in six. */
 const maxPauseMs = 5_000;
 
 const record = (
@@ -241,9 +238,8 @@ const recordSql = (file: MigrationFile, done: number): string =>
   `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
 
 /**
- * Splits a script at its semicolons as the server reads it, and drops comments except those that MySQL
- * interprets. `DELIMITER` is a command of the mysql client and not supported: stored programs must be a
- * single statement.
+ * Splits a script at its semicolons as the server reads it. `DELIMITER` is a command of the mysql client and
+ * not supported.
  */
 export const splitStatements = (script: string): string[] => {
   const statements: string[] = [];

@@ -14,7 +14,6 @@ import {
 export interface Pool {
   /** @throws DatabaseUnavailable at once while the server is unreachable. */
   acquire(): Promise<ServerConnection>;
-  /** @param isUsable false closes it. */
   release(connection: ServerConnection, isUsable: boolean): void;
   use(): { readonly inUse: number; readonly waiting: number };
   isReachable(): boolean;
@@ -32,7 +31,6 @@ export const createPool = (options: PoolOptions): Pool => {
   const waiters: Waiter[] = [];
   let inUse = 0;
   let opening = 0;
-  /** Undefined before the first answer. */
   let heardMs: number | undefined;
   let unreachable: Error | undefined;
   let probe: ServerConnection | undefined;
@@ -106,7 +104,6 @@ export const createPool = (options: PoolOptions): Pool => {
     } else free.push(connection);
   };
 
-  /** Tries a new connection, which also looks up the host's address, until the server answers. */
   const tryServer = async (): Promise<void> => {
     if (probe || closed || performance.now() < nextProbeMs) return;
     const startedMs = clock.now();
@@ -231,13 +228,12 @@ interface Waiter {
 
 const watchEveryMs = 100;
 /**
- * How long the server may be silent while something is asked of it: until a new connection is tried, until
- * the server counts as unreachable, and until all connections are closed.
+ * How long the server may be silent when asked: until a new connection is tried, until it counts as
+ * unreachable, and until all connections are closed.
  */
 const silentServerMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
 /** vtgate holds statements back while a shard is split or gets another primary. Calls end after five seconds anyway. */
 const silentVtgateMs = { suspect: 1_000, unreachable: 6_000, drop: 10_000 } as const;
-/** Well below the server's limit for idle connections (`sessionSql`). */
 const pingAfterMs = 1_000;
 const probeTimeoutMs = 3_000;
 const probePauseMs = 100;
@@ -245,7 +241,6 @@ const lookUpEveryMs = 10_000;
 const closeTimeoutMs = 5_000;
 const endTimeoutMs = 1_000;
 
-/** After this process was frozen: the server has closed the connection, or is about to. */
 const isStale = (connection: ServerConnection): boolean => connection.quietMs() >= 2 * pingAfterMs;
 
 const end = async ({ raw, drop }: ServerConnection): Promise<void> => {

@@ -10,10 +10,7 @@ import {
 
 export type Value = string | number | Date | Buffer | null;
 
-/**
- * Rows as one parameter, which the driver writes as `(1, 2), (3, 4)`: for `(a, b) IN (…)` and `VALUES …`. The
- * query is the same for any number of rows.
- */
+/** Rows as one parameter, written as `(1, 2), (3, 4)`: the query is the same for any number of rows. */
 export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
   if (rows.length === 0) throw new Error('a list in a query needs at least one row');
   return sql`${rows}`;
@@ -32,10 +29,7 @@ interface PerCount<DB, Row, Result, More> {
   ): Promise<void>;
 }
 
-/**
- * Makes queries about any number of rows. Each number's query is built, checked and compiled once per
- * database handle; building a query of twenty rows takes as long as MySQL needs to run it.
- */
+/** Makes queries about any number of rows, each number's compiled once: building takes as long as running. */
 export const perCountFor =
   <DB>() =>
   /** @param valuesOf the query's parameters in order; `more` are those that apply to all rows. */
@@ -46,7 +40,6 @@ export const perCountFor =
     const perHandle = new WeakMap<object, Map<number, CompiledQuery<unknown>>>();
     const queryOf = (db: Kysely<DB>, rows: readonly Row[], more: More): CompiledQuery<Result> => {
       const parameters = valuesOf(rows, more);
-      // The guard: each handle refuses queries that another's guard has checked.
       const guard = db.getExecutor().plugins[0] ?? perHandle;
       const compiled = perHandle.get(guard) ?? new Map<number, CompiledQuery<unknown>>();
       perHandle.set(guard, compiled);
@@ -79,9 +72,8 @@ interface DeferredQuery extends CompiledQuery {
 export const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onResult' in query;
 
 /**
- * Adds a statement to the transaction: it is sent in one round trip with the next statement that is not
- * deferred, at the latest with COMMIT. If it fails, the next statement fails with its error, and the transaction must
- * be rolled back.
+ * Sends a statement with the transaction's next one, at the latest with COMMIT. If it fails, the next one
+ * fails with its error, and the transaction must be rolled back.
  */
 export const later = async <Result>(
   trx: Pick<Kysely<unknown>, 'executeQuery'>,
@@ -91,7 +83,6 @@ export const later = async <Result>(
   await trx.executeQuery({ ...query, onResult } as DeferredQuery);
 };
 
-/** Sends the deferred statements now, if there are any. */
 export const sendDeferred = async (trx: Pick<Kysely<unknown>, 'executeQuery'>): Promise<void> => {
   await trx.executeQuery(nothing);
 };

@@ -5,23 +5,20 @@ import type { MysqlAddress } from './url.ts';
 
 export interface ServerConnection {
   readonly raw: Connection;
-  /** Sends a command. Answers arrive in the order of the commands. */
+  /** Answers arrive in the order of the commands. */
   ask<Result>(limitMs: number, send: (done: Done<Result>) => void): Promise<Result>;
   /** By `now`: when its current command was sent or the previous one answered; undefined if it is idle. */
   askedMs(): number | undefined;
   isOverdue(): boolean;
-  /** How long ago it last answered, by the machine's clock. */
   quietMs(): number;
-  /** The server's IP address; undefined for a socket file. */
   address(): string | undefined;
   isOpen(): boolean;
-  /** Closes it at once. Commands under way fail with the error. */
   drop(error: Error): void;
 }
 
 export type Done<Result> = (error: Error | null, result: Result) => void;
 
-/** Connects; the host's address is looked up each time. `ready` resolves when the session is set. */
+/** `ready` resolves when the session is set. */
 export const openServerConnection = (
   options: OpenOptions,
 ): { readonly connection: ServerConnection; readonly ready: Promise<void> } => {
@@ -97,7 +94,6 @@ export interface OpenOptions {
   readonly onClosed: (connection: ServerConnection) => void;
 }
 
-/** Calls back only on success. */
 export const lookUpAddresses = (
   { address: { host }, lookup = systemLookup as LookupFunction }: Pick<OpenOptions, 'address' | 'lookup'>,
   found: (addresses: readonly string[]) => void,
@@ -109,7 +105,6 @@ export const lookUpAddresses = (
 const addressesOf = (result: string | readonly LookupAddress[]): readonly string[] =>
   typeof result === 'string' ? [result] : result.map((one) => one.address);
 
-/** The command may have been executed. */
 export const noAnswer = (where: string, afterMs: number): Error =>
   Object.assign(new Error(`MySQL at ${where} gave no answer within ${afterMs} ms`), {
     code: 'ETIMEDOUT',

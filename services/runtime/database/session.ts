@@ -13,9 +13,8 @@ export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs, idleTimeoutS }: 
 
 export interface SessionLimits {
   readonly lockWaitTimeoutS: number;
-  /** MySQL has no such limit for writes. 0 means no limit. */
+  /** 0 means no limit. */
   readonly selectTimeoutMs: number;
-  /** The server closes a connection that sends nothing for longer, and rolls back its transaction. */
   readonly idleTimeoutS?: number;
 }
 

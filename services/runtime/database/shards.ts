@@ -6,7 +6,6 @@ import type { Database, Shards } from './handle.ts';
 export interface ShardsOptions {
   /** Each name is a range of keyspace IDs: `-80`, `80-c0`. */
   readonly read: () => Promise<readonly string[]>;
-  /** Opens a handle of its own for each shard, where no vtgate finds the shard of a row. */
   readonly open?: ((shard: string) => unknown) | undefined;
 }
 
@@ -42,7 +41,7 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
 
 const maxHomes = 100_000;
 
-/** From `from` up to but not including `to`; empty for none. They compare as text. */
+/** Up to but not including `to`; empty for none. They compare as text. */
 interface Range {
   readonly name: string;
   readonly from: string;
@@ -87,7 +86,6 @@ export const byShard = async <DB, Row, Result>(
   });
 };
 
-/** The parts themselves, for work that goes from one to the next. */
 export const partsByShard = async <DB, Row>(
   db: Database<DB>,
   rows: readonly Row[],
@@ -107,7 +105,6 @@ interface Part<DB, Row> {
   readonly rows: readonly Row[];
 }
 
-/** The names are `keyspace/shard`; the services' database is the keyspace. */
 export const readVitessShards = async <DB>(db: Kysely<DB>, keyspace: string): Promise<readonly string[]> => {
   const { rows } = await sql<Readonly<Record<string, string>>>`SHOW VITESS_SHARDS`.execute(db);
   const names = rows.map((row) => Object.values(row)[0] ?? '');
@@ -126,7 +123,6 @@ export const keyspaceIdOf = (companyId: number): string => {
   return bytes.toString('hex');
 };
 
-/** Seed 0; enough for fewer than 32 bytes. */
 const xxh64 = (bytes: Buffer): bigint => {
   let hash = uint64(prime5 + BigInt(bytes.length));
   let at = 0;
@@ -152,10 +148,7 @@ const prime3 = 0x165667b19e3779f9n;
 const prime4 = 0x85ebca77c2b2ae63n;
 const prime5 = 0x27d4eb2f165667c5n;
 
-/**
- * Repeats `work` while vtgate switches a shard, which takes about a second.
- * @throws DatabaseUnavailable if that takes longer than `patienceMs`.
- */
+/** Repeats `work` while vtgate switches a shard. @throws DatabaseUnavailable after `patienceMs` */
 export const throughShardSwitch = async <Result>(
   work: () => Promise<Result>,
   onRetry: () => void = () => {},

@@ -41,7 +41,6 @@ export const createTenantCheck = (
 };
 
 interface Rules {
-  /** Some servers ignore the case of table names. */
   readonly tables: ReadonlySet<string>;
   readonly column: string;
   readonly assertRaw: RawCheck;

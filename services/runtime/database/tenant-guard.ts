@@ -42,9 +42,7 @@ export const createTenantGuard = ({ tenantTables, log }: TenantGuardOptions): Te
 };
 
 interface TenantGuard {
-  /** Checks a query when it is compiled. */
   readonly plugin: KyselyPlugin;
-  /** @throws for a query that was compiled without the plugin. */
   readonly assertChecked: (query: CompiledQuery) => void;
 }
 
@@ -53,10 +51,7 @@ interface TenantGuardOptions {
   readonly log?: Log | undefined;
 }
 
-/**
- * Returns a handle without the guard, in the same transaction if there is one, for the few jobs that span
- * tenants. (Overloaded because TypeScript cannot infer `DB` through an intersection.)
- */
+/** A handle without the guard. (Overloaded because TypeScript cannot infer `DB` through an intersection.) */
 export function acrossTenants<DB>(db: Database<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Trx<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Kysely<DB>, reason: string): Kysely<DB>;

@@ -27,10 +27,8 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
 export type TenantId = number | bigint | string;
 
 /**
- * Checks raw SQL without parsing it. Each tenant table in the text needs `alias.company_id in
- * ${tenantIn(ids)}` or `alias.company_id = ${tenantIs(id)}`, and no comment, semicolon or `or` outside of
- * parentheses may undo it.
- * @param visit receives the parameters.
+ * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn` or `tenantIs`, and no
+ * comment, semicolon or `or` outside of parentheses may undo it. @param visit receives the parameters.
  */
 export const createRawCheck = (tables: ReadonlySet<string>, column: string): RawCheck => {
   const tableName = new RegExp(`\\b(?:${[...tables].map(escaped).join('|')})\\b(?!\\s*\\.)`, 'gi');

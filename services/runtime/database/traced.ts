@@ -8,10 +8,7 @@ export interface Statement {
 
 export type Send = (statements: readonly Statement[]) => Promise<readonly unknown[]>;
 
-/**
- * Records each round trip as a client span of the active work. The span holds the compiled text with
- * placeholders, but neither values nor error messages, which can repeat values.
- */
+/** A client span for each round trip. It holds no values and no error messages, which can repeat values. */
 export const tracedSend = (
   tracer: Tracer,
   { host, port, database }: Pick<MysqlAddress, 'host' | 'port' | 'database'>,
@@ -53,7 +50,6 @@ export const tracedSend = (
   };
 };
 
-/** Statements about many rows repeat their placeholders. */
 const maxTextLength = 1_000;
 
 /** Such as `INSERT clients`: the verb and the first table; a table made of values does not count. */

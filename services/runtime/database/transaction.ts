@@ -55,7 +55,6 @@ const attemptOnce = async <DB, Result>(
   return result;
 };
 
-/** A failed rollback needs no handling: the driver drops the connection, and the server rolls back. */
 const rollBack = async (trx: { rollback(): { execute(): Promise<unknown> } }): Promise<void> => {
   try {
     await trx.rollback().execute();
@@ -68,13 +67,12 @@ const retryReason = (error: unknown): string | undefined => {
   return isConnectionLost(error) ? 'connection_lost' : undefined;
 };
 
-/** 5–10 ms, doubling: long enough for the winner of a deadlock to commit, and apart for several losers. */
+/** 5–10 ms, doubling: long enough for the winner of a deadlock to commit. */
 const backoffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());
 
 /**
- * Deletes up to `limit` rows by their keys, which it reads first: Vitess cannot plan `DELETE … LIMIT` over
- * several shards.
- * @param all the handle that may do so in all companies. @returns how many rows it has deleted.
+ * Reads the keys first: Vitess cannot plan `DELETE … LIMIT` over several shards. @returns how many rows it
+ * has deleted
  */
 export const deleteSome = async <DB>(
   db: Database<DB>,
@@ -96,7 +94,6 @@ export const deleteSome = async <DB>(
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-/** A table without companies is in no shard. */
 const companyOf = ({ company_id = 0 }: Readonly<Record<string, Value>>): number => Number(company_id);
 
 interface DeleteSomeOptions<DB> {

@@ -60,7 +60,6 @@ export const withDatabase = (url: string, database: string): string => {
   return other.href;
 };
 
-/** Never contains the password. */
 export const describeAddress = ({ host, port, socketPath }: MysqlAddress): string =>
   socketPath ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 

@@ -4,7 +4,6 @@ import type { ExpressionBuilder, Kysely } from 'kysely';
 import { perCountFor } from '../database/queries.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
-/** The table of `services/crm/migrations/010-idempotency-keys.sql`. */
 export interface IdempotencyTables {
   readonly idempotency_keys: {
     readonly company_id: number;
@@ -40,13 +39,10 @@ export interface Ledger {
     identities: readonly Identity[],
     options: { readonly now: Date; readonly all: boolean },
   ): Promise<() => ReadonlyMap<Identity, Answer | Problem>>;
-  /**
-   * Claims the clients' keys with the next statement: from then on, another request with the key is refused.
-   */
+  /** Claims the clients' keys with the next statement: another request with such a key is refused. */
   claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
   /**
-   * Writes the answers with the next statement, which is best COMMIT.
-   * @param claimed those without an answer are dropped, because their requests were refused.
+   * Writes the answers with the next statement, best COMMIT. @param claimed dropped if they have no answer
    */
   record<DB>(
     trx: Kysely<DB>,
@@ -158,12 +154,10 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
   };
 };
 
-/** The header of an answer that was given before (contract, "Idempotency"). */
 const replayed = { 'Idempotent-Replayed': 'true' };
 
 export const isReplay = ({ headers }: Answer): boolean => headers?.['Idempotent-Replayed'] === 'true';
 
-/** How long a call may be sent again, with room for clocks that differ. */
 const callMs = 300_000;
 
 type Row = IdempotencyTables['idempotency_keys'];
@@ -204,7 +198,6 @@ const unsealed: AnswerSeal = { seal: (_, answer) => answer, open: (_, answer) =>
 /** Identifies a call across retries. */
 export interface Identity {
   readonly companyId: number;
-  /** 16 bytes. */
   readonly callId: Buffer;
   /** 16 bytes: the call's name, or a hash of the client's `Idempotency-Key` with the first bit set. */
   readonly key: Buffer;

@@ -21,7 +21,6 @@ export interface Once<DB> {
   find(identity: Identity | undefined): Promise<Answer | undefined>;
 }
 
-/** @param seal encrypts the answers, if they hold secrets. */
 export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => {
   const ledger = createLedger(seal);
 
@@ -44,7 +43,6 @@ export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => 
         if (error instanceof Problem) throw error;
         if (isLockedNoWait(error)) throw problem('idempotency_in_progress', error);
         if (error instanceof CommitOutcomeUnknown) {
-          // The row tells whether it was committed.
           unknown = error;
           identity = { ...identity, again: true };
         } else if (!isDuplicateRow(error, 'idempotency_keys')) throw unknown ?? error;

@@ -64,8 +64,8 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     const sendable = entries.filter(({ id }) => {
       const call = pending.get(id);
       if (!call) return false;
-      // If every replica has just fallen silent, the fault may lie between here and there. A call that may
-      // have been executed goes only to a replica that lives.
+      // If every replica has just fallen silent, the fault may lie in between; what may be done goes to a
+      // live replica.
       call.held = !bus.connected() || (!replica && (call.maybeExecuted || replicas.expected()));
       if (call.held) return false;
       call.frame = frame;
@@ -104,9 +104,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     pendingCall.held = false;
     batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
   };
-  /**
-   * Ignores answers to earlier sendings of a write: one may be refused because a later one was carried out.
-   */
+  /** An earlier sending of a write must not answer: it may be refused because a later one was carried out. */
   const renumber = (id: number, call: PendingCall): number => {
     pending.delete(id);
     pending.set(++lastId, call);
@@ -131,7 +129,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   });
   bus.onReconnect(() => resendRepeatable('reconnect', () => true));
 
-  /** Nobody listens at the subject of this frame, so none of its calls was executed. */
   const onAbsent = (frame: number): void => {
     const ofFrame = [...pending].filter(([, call]) => call.frame === frame);
     const replica = ofFrame[0]?.[1].replica;
@@ -177,7 +174,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     if (call.replica) replicas.avoid(call.replica);
     if (!call.call.repeatable || call.declined) return false;
     call.declined = true;
-    // The answer said that nothing was done.
     recall(call, false);
     resend(id, call, 'unavailable');
     return true;
@@ -256,5 +252,4 @@ interface PendingCall {
 
 const unsent = { frame: 0, replica: undefined, held: false, maybeExecuted: false, declined: false };
 
-/** The replica cannot work, for example because it cannot reach its database. */
 const unavailableStatus = 503;

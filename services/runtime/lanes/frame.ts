@@ -73,7 +73,6 @@ export const encodeCalls = (entries: readonly NumberedCall[]): Buffer =>
     entries.map(({ call }) => call.body),
   );
 
-/** @throws on an invalid frame, before it returns any entry. */
 export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
   const { heads, bodies } = split<CallHead>(frame);
   return heads.map((head, at) => ({
@@ -126,7 +125,6 @@ export const encodeAnswers = (entries: readonly NumberedAnswer[]): Buffer => {
   );
 };
 
-/** @throws on an invalid frame. */
 export const decodeAnswers = (frame: Uint8Array): { id: number; answer: LaneAnswer }[] => {
   const { heads, bodies } = split<AnswerHead>(frame);
   return heads.map(([id, status, headers], at) => ({

@@ -9,13 +9,11 @@ export interface EndpointCounts {
 }
 
 export interface MicroService {
-  /** Takes messages that the server has already sent, then no more. It does not wait for handlers. */
+  /** Does not wait for handlers. */
   drain(): Promise<void>;
 }
 
-/**
- * Serves one endpoint and answers `$SRV.…` (NATS ADR-32), so that `nats micro ls|ping|info|stats` shows it.
- */
+/** Serves one endpoint as a NATS micro service (ADR-32), for `nats micro ls|ping|info|stats`. */
 export const serveMicroService = (options: MicroServiceOptions): MicroService => {
   const { bus, name, id, metadata, endpoint, counts } = options;
   const { onMessage, ...described } = endpoint;
@@ -78,7 +76,6 @@ interface MicroServiceOptions {
     readonly queue_group: string;
     readonly onMessage: (error: Error | null, message: Msg) => void;
   };
-  /** The endpoint's messages for this replica alone. */
   readonly ownSubject: string;
   readonly counts: EndpointCounts;
 }

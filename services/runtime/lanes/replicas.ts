@@ -5,16 +5,13 @@ export interface Replica {
   readonly member: Member;
   inFlight: number;
   lastFrame: number;
-  /** `performance.now()` until which others are preferred, because it answered that it cannot work. */
+  /** `performance.now()` */
   avoidedUntilMs: number;
 }
 
 export interface Replicas {
-  /** Undefined while none is known to live. */
   choose(): Replica | undefined;
-  /** Whether another replica can work. */
   hasOther(replica: Replica | undefined): boolean;
-  /** Counts the replica as dead until its next beat. */
   lose(replica: Replica): void;
   avoid(replica: Replica): void;
   /** Whether any replica sent a beat in the last three seconds. */

@@ -24,11 +24,10 @@ import { type EndpointCounts, serveMicroService } from './micro-service.ts';
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
-  /** If the call is traced: run its work within `span.run`. */
   readonly span?: Span;
 }
 
-/** Takes all calls of one operation that arrived in one tick and returns one promise per call, in order. */
+/** All calls of one operation that arrived in one tick; one promise per call, in order. */
 export type LaneHandler = (calls: readonly Call[]) => readonly Promise<Answer>[];
 
 export const each =
@@ -36,7 +35,7 @@ export const each =
   (calls) =>
     calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
 
-/** A handler that answers a whole batch at once, in the calls' order. If it throws, every call of the batch fails. */
+/** If it throws, every call of the batch fails. */
 export const together =
   (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): LaneHandler =>
   (calls) => {
@@ -50,13 +49,13 @@ export const together =
 
 export interface LaneServer {
   inFlight(): number;
-  /** Stops taking calls, then waits until all taken calls are answered and the answers are sent. */
+  /** Resolves when all taken calls are answered and the answers are sent. */
   drain(): Promise<void>;
 }
 
 /**
- * Serves one lane as a replica that sends beats and gets its calls at a subject of its own. It is also in the
- * lane's queue group, for clients that have not heard a beat yet, and registered as a NATS micro service.
+ * A replica has a subject of its own, and is in the lane's queue group for clients that have not heard its
+ * beat yet.
  */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
   const {
@@ -246,13 +245,11 @@ export interface LaneServerOptions {
   readonly instance: string;
   readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
   readonly onUnknown: (call: Call) => Answer;
-  /** Whether this replica can work; while it cannot, its calls go to others. */
+  /** While it is false, calls go to others. */
   readonly well?: () => boolean;
-  /** Only frames with a reply subject below `answersTo` are taken. */
   readonly answersTo?: string;
   /** Must not throw. */
   readonly onError: (call: Call, error: unknown) => Answer;
-  /** Further calls are shed. */
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;

@@ -29,7 +29,6 @@ import { runtimeMetrics } from '../runtime-metrics.ts';
 import { formatTraceparent, traceparentParts } from '../trace.ts';
 import type { Span, SpanOptions, Tracer } from './tracer.ts';
 
-/** The tracer over OpenTelemetry's SDK, without the SDK's globals. */
 export const createTracer = (config: TracingConfig & ExportTarget, options: TracingOptions): Tracer => {
   const provider = new BasicTracerProvider({
     sampler: samplerOf(config),
@@ -148,8 +147,7 @@ const version = (): string =>
     .version;
 
 /**
- * Sends finished spans in the background. Beyond a bounded buffer spans are dropped and counted, so that an
- * unreachable collector costs no request.
+ * Beyond a bounded buffer spans are dropped and counted, so that an unreachable collector costs no request.
  */
 const createExport = (
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
@@ -182,7 +180,6 @@ const createExport = (
     shutdown: () => otlp.shutdown(),
   };
   const batches = new BatchSpanProcessor(exporter, {
-    // Never reached: this class limits waiting and sent spans itself.
     maxQueueSize: maxWaiting,
     maxExportBatchSize: batchSize,
     scheduledDelayMillis: delayMs,

@@ -18,9 +18,8 @@ export interface Span {
 export interface SpanOptions {
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   /**
-   * The causes of the work: spans, or trace contexts of other processes. The span becomes the child of the
-   * first sampled one. If a statement serves several requests, the span links to the other parents, and those
-   * link back.
+   * Spans, or trace contexts of other processes. The new span becomes the child of the first sampled one. If
+   * a statement serves several requests, it links to the other parents, and those link back.
    */
   readonly parents: readonly (Span | string | undefined)[];
   /** Starts a new trace if no parent has a trace context. */
@@ -33,13 +32,11 @@ export interface Tracer {
   /** @returns undefined if the work is not sampled. */
   start(name: string, options: SpanOptions): Span | undefined;
   active(): readonly Span[];
-  /** Runs `work` for these spans, and for no others. */
   run<Result>(spans: readonly Span[], work: () => Result): Result;
   /** Gives up after a few seconds. */
   close(): Promise<void>;
 }
 
-/** Runs `work` as a span from its start to its end; without a tracer it just runs. */
 export const traced = async <Result>(
   tracer: Tracer | undefined,
   name: string,
@@ -73,7 +70,6 @@ export const setTrace = (headers: MsgHdrs, { traceparent }: Span): void => heade
 export const traceOf = ({ headers }: { readonly headers?: MsgHdrs | undefined }): string =>
   headers?.get(header) ?? '';
 
-/** Wraps a NATS request in a client span of the active work. @param ask sends it with these headers. */
 export const tracedAsk = <Answer>(
   tracer: Tracer | undefined,
   subject: string,
@@ -93,7 +89,7 @@ export const tracedAsk = <Answer>(
       )
     : ask(undefined);
 
-/** Answers a NATS request in a server span. @param root whether to start a trace if the request has none. */
+/** @param root whether to start a trace if the request has none */
 export const tracedAnswer = (
   tracer: Tracer | undefined,
   message: Msg,
