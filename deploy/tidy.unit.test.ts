@@ -31,7 +31,6 @@ const roomOf = (file: string): string => {
   return first === 'services' ? `services/${second}` : first!;
 };
 
-/** The room an import leads to, or undefined where it leads out of the house. */
 const targetRoom = (file: string, specifier: string): string | undefined => {
   if (specifier.startsWith('.')) return roomOf(normalize(join(dirname(file), specifier)));
   const own = /^@causeway\/(\w+)/.exec(specifier)?.[1];
@@ -91,7 +90,6 @@ test('OpenTelemetry is imported in one file, and loaded only if traces are on', 
 const hasContext = /^services\/(access|crm|dispatcher|gateway|webhooks)\/|^admin-ui\/|^e2e\/load\//;
 const typeImport = /^type\s|^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/;
 
-/** The files of the repository that a file imports. */
 const neededBy = (file: string): string[] =>
   [
     ...textOf(file).matchAll(

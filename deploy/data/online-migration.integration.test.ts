@@ -12,8 +12,7 @@ import { makeCompany, openCluster, restart, root, temporary } from './testing/cl
 import { type Release, releases } from './testing/release/rows.ts';
 import { startTraffic } from './testing/traffic.ts';
 
-// Renames a column that is read and written all the time, as README.md describes: with releases of crm on two
-// replicas, restarted one after the other, so that each release runs beside the previous and the next one.
+// Renames a column that is read and written all the time, as README.md describes.
 
 const releaseMain = join(import.meta.dirname, 'testing/release/main.ts');
 /** A table that is in use is waited for a second at a time; what is more is a process that starts beside. */
@@ -32,13 +31,11 @@ const home = temporary('online');
 const releaseFile = join(home, 'release');
 const ours = { name: 'online', folder: temporary('online-migrations') };
 
-/** Adds a migration to those of the repository and runs it, as the job of a release does. */
 const migrateBy = async (file: string, statement: string): Promise<readonly string[]> => {
   writeFileSync(join(ours.folder, file), statement);
   const { applied } = await migrate(mysqlUrl, [...migrationFolders(root), ours], { onWait: () => waits++ });
   return applied;
 };
-/** How often a table was in use. */
 let waits = 0;
 
 const roll = async (release: Release): Promise<void> => {

@@ -13,7 +13,6 @@ import { readToolchain } from '../local/toolchain.ts';
 import { makeCompany, openCluster, temporary } from './testing/cluster.ts';
 import { openRunbook, statementsWith } from './testing/runbook.ts';
 
-// A real cluster writes while a backup is taken, loses its database, and continues after a point-in-time restore.
 // Every command of backup and restore is the one in README.md.
 
 const { mysqld } = readToolchain(readEnv());
@@ -65,7 +64,6 @@ test.runIf(mysqld)(
     );
     const cookie = await signIn(first.stack);
     expect(await sessionStatus(first.stack, cookie)).toBe(200);
-    // Waits until the deliveries are recorded.
     const isWaiting = "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting'";
     await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length), {
       timeout: 60_000,
@@ -121,8 +119,7 @@ test.runIf(mysqld)(
     });
     await sleep(1_000);
 
-    // Deliveries that waited at the point in time are delivered, some of them a second time with the same id; no
-    // others are.
+    // Some of these arrive a second time with the same id.
     const freshEvents = idsAt(receiver, '/up');
     expect(ascending(idsAt(receiver, '/down'))).toEqual(
       ascending([...waiting.map(({ id }) => id as number), ...freshEvents]),
@@ -176,7 +173,6 @@ const create = async (ask: Asked, count: number): Promise<number[]> => {
   return ids;
 };
 
-/** The ids of the events after a cursor, and the next cursor. */
 const walk = async (
   ask: Asked,
   from?: string,
@@ -229,7 +225,6 @@ const nextMoment = async (): Promise<string> => {
   return new Date(atMs).toISOString().slice(0, 19).replace('T', ' ');
 };
 
-/** Resolves when the whole binary log of the server has been streamed. */
 const caughtUp = async (url: string, folder: string): Promise<void> => {
   const [end] = await query(url, 'SHOW BINARY LOG STATUS');
   await vi.waitFor(
@@ -242,7 +237,6 @@ const caughtUp = async (url: string, folder: string): Promise<void> => {
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
 
-/** @returns the cookie. */
 const signIn = async ({ baseUrl, portalEmail, portalPassword }: Stack): Promise<string> => {
   const { headers } = await fetch(`${baseUrl}/portal/api/v1/session`, {
     method: 'POST',

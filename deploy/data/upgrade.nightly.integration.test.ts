@@ -26,14 +26,12 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from '../migrate/config.ts';
 
-// Rolls out this release over the one before, with deliveries under way: first the migrations, then dispatchers,
-// webhooks and crm, each while the others are of either release.
+// First the migrations, then dispatchers, webhooks and crm, each while the others are of either release.
 
 /** The last commit before the dispatchers matched events themselves. */
 const before = '540edc4';
 const root = resolve(import.meta.dirname, '../..');
 
-/** The code of the release before, with today's packages. */
 const checkOut = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-before-'));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
@@ -147,7 +145,6 @@ test('a rollout over the release before loses no delivery and repeats none', {
   await someEvents(50);
   for (const service of order) {
     const next = await start(root, service);
-    // Both releases run side by side for a while.
     await someEvents(50);
     await running.get(service)!.stop();
     running.set(service, next);

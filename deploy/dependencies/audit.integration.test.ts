@@ -4,7 +4,6 @@ import { readEnv } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 
 interface Report {
-  /** Absent if there was no audit. */
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly via: unknown }>>;
   readonly message?: string;
 }

@@ -15,7 +15,6 @@ const program = (
 const folder = mkdtempSync(join(tmpdir(), 'causeway-compose-'));
 cleanUp(() => rmSync(folder, { recursive: true }));
 
-/** Loads a compose file with docker compose itself. */
 const load = (text: string, env: Readonly<Record<string, string>>) => {
   const file = join(folder, 'compose.yaml');
   writeFileSync(file, text);

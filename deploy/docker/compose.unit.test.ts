@@ -119,7 +119,6 @@ test('only dispatchers can reach the internet, and only the edge and the dashboa
   }
 });
 
-/** Created by the guide, like the secrets. */
 const isMade = (path: string): boolean =>
   /\/deploy\/tls(\/nats\.crt)?$/.test(path) && readme.includes('-out tls/nats.crt');
 

@@ -15,12 +15,10 @@ import { required } from '../settings/testing/readers.ts';
 import { compose, interpolate } from './testing/compose.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
-// Runs the files of the image with the packages of production and the settings of the compose file on this machine:
-// what a container would run, without the container.
+// What a container would run, without the container.
 
 const dockerfile = 'deploy/docker/services.Dockerfile';
 
-/** Copies the image's `/app` to a folder. */
 const layOut = (): string => {
   const app = mkdtempSync(join(tmpdir(), 'causeway-image-'));
   cleanUp(() => rmSync(app, { recursive: true, force: true }));
@@ -47,7 +45,6 @@ const layOut = (): string => {
   return app;
 };
 
-/** A certificate as the guide creates it, for the name of this machine. */
 const makeCertificate = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-certificate-'));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
@@ -88,7 +85,6 @@ const makeMysqlUsers = async (): Promise<void> => {
   await connection.query(stdout);
 };
 
-/** The settings of the compose file, with the servers and ports of this machine. */
 const environmentOf = (name: string): NodeJS.ProcessEnv => {
   const passwords = natsUsers(() => '').map((user) => [passwordVariable(user.name), natsPassword(user.name)]);
   const secrets = {

@@ -69,7 +69,6 @@ describe('the files of causeway/services', () => {
     'deploy/monitoring/servers/main.ts',
   ];
 
-  /** What a file needs at run time: imports except type imports, and files named by a relative path. */
   const needsOf = (file: string): string[] =>
     [
       ...readFileSync(join(root, file), 'utf8').matchAll(
@@ -82,7 +81,6 @@ describe('the files of causeway/services', () => {
   const exportsOf = (room: string): Record<string, string> =>
     JSON.parse(readFileSync(join(root, room, 'package.json'), 'utf8')).exports;
 
-  /** The file of the repository for a need; undefined for a third-party package. */
   const resolveOwn = (from: string, need: string): string | undefined => {
     if (need.startsWith('.')) return posix.join(dirname(from), need);
     const [, name, door = ''] = /^@causeway\/([\w-]+)(\/.*)?$/.exec(need) ?? [];

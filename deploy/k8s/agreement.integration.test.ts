@@ -16,7 +16,6 @@ import {
 const rendered = await renderOverlays();
 const production = rendered['overlays/production'];
 
-/** Expected differences between the two. */
 const ofThePlace = new Set([
   ...['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'LIMIT_LOG_SERVERS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL'],
 ]);

@@ -42,7 +42,6 @@ esac
     });
   run('bash', ['-euc', commandsOf('README.md', 'Secrets')]);
 
-  // The namespace comes first.
   expect(readFileSync(join(folder, 'calls'), 'utf8')).toMatch(
     /^apply --filename \S+\/base\/namespace\.yaml\n$/,
   );

@@ -22,7 +22,6 @@ const newHome = (): string => {
   return home;
 };
 
-/** A command as its npm script runs it after the bootstrap. */
 const command = (name: string, home: string, ...args: string[]) => {
   const child = spawn(process.execPath, [entry(name), ...args], {
     env: { ...process.env, STACK_HOME: home },

@@ -1,16 +1,11 @@
-/** One sentence with a way out. Its cause, if text, is the output of the failed tool. */
-export class SetupError extends Error {
-  override readonly name = 'SetupError';
-}
+import { SetupError } from './toolchain/terminal.mjs';
+
+export { SetupError };
 
 /** Other errors pass through. */
 export const explainDisk = (error: unknown, home: string): unknown => {
   const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code} ${error.message}` : '';
   if (!/ENOSPC|No space left|OS errno 28|error: 28|Disk is full/i.test(text)) return error;
-  return new SetupError(
-    `The disk that holds ${home} is full: free some space, or set STACK_HOME to a larger one.`,
-    {
-      cause: error,
-    },
-  );
+  const way = `The disk that holds ${home} is full: free some space, or set STACK_HOME to a larger one.`;
+  return new SetupError(way, { cause: error });
 };

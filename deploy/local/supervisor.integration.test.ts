@@ -5,7 +5,6 @@ import { type KeepOptions, keep, type Run } from './supervisor.ts';
 
 const delays = { firstMs: 20, lastMs: 80, healthyMs: 10_000 };
 
-/** Runs a shell command as a supervised program that is ready as soon as it runs. */
 const shell = async (command: string): Promise<Run> => {
   const child = spawn('sh', ['-c', `exec ${command}`], { stdio: 'ignore' });
   const exited = once(child, 'exit').then(([code, signal]) => signal ?? `code ${code}`);

@@ -12,7 +12,6 @@ const { promtool } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN 
   promtool: 'prometheus',
 });
 
-/** The output of Prometheus's own tool. */
 const say = (...args: readonly string[]): { readonly status: number | null; readonly words: string } => {
   const { status, stdout, stderr } = spawnSync(promtool.command, [...promtool.args, ...args], {
     cwd: import.meta.dirname,

@@ -23,7 +23,6 @@ const runbook = read('runbook.md');
 const sections = [...runbook.matchAll(/^## (\w+)$/gm)].map((match) => match[1]!);
 const known = await knownSeries();
 
-/** Labels of an expression that none of its series has. */
 const strangeLabels = (expression: string): string[] => {
   const own = new Set(seriesOf(expression).flatMap((name) => known.get(name) ?? []));
   return labelsOf(expression).filter((label) => !own.has(label));

@@ -39,7 +39,6 @@ const as = Object.fromEntries(
   await Promise.all(mysqlServices.map(async (name) => [name, await open(userOf(name, prefix))] as const)),
 ) as Record<(typeof mysqlServices)[number], Connection>;
 
-/** MySQL's error code for a refusal; undefined if the statement succeeds. */
 const refusal = (service: keyof typeof as, statement: string): Promise<string | undefined> =>
   as[service].query(statement).then(
     () => undefined,

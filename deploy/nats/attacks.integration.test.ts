@@ -43,8 +43,8 @@ import { createStream } from '../../services/dispatcher/intake/stream.ts';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
 import { natsUsers, renderNatsConfig } from './permissions.ts';
 
-// Every user tries to get a message accepted on every subject that has a handler, in every way that NATS offers. The
-// listeners check a message as the services do.
+// Every user tries to get a message accepted on every subject that has a handler, in every way that NATS
+// offers.
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);
@@ -75,7 +75,6 @@ await table.reload('start');
 
 const isTold = (message: Msg): boolean => readNotice(message) !== undefined;
 
-/** The subjects whose handler accepted something. */
 const heard = new Set<string>();
 
 const lanes: Readonly<Record<LaneName, string>> = {
@@ -158,7 +157,6 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
     for (const word of words)
       for (const reply of [...replies, `${replyPrefix('operator')}.x.1`])
         nc.publish(target, word, reply ? { reply } : {});
-    // As the answer of another user.
     for (const asked of targets) for (const word of words) nc.publish(asked, word, { reply: target });
     for (const stream of streams) {
       const thief = `thief-${user}-${at}`;
@@ -192,7 +190,6 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
     }
   });
   await nc.flush();
-  // Through the streams and consumers that it created.
   await sleep(500);
   for (const subject of [...stored, ...targets.map((_, at) => `evil.${at}`)])
     for (const word of words) nc.publish(subject, word);

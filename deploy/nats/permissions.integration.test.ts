@@ -57,7 +57,6 @@ const connectAs = async (user: string): Promise<NatsConnection> => {
 const urlOf = (user: string): string =>
   nats.url.replace('nats://', `nats://${user}:${encodeURIComponent(`secret of nats ${user}`)}@`);
 
-/** The server's error for a publication; undefined if it is allowed. */
 const publish = async (user: string, subject: string): Promise<string | undefined> => {
   const connection = await connectAs(user);
   const refused = firstError(connection);

@@ -26,7 +26,6 @@ const prometheusProgram = await providePrograms(dirname(env.CAUSEWAY_TOOLCHAIN ?
   () => undefined,
 );
 
-/** A whole cluster with its own servers, which the test may freeze. */
 const openCluster = async (): Promise<Stack> => {
   const home = temporary('rehearsal');
   prepareHome(home);

@@ -10,8 +10,8 @@ import { type MysqlService, mysqlServices } from '../mysql/privileges.ts';
 import { startKubectl } from './testing/kubectl.ts';
 import { fresh, openRotation, type Rotation, services } from './testing/rotation.ts';
 
-// Walks "Rotate the passwords of NATS" and "Rotate the passwords of MySQL" of operations.md under light traffic. A rollout
-// is a restart of one process after the other, here.
+// Walks the rotations of operations.md under light traffic. A rollout is a restart of one process after the
+// other.
 
 let world: Rotation;
 beforeAll(async () => {
@@ -23,7 +23,6 @@ test('the passwords of NATS are replaced without a failed request', { timeout: 1
   const unused = passwords.second;
   const before = counted();
 
-  // Steps 1 to 3 of the runbook.
   passwords.second = fresh('second');
   await restartNats();
   expect(await opensNats('crm-next', unused.crm!)).toBe(false);
@@ -56,7 +55,6 @@ test('the passwords of MySQL are replaced without a failed request', { timeout: 
   for (const service of mysqlServices) {
     const old = mysqlUrlOf(service);
     expect(await errorOfMysql(old)).toBeUndefined();
-    // The guide shows the commands for crm.
     await book.walk('Rotate the passwords of MySQL', {}, (commands) => commands.replaceAll('crm', service));
     expect(await errorOfMysql(old)).toBe('ER_ACCESS_DENIED_ERROR');
     const next = Object.assign(new URL(old), { password: mysqlPasswords[service] });

@@ -34,7 +34,6 @@ cleanUp(async () => {
   await admin.query('ALTER INSTANCE RELOAD TLS');
 });
 
-/** The cipher of a connection to `localhost`; rejects if there is no connection. */
 const cipherBy = async (parameters: string): Promise<string> => {
   const url = new URL(`${provider.href}?${parameters}`);
   url.hostname = 'localhost';

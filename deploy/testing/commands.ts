@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 const deploy = resolve(import.meta.dirname, '..');
 
-/** The first block of commands below a title of a guide, unchanged. @param document below `deploy`. */
+/** @param document below `deploy`. */
 export const commandsOf = (document: string, title: string): string => {
   const lines = readFileSync(join(deploy, document), 'utf8').split('\n');
   const heading = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === title);

@@ -6,7 +6,6 @@ import { createMetrics, noMetrics } from './metrics.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A batch whose flushes end when the test ends them. */
 const open = (options: Partial<BatchOptions<number>> = {}) => {
   const flushed: number[][] = [];
   const underWay: (() => void)[] = [];
@@ -22,7 +21,6 @@ const open = (options: Partial<BatchOptions<number>> = {}) => {
     ...options,
   });
   const add = (...items: number[]): boolean[] => items.map(batch.add);
-  /** Ends the flush that has been running longest. */
   const endOne = async (): Promise<void> => {
     underWay.shift()!();
     await settle();

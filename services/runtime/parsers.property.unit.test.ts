@@ -120,7 +120,6 @@ describe('the configuration', () => {
       return parseConfig({ [name]: shape[name] } as { [name: string]: z.ZodType }, { [name]: text })[name];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // It names the variable and never its value, which may be a secret.
       expect(error.message).toContain(name);
       if (text.length > 6) expect(error.message).not.toContain(text);
       return undefined;

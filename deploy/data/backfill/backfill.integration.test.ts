@@ -9,7 +9,6 @@ import { backfill } from './backfill.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));
 
-/** Deliveries of three companies. Their key has five columns, one of them a time. */
 const withDeliveries = async () => {
   const { url, query } = await testDatabase({ folders });
   await query(

@@ -47,7 +47,6 @@ test('the event numbers of every company move ahead, even without events', async
     { company_id: 1001, last_sequence: 1_040 },
     { company_id: 1002, last_sequence: 1_000 },
   ]);
-  // A second run is harmless.
   await moveAhead(url, 1_000);
   expect(await query(last)).toMatchObject([{ last_sequence: 2_040 }, { last_sequence: 2_000 }]);
 });

@@ -15,14 +15,12 @@ import { readToolchain } from '../../local/toolchain.ts';
 
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** A temporary folder, deleted at the end of the test file. */
 export const temporary = (name: string): string => {
   const folder = mkdtempSync(join(scratch(), `causeway-${name}-`));
   cleanUp(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** A whole cluster on an existing MySQL; it stops at the end of the test file. */
 export const openCluster = async ({
   home,
   mysqlUrl,
@@ -49,15 +47,12 @@ export const openCluster = async ({
 };
 
 interface ClusterOptions {
-  /** The folder of NATS's store. */
   readonly home: string;
   readonly mysqlUrl: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Options of `npm start`. */
   readonly counts?: readonly string[];
 }
 
-/** Creates a company whose keys have practically no rate limit. */
 export const makeCompany = async ({
   natsUrl,
 }: Stack): Promise<{ readonly id: number; readonly key: string }> => {
@@ -73,7 +68,6 @@ export const makeCompany = async ({
   }
 };
 
-/** Stops a process as a rolling restart does, and resolves when its successor is ready. */
 export const restart = async (home: string, name: string): Promise<void> => {
   const find = (): StackProcess | undefined => readStack(home)?.processes.find((one) => one.name === name);
   const before = find()?.pid;

@@ -9,20 +9,17 @@ import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { commandsOf } from '../../testing/commands.ts';
 import { root, temporary } from './cluster.ts';
 
-/** Runs the commands of a guide in a shell that finds the programs they name. */
 export interface Runbook {
-  /** @returns the command's output. @throws with the command's own error text if it failed. */
   run(title: string, variables: Readonly<Record<string, string>>): string;
   /**
-   * The same, beside what the test does meanwhile.
-   * @param edit changes what the guide tells the reader to change; nothing unless given.
+   * Runs the commands beside what the test does meanwhile. @param edit what the guide tells the reader to
+   * change
    */
   walk(
     title: string,
     variables: Readonly<Record<string, string>>,
     edit?: (commands: string) => string,
   ): Promise<string>;
-  /** Starts a command that does not end by itself; it is killed at the end of the test file. */
   start(title: string, variables: Readonly<Record<string, string>>): ChildProcess;
 }
 
@@ -100,11 +97,8 @@ export const openRunbook = async (
 };
 
 export interface RunbookOptions {
-  /** The user to run the commands as, if not the URL's user. */
   readonly as?: { readonly user: string; readonly password: string };
-  /** The guide, below `deploy`. */
   readonly document?: string;
-  /** Programs beside those of MySQL. */
   readonly programs?: Readonly<
     Record<string, { readonly command: string; readonly args: readonly string[] }>
   >;
@@ -112,7 +106,6 @@ export interface RunbookOptions {
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
-/** SQL statements from the document, as an administrator would run them. */
 export const statementsWith = (beginning: string, password: string): readonly string[] => {
   const block = new RegExp(`\n\`\`\`sql\n(${beginning}[^]*?)\`\`\``).exec(readme)?.[1];
   if (block === undefined) throw new Error(`README.md has no statements that begin with ${beginning}`);

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Pool } from 'undici';
 
-/** One request: what it was, its answer if it failed, and how long it took. */
 export interface Shot {
   readonly what: string;
   readonly ok: boolean;
@@ -62,7 +61,6 @@ export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<numb
     if (made) expected.set(made.client_id, zip);
   };
   const ids = [...old.keys()];
-  /** Every `loops`th of the old clients, repeatedly. */
   const change = (loopAt: number, loops: number) => async (at: number) => {
     const id = ids[(loopAt + at * loops) % ids.length]!;
     // Every second change leaves the zip out, so the service writes back what it has read.

@@ -5,7 +5,6 @@ import { type Copy, DockerfileParser, type Entrypoint, type From, type Instructi
 
 export const root = resolve(import.meta.dirname, '../../..');
 
-/** One `FROM` and the instructions after it. */
 export interface Stage {
   readonly base: string;
   readonly name: string | undefined;
@@ -47,7 +46,6 @@ export const readStages = (dockerfile: string): readonly Stage[] => {
   });
 };
 
-/** The build context: the repository's files that the ignore file beside the Dockerfile does not exclude. */
 export const contextOf = (dockerfile: string): readonly string[] => {
   const ignored = readIgnore(`${dockerfile}.dockerignore`);
   return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -76,7 +74,6 @@ const readIgnore = (file: string): ((path: string) => boolean) => {
   };
 };
 
-/** The context's files in a stage, as `{inImage: inContext}`; paths in the image begin below `/app`. */
 export const filesOf = (stage: Stage, context: readonly string[]): ReadonlyMap<string, string> => {
   const files = new Map<string, string>();
   for (const { sources, target } of stage.copies) {

@@ -7,7 +7,6 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { required } from '../../settings/testing/readers.ts';
 
-/** A manifest, with the parts that several tests look at. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -65,7 +64,6 @@ export interface Variable {
   };
 }
 
-/** Every folder that is applied. */
 export const overlays = [
   'overlays/local',
   'overlays/local/operator',
@@ -76,7 +74,6 @@ export const overlays = [
 ] as const;
 export type Overlay = (typeof overlays)[number];
 
-/** Renders the manifests of `kubectl apply --kustomize`, with kubectl itself. */
 export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonly Manifest[]>>> => {
   const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
   const { kubectl } = await providePrograms(cache, { kubectl: 'kubernetes-client' });
@@ -109,7 +106,6 @@ export const renderOverlays = async (): Promise<Readonly<Record<Overlay, readonl
   }
 };
 
-/** The pods that the manifests create. */
 export const podsOf = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
   manifests.flatMap((owner) => {
     if (owner.kind === 'Pod') return [{ owner, labels: owner.metadata.labels ?? {}, spec: owner.spec }];
@@ -152,11 +148,9 @@ export const environmentOf = (
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
 
-/** The pods of our services: those that run the services image. */
 export const ownPods = (manifests: readonly Manifest[]): readonly PodTemplate[] =>
   podsOf(manifests).filter(({ spec }) => spec.containers[0]?.args?.[0]?.endsWith('main.ts'));
 export const processOf = ({ spec }: PodTemplate): string => spec.containers[0]!.args![0]!.split('/').at(-2)!;
 
-/** A placeholder for a variable from a secret. */
 export const secret = ({ name, valueFrom }: { name: string; valueFrom?: object }): string =>
   required[name] ?? (valueFrom && 'fieldRef' in valueFrom ? 'pod-7d9c-x2x' : 'given');

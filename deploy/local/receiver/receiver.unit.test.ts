@@ -164,7 +164,6 @@ test('a function answers in place of all that, with the delivery at hand', async
   });
   expect(status).toBe(418);
   expect(received.map(({ id }) => id)).toEqual(['1', '2']);
-  // The first got no answer yet.
   expect(receiver?.mostAtATime).toBe(2);
   await receiver?.close();
   await expect(held).rejects.toThrow();

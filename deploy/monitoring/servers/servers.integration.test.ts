@@ -69,7 +69,6 @@ cluster { name: c, listen: "127.0.0.1:${route}", routes: [${routes.split(',').ma
 
 const { mysqld } = readToolchain(readEnv());
 
-/** The statements of the guide that make the user of this program. */
 const monitorStatements = (password: string): readonly string[] => {
   const guide = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
   const create = /CREATE USER causeway_\$service@'%' .*?(?=;)/.exec(guide)?.[0] ?? '';
@@ -119,7 +118,6 @@ test.runIf(mysqld)(
       expect(await behind()).toBeGreaterThan(10);
     }, 30_000);
 
-    // A replica of a server that does not exist.
     await connection.query("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = 1");
     await vi.waitFor(async () => expect(await read()).toMatch(/^mysql_replica_running\{[^}]*\} 0$/m), 30_000);
   },

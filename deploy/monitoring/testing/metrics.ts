@@ -6,7 +6,6 @@ import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
 import { webhooksMetrics } from '../../../services/webhooks/metrics.ts';
 import { serversMetrics } from '../servers/watch.ts';
 
-/** Every metric that the processes declare. */
 export const declaredMetrics = [
   runtimeMetrics,
   identityMetrics,
@@ -17,10 +16,8 @@ export const declaredMetrics = [
   serversMetrics,
 ].flatMap((room) => Object.values(room));
 
-/** What Prometheus adds to every series. */
 const added = ['job', 'service', 'instance'];
 
-/** Every series that the processes can have, by the name that Prometheus knows it by, with its labels. */
 export const knownSeries = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
   const known = new Map<string, readonly string[]>([['up', added]]);
   for (const { name, type, labels } of declaredMetrics) {

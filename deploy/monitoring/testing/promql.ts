@@ -1,12 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** The series in an expression. @throws if it is not valid PromQL */
+/** @throws if it is not valid PromQL */
 export const seriesOf = (expression: string): readonly string[] =>
   partsOf(expression).flatMap(({ name, parent, text }) =>
     name === 'Identifier' && parent === 'VectorSelector' ? [text] : [],
   );
 
-/** The labels that an expression selects or groups by. @throws if it is not valid PromQL */
+/** @throws if it is not valid PromQL */
 export const labelsOf = (expression: string): readonly string[] => [
   ...new Set(partsOf(expression).flatMap(({ name, text }) => (name === 'LabelName' ? [text] : []))),
 ];

@@ -152,7 +152,6 @@ test('each service creates its streams with three copies, as its own user', asyn
 
 test.each(['crm', 'crm-next'])('%s has the permissions of a service on one server', async (user) => {
   const crm = await busOf('crm', user);
-  // Its own inbox.
   await crm.flush();
   const refused = Promise.race([
     (async () => {

@@ -11,10 +11,8 @@ import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { onPath } from '../../local/toolchain/run.mjs';
 import type { Program } from '../../local/toolchain.ts';
 
-/** Runs kubectl against the API server. @returns its output. @throws with kubectl's error text */
 export type Kubectl = (args: readonly string[], input?: string) => string;
 
-/** The programs of an API server, or the reason why this machine has none. */
 export const provideApiServer = async (): Promise<ApiServerPrograms | string> => {
   const env = readEnv();
   const cache = dirname(env.CAUSEWAY_TOOLCHAIN ?? '');

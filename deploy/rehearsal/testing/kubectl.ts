@@ -23,7 +23,6 @@ export const startKubectl = async ({ patchSecret, rollOut }: Actions) => {
     if (verb === 'patch' && kind === 'secret') await patchSecret(at, JSON.parse(words.at(-1)!).stringData);
     else if (verb === 'rollout' && kind === 'restart') {
       const rollout = rollOut(name);
-      // `rollout status` reports its failure.
       rollout.catch(() => {});
       rollouts.set(name, rollout);
     } else if (verb === 'rollout' && kind === 'status') await rollouts.get(name)!;

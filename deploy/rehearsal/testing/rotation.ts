@@ -35,7 +35,6 @@ export interface Rotation {
   readonly mysqlPasswords: Record<string, string>;
   readonly traffic: SteadyTraffic;
   readonly stack: Stack;
-  /** With the password that the service had at the start. */
   mysqlUrlOf(service: MysqlService): string;
   /** Restarts one server after the other with the passwords of the moment, as a stateful set does. */
   restartNats(): Promise<void>;
@@ -46,20 +45,16 @@ export interface Rotation {
   rollOut(service: (typeof services)[number]): Promise<void>;
 }
 
-/** A password for each user of NATS. */
 export const fresh = (mark: string) =>
   Object.fromEntries([...services, 'operator'].map((name) => [name, `${mark}-${name}`]));
 
-/** What a rotation works on: a cluster of three NATS servers with two processes of each service, and its traffic. */
 export const openRotation = async (): Promise<Rotation> => {
   const home = temporary('rotation');
   prepareHome(home);
   const gatewayPorts = await freePorts(2);
   const passwords = { second: fresh('unused') } as NatsPasswords;
   const passwordsFile = join(home, 'nats-users.json');
-  /** Which of its users each service connects to NATS as. */
   const state = { suffix: '' };
-  /** What the secret `mysql-users` holds, once it was changed. */
   const mysqlPasswords: Record<string, string> = {};
 
   // Gives a starting server both users of each service, with the passwords of the moment.

@@ -2,15 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Pool } from 'undici';
 
-/** Light traffic over several gateways, as a load balancer spreads it: creates and look-ups, a few dozen a second. */
+/** As a load balancer spreads it: creates and look-ups, a few dozen a second. */
 export interface SteadyTraffic {
-  /** Sends a gateway nothing more; resolves when everything that it has is answered. */
   leave(baseUrl: string): Promise<void>;
   join(baseUrl: string): void;
-  /** Sends so many requests beside the steady ones, each as soon as the one before is answered. */
   burst(requests: number): Promise<void>;
   count(): { readonly answered: number; readonly failed: readonly string[] };
-  /** @returns the external ids of all clients whose creation was answered. */
   stop(): Promise<{ readonly created: readonly string[] }>;
 }
 

@@ -8,7 +8,6 @@ import { migrateConfig } from '../../migrate/config.ts';
 
 type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
 
-/** How each process reads its environment; tests compare manifests and documents with it. */
 export const readers: Readonly<Record<string, Reader>> = {
   access: readAccess,
   crm: (env) => parseConfig(crmConfig, env),
@@ -18,7 +17,6 @@ export const readers: Readonly<Record<string, Reader>> = {
   migrate: (env) => parseConfig(migrateConfig, env),
 };
 
-/** Every variable that a process reads. */
 export const variablesOf = (reader: Reader): ReadonlySet<string> => {
   const seen = new Set<string>();
   const watched = new Proxy<NodeJS.ProcessEnv>(
@@ -38,7 +36,6 @@ export const variablesOf = (reader: Reader): ReadonlySet<string> => {
   return seen;
 };
 
-/** Values for settings without a default. */
 export const required: Readonly<NodeJS.ProcessEnv> = {
   MYSQL_URL: 'mysql://user:password@host:3306/causeway',
   PORTAL_SECRET_KEYS: `one:${Buffer.alloc(32, 1).toString('base64')}`,

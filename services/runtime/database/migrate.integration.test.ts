@@ -10,7 +10,6 @@ import { parseMysqlUrl, withDatabase } from './url.ts';
 
 const fixtures = { name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` };
 
-/** The URL of a database that does not exist yet. */
 const freshDatabase = async () => {
   const name = `test_migrate_${randomBytes(6).toString('hex')}`;
   const admin = await createConnection(parseMysqlUrl(withDatabase(provided('mysqlUrl'), '')));

@@ -43,7 +43,6 @@ const openHosts = async (options: Partial<DatabaseOptions> = {}) => {
   return { db, first, second, failover };
 };
 
-/** Fills the pool. */
 const use = (db: Awaited<ReturnType<typeof openHosts>>['db'], connections: number) =>
   Promise.all(Array.from({ length: connections }, () => sql`do sleep(0.05)`.execute(db)));
 

@@ -358,7 +358,6 @@ describe('a replica', () => {
     for (let n = 0; n < 20; n++) expect((await client.request(call('echo'))).status).toBe(200);
     expect(frozen.taken).toHaveLength(2);
     await expect(lost).rejects.toMatchObject({ code: 'timeout' });
-    // It gets calls again once it beats again.
     frozen.beat();
     await lane.heard(metrics, 2);
     client.request(call('echo')).catch(() => {});
@@ -637,7 +636,6 @@ describe('as a NATS micro service (ADR-32), a lane', () => {
     const { processing_time: total = 0, average_processing_time: average = 0 } = stats!.endpoints[0]!;
     // In nanoseconds; a timer may fire up to a millisecond early.
     expect(total).toBeGreaterThan(19e6);
-    // Both are rounded.
     expect(Math.abs(average - total / 2)).toBeLessThanOrEqual(1);
   });
 

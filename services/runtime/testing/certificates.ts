@@ -14,15 +14,13 @@ export interface Authority {
   readonly ca: string;
   readonly caFile: string;
   /**
-   * @param name of the host, or its address; several separated by commas.
-   * @param days of validity; negative for an expired certificate.
+   * @param name host or address; several separated by commas. @param days negative for an expired certificate
    */
   issue(name: string, days?: number): Certificate;
   selfSigned(name: string): Certificate;
   remove(): void;
 }
 
-/** A certificate authority for a test, created with openssl. */
 export const makeAuthority = (): Authority => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-certificates-'));
   const at = (file: string) => join(folder, file);

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as received by a collector. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -10,22 +9,17 @@ export interface CollectedSpan {
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** IDs of the linked spans. */
   readonly links: readonly string[];
   readonly failed: boolean;
   readonly startMs: number;
   readonly endMs: number;
-  /** Attributes of the process that created it. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A minimal OpenTelemetry collector, which accepts spans as JSON over HTTP. */
 export interface Collector {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** One entry for each request with spans. */
   readonly requests: readonly IncomingHttpHeaders[];
-  /** Sets whether it accepts spans, refuses them or does not answer. */
   behave(how: 'take' | 'refuse' | 'hang'): void;
   close(): Promise<void>;
 }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 
 /**
- * Databases that tests reuse. Creating and dropping one takes half a second of CPU time; restoring it takes a
- * twentieth of that.
+ * Creating and dropping a database takes half a second of CPU time; restoring it takes a twentieth of that.
  */
 
 /**
@@ -25,7 +24,6 @@ export const takeDatabase = async (admin: Connection, template: string): Promise
   return name;
 };
 
-/** The CREATE statement of each table. */
 type Tables = ReadonlyMap<string, string>;
 
 const readTables = async (admin: Connection, database: string): Promise<Tables> => {
@@ -98,7 +96,6 @@ const empty = async (admin: Connection, tables: readonly string[]): Promise<void
   await each(admin, rest, (table) => admin.format('TRUNCATE TABLE ??', [table]));
 };
 
-/** Copies the rows that the migrations have written. */
 const fill = async (admin: Connection, template: string, name: string): Promise<void> => {
   const [columns] = await admin.query<RowDataPacket[]>(
     `SELECT TABLE_NAME AS 'table', COLUMN_NAME AS 'column' FROM information_schema.COLUMNS
@@ -120,7 +117,6 @@ const resetCounters = (admin: Connection, wanted: Tables, found: Tables): Promis
   );
 };
 
-/** Sends a statement for each item in one query. */
 const each = async <Result, Item = string>(
   admin: Connection,
   items: readonly Item[],

@@ -11,13 +11,11 @@ import { cleanUp } from './cleanup.ts';
 import { takeDatabase } from './database-pool.ts';
 import { provided } from './provided.ts';
 
-/** A database of one test file, as the migrations leave it. */
 export interface TestDatabase {
   readonly url: string;
   readonly name: string;
-  /** Opens a pool. It closes before the database is given back. */
+  /** It closes before the database is given back. */
   connect<DB>(options?: Partial<Omit<DatabaseOptions, 'url'>>): Database<DB>;
-  /** Runs plain SQL without the guard, to set up and inspect data. */
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 

@@ -5,13 +5,9 @@ import { createLaneClient } from '../lanes/client.ts';
 import { randomHex } from '../trace.ts';
 import { cleanUp } from './cleanup.ts';
 
-/** Sends a call and returns its answer. */
 export type TestLane = (call: Pick<LaneCall, 'operation'> & Partial<LaneCall>) => Promise<LaneAnswer>;
 
-/**
- * The calling end of a lane. It can send anything as any caller, as a compromised gateway could.
- * @param client the client name in its reply subjects.
- */
+/** Can send anything as any caller, as a compromised gateway could. @param client names its reply subjects */
 export const testLane = (bus: Bus, lane: LaneName, client: 'gateway' | 'operator' = 'gateway'): TestLane => {
   const { request, close } = createLaneClient({
     bus,

@@ -1,7 +1,6 @@
 import { expect, vi } from 'vitest';
 import type { TestDatabase } from './database.ts';
 
-/** Resolves when a connection to this database waits for a lock. */
 export const waitsForLock = ({ name, query }: Pick<TestDatabase, 'name' | 'query'>): Promise<void> =>
   vi.waitFor(
     async () => {

@@ -7,20 +7,16 @@ import { cleanUp } from './cleanup.ts';
 import { startProgram, type TestProgram } from './program.ts';
 import { provided } from './provided.ts';
 
-/** A nats-server with JetStream for one test, which may stop, kill or freeze it. */
 export interface TestNats {
   /** Stays the same over `restart`. */
   readonly url: string;
-  /** Stops it gracefully (SIGTERM). */
   stop(): Promise<void>;
-  /** Kills it (SIGKILL). */
   kill(): Promise<void>;
-  /** Restarts it on the same port with the same store. */
+  /** On the same port with the same store. */
   restart(): Promise<void>;
-  /** Makes it hang (SIGSTOP): connections stay open and nothing answers. `resume` ends that. */
+  /** SIGSTOP: connections stay open and nothing answers. */
   pause(): Promise<void>;
   resume(): void;
-  /** Deletes its store. Call it only while the server is stopped. */
   wipe(): Promise<void>;
 }
 

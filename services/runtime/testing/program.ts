@@ -1,10 +1,10 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
-/** A program that a test started. The kernel kills it when the test's process dies. */
+/** The kernel kills it when the test's process dies. */
 export interface TestProgram {
   readonly child: ChildProcess;
   isRunning(): boolean;
-  /** Sends a signal and resolves when the program has ended. @returns its exit code, or null if a signal ended it. */
+  /** @returns its exit code, or null if a signal ended it */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 

@@ -4,12 +4,10 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A MySQL whose user may create and drop databases. */
     mysqlUrl: string;
-    /** The nats-server program. */
     natsServer: string;
   }
 }
 
-/** Returns what the run's global setup started. Throws if it is missing. */
 export const provided = (name: 'mysqlUrl' | 'natsServer'): string => {
   const value = inject(name);
   if (!value)

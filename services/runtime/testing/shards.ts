@@ -5,9 +5,7 @@ import { type TestDatabase, testDatabase } from './database.ts';
 
 /** Two databases that are the shards of a third, as vtgate would show them; the third has no rows of companies. */
 export interface TestShards<DB> {
-  /** The handle that services get. */
   readonly db: Database<DB>;
-  /** The database that has the company's rows. */
   of(companyId: number): TestDatabase;
   /** The companies with rows in a table of `front` and of the shards `-80` and `80-`. */
   companiesIn(table: string): Promise<readonly (readonly number[])[]>;

@@ -5,7 +5,6 @@ import { startCollector } from '../testing/test-collector.ts';
 
 const entry = join(import.meta.dirname, 'testing/main.ts');
 
-/** Starts a process and tells which modules of OpenTelemetry's SDK it has loaded. */
 const start = async (env: NodeJS.ProcessEnv) => {
   const { report, stop } = await testProcess<{ readonly loaded: readonly string[] }>({ entry, env });
   return { loaded: report.loaded, stop };

@@ -4,10 +4,8 @@ import * as real from '../../../../services/crm/store/rows.ts';
 
 export { insertedId } from '../../../../services/crm/store/rows.ts';
 
-// Replaces services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`. Each release
-// works beside the one before it and the one after it; a process reads at its start which one it is.
+// Replaces services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`.
 
-/** In order. */
 export const releases = ['knows zip', 'writes both', 'reads postal_code', 'knows postal_code'] as const;
 export type Release = (typeof releases)[number];
 
