@@ -21,13 +21,8 @@ export interface Exit {
  * SIGTERM when this process dies, even by SIGKILL.
  * @param logFile receives both outputs, appended.
  */
-export const spawnGuarded = async ({
-  command,
-  args,
-  env,
-  logFile,
-  onMessage,
-}: GuardedOptions): Promise<Guarded> => {
+export const spawnGuarded = async (options: GuardedOptions): Promise<Guarded> => {
+  const { command, args, env, logFile, onMessage } = options;
   const log = openSync(logFile, 'a', 0o600);
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
     env,

@@ -120,13 +120,8 @@ export const nodeFlags = [
 /**
  * Runs one process of a service. It reports over IPC when it is ready, and ends when this process is gone.
  */
-export const runService = async ({
-  name,
-  entry,
-  args = [],
-  env,
-  logFile,
-}: ServiceRunOptions): Promise<Run> => {
+export const runService = async (options: ServiceRunOptions): Promise<Run> => {
+  const { name, entry, args = [], env, logFile } = options;
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const { promise: ready, resolve, reject } = Promise.withResolvers<string | null>();
   const program = await spawnGuarded({

@@ -106,10 +106,10 @@ export const listClientStatuses = defineOperation({
   },
 });
 
-/** Minimum length of a search text that is not an ID (contract, "Client search"). */
+/** For texts that are no ID (contract, "Client search"). */
 const minSearchCharacters = 2;
 
-/** Counts characters as the person who types does: an accent is part of its letter (contract, "Client search"). */
+/** As the person who types counts: an accent is part of its letter (contract, "Client search"). */
 const searchCharacters = (q: string): number => codePoints(q.normalize('NFC').replace(/\p{M}/gu, ''));
 
 export const searchClients = defineOperation({

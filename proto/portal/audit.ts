@@ -72,7 +72,6 @@ const entry = z.object({
   actor: z.object({ kind: z.enum(auditActorKinds), id: id.nullable(), name: z.string() }),
   action: z.enum(auditActions),
   target: z.object({ kind: z.enum(auditTargetKinds), id: z.string().nullable(), name: z.string() }),
-  /** Only what changed; never a secret. */
   before: fields,
   after: fields,
   address: z.string().nullable(),
@@ -80,7 +79,6 @@ const entry = z.object({
   requestId: z.string().nullable(),
 });
 
-/** Who changed what, the newest first. */
 export const listAudit = defineOperation({
   ...memberDefaults,
   service: 'access',

@@ -22,7 +22,6 @@ const replayParameter = z
   .transform(Number)
   .meta({ type: 'integer', minimum: 0 });
 
-/** A delivery as lists show it. */
 export const delivery = z.object({
   id: z.string().meta({ description: '`<event>-<subscription>-<replay>`.' }),
   eventId: id,
@@ -38,7 +37,6 @@ export const delivery = z.object({
   lastStatusCode: z.int().nullable(),
   lastErrorClass: z.enum(errorClasses).nullable(),
   updatedUtc: instant,
-  /** Its current state; null if it was deleted. */
   subscription: z
     .object({
       name: z.string().nullable(),
@@ -61,12 +59,12 @@ const attemptSummary = z.object({
   nextAttemptUtc: instant.nullable(),
 });
 
-/** Deliveries, those of the newest events first. */
+/** Those of the newest events first. */
 export const listDeliveries = defineOperation({
   ...deliveries,
   id: 'listDeliveries',
   path: '/deliveries',
-  // A search for rare deliveries stops after a while: `hasMore` is then true, and the page has fewer than requested.
+  // A search for rare deliveries stops after a while: then `hasMore` is true and the page is short.
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
@@ -107,14 +105,14 @@ export const getDelivery = defineOperation({
     200: {
       schema: delivery.extend({
         history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
-        /** Other deliveries of the same event to the same subscription: resent and replayed ones. */
+        /** Resent and replayed deliveries of the same event to the same subscription. */
         others: z.array(delivery).max(100),
       }),
     },
   },
 });
 
-/** One attempt in full: the signed request and the response, for viewers with personal data masked. */
+/** The signed request and the response, for viewers with personal data masked. */
 export const getAttempt = defineOperation({
   ...deliveries,
   id: 'getAttempt',
@@ -144,7 +142,7 @@ const elapsed = number
   .meta({ description: 'In milliseconds, from a histogram; null: no attempts.' });
 const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed, p99Ms: elapsed };
 
-/** Attempts over time and by subscription, with a delay of a few seconds. */
+/** With a delay of a few seconds. */
 export const getDeliveryStats = defineOperation({
   ...deliveries,
   id: 'getDeliveryStats',
@@ -158,14 +156,15 @@ export const getDeliveryStats = defineOperation({
         untilUtc: instant,
         stepMinutes: z.int().min(1),
         total: z.object(outcome),
-        /** One for each step of the range, in order, including empty ones. */
         points: z.array(z.object({ utc: instant, ...outcome })),
-        /** Existing subscriptions, and deleted ones with attempts in the range; those off or failing first. */
+        /**
+         * Existing subscriptions, and deleted ones with attempts in the range; disabled or failing ones
+         * first.
+         */
         subscriptions: z.array(
           z.object({
             id,
             name: z.string().nullable(),
-            /** Null if it was deleted. */
             url: z.string().nullable(),
             enabled: z.boolean(),
             autoDisabled: z.boolean(),

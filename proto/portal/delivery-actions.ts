@@ -5,24 +5,22 @@ import { replay } from './replays.ts';
 
 const actions = { ...memberDefaults, service: 'webhooks', role: 'developer', method: 'POST' } as const;
 
-/** Delivers an event again, to the subscription’s current URL with its current secret. */
+/** To the subscription’s current URL with its current secret. */
 export const resendDelivery = defineOperation({
   ...actions,
   id: 'resendDelivery',
   repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/resend',
   answers: { 201: { schema: z.object({ replay, delivery }) } },
-  // The subscription is disabled, or a delivery of the event is already waiting.
   errors: [409],
 });
 
 const acted = {
   answers: { 200: { schema: delivery } },
-  // The delivery is in another state, an attempt is under way, or the subscription is disabled.
   errors: [409],
 };
 
-/** Makes the next attempt of a pending delivery now; later retries keep their delays. */
+/** Later retries keep their delays. */
 export const retryDelivery = defineOperation({
   ...actions,
   ...acted,
@@ -30,7 +28,6 @@ export const retryDelivery = defineOperation({
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/retry',
 });
 
-/** Discards a pending or held delivery; it can be resent. */
 export const cancelDelivery = defineOperation({
   ...actions,
   ...acted,

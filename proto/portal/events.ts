@@ -8,7 +8,7 @@ import { cursorParameter } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
-/** The company’s events, the newest first, for viewers with personal data masked. */
+/** The newest first, for viewers with personal data masked. */
 export const listPortalEvents = defineOperation({
   ...events,
   id: 'listPortalEvents',
@@ -38,7 +38,7 @@ export const getPortalEvent = defineOperation({
   answers: { 200: { schema: envelope } },
 });
 
-/** Creates a real event, delivered to all subscriptions of its type. */
+/** Delivered to all subscriptions of its type. */
 export const createPortalTestEvent = defineOperation({
   ...events,
   id: 'createPortalTestEvent',
@@ -77,7 +77,6 @@ export const listEventTypes = defineOperation({
   },
 });
 
-/** The catalog of event types as the portal shows it. */
 export const eventCatalog = (now: Date) =>
   eventTypes.map((type) => {
     const { title, description, payload } = eventDefinitions[type];

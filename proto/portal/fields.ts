@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { codePoints, fieldName, text } from '../schemas/values.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
-/** A new password. It is not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
+/** Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
 export const newPassword = z
   .string()
   .refine((value) => codePoints(value) >= minPasswordCharacters, {
@@ -13,13 +13,12 @@ export const newPassword = z
   })
   .meta({ minLength: minPasswordCharacters, maxLength: maxPasswordCharacters });
 
-/** A password to check. */
 export const password = z
   .string()
   .min(1, { error: `${fieldName} is required` })
   .max(1000);
 
-/** Six digits (RFC 6238). Removes blanks between them, which some apps show. */
+/** RFC 6238. Some apps show blanks between the digits. */
 export const totpCode = z
   .string()
   .transform((code) => code.replace(/\s/g, ''))
@@ -29,7 +28,6 @@ export const recoveryCode = z.string().trim().min(1).max(50);
 
 export const memberName = text({ min: 1, max: 100, oneLine: true });
 
-/** The cursor of a list: `nextCursor` of an earlier answer. */
 export const cursorParameter = z
   .string()
   .regex(/^[\w-]{1,200}$/, { error: 'invalid cursor' })
@@ -41,10 +39,8 @@ export const instantParameter = z.iso
   .transform((value) => new Date(value))
   .optional();
 
-/** The time ranges of the overview pages. */
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];
-/** The length of a range and of one point of it, in minutes. */
 export const rangeMinutes: Readonly<Record<Range, { readonly total: number; readonly step: number }>> = {
   '1h': { total: 60, step: 1 },
   '24h': { total: 1440, step: 30 },

@@ -3,40 +3,35 @@ import type { EventType } from '../events.ts';
 import type { Bucket } from '../operation.ts';
 import type { ActorUser } from '../portal.ts';
 
-/** The gateway's own request to `access`, over its lane. It is not in the table of operations. */
+/** Sent by the gateway itself, and not in the table of operations. */
 export const resolveSessionOperation = 'resolveSession';
 
 export interface ResolveSession {
-  /** The value of the session cookie. */
   readonly token: string;
-  /** The request does not extend the session: its idle time continues. */
+  /** The request does not extend the session. */
   readonly passive: boolean;
 }
 
-/**
- * Marks a GET, with any value, as a background request of a page, such as a refresh. It does not extend the session:
- * the idle time continues.
- */
+/** Marks a GET as a background request of a page, such as a refresh: it does not extend the session. */
 export const passiveHeader = 'x-passive';
 
-/** The answer with status 200. An unknown token gets 401. */
+/** An unknown token gets 401. */
 export interface ResolvedSession {
   readonly companyId: number;
   readonly user: ActorUser;
-  /** `SessionClaims`, signed: valid for a minute. */
   readonly proof: string;
 }
 
 /**
- * In this header of a lane answer, `access` hands a new session's token to the gateway, which sets it as a cookie. An
- * empty value removes the cookie. The header never leaves the gateway.
+ * `access` hands a new session's token to the gateway, which sets it as a cookie; an empty value removes the
+ * cookie. The header never leaves the gateway.
  */
 export const sessionTokenHeader = 'Session-Token';
 
 /** As `sessionTokenHeader`, for the cookie that marks the browser as a known device of the member. */
 export const deviceHeader = 'Device';
 
-/** What a gateway counted for one key in one bucket in one minute (Unix time in minutes), since its last report. */
+/** Counted in one minute (Unix time in minutes), since the last report. */
 export type RequestCount = readonly [
   companyId: number,
   keyId: number,
@@ -46,7 +41,6 @@ export type RequestCount = readonly [
   limited: number,
   failed: number,
 ];
-/** A report, as JSON: at most `maxRequestCounts` counts. */
 export type RequestReport = readonly RequestCount[];
 export const maxRequestCounts = 2000;
 
@@ -60,7 +54,6 @@ export const maxRequestCounts = 2000;
  */
 export const deliveryTailPath = '/deliveries/tail';
 
-/** One finished attempt. Dispatchers publish JSON arrays of at most `maxTailEntries` of them. */
 export interface DeliveryTailEntry {
   readonly eventId: number;
   readonly subscriptionId: number;
@@ -72,7 +65,6 @@ export interface DeliveryTailEntry {
   readonly statusCode: number | null;
   readonly errorClass: ErrorClass | null;
   readonly elapsedMs: number;
-  /** ISO 8601, UTC. */
   readonly startedUtc: string;
   readonly nextAttemptUtc: string | null;
 }

@@ -1,12 +1,9 @@
-/**
- * Masks payloads for viewers (portal, "Roles"). It masks by default: only fields whose names are known to hold no
- * personal data stay readable, so an unknown field is masked.
- */
+/** Masks payloads for viewers: only fields whose names are known to hold no personal data stay readable. */
 export const masked = '•••';
 
 export const maskPayload = (value: unknown): unknown => maskValue('', value);
 
-/** Masks the text of a body: JSON as a payload, anything else as a whole. */
+/** JSON as a payload, anything else as a whole. */
 export const maskText = (text: string): string => {
   if (text.trim() === '') return text;
   try {
@@ -16,13 +13,10 @@ export const maskText = (text: string): string => {
   }
 };
 
-/** Field names that stay readable: IDs and codes of the business, states, kinds, money and times. */
 const plain =
   /^(?:id|type|event|currency|status|state|success|ok|error_code|code|reason|content_type|payment_method|invoice_number|affiliate_code|package_keyword|previous_status|new_status|failure_reason|.*_(?:id|status|type|utc|date|at|currency|count)|.*(?:Id|Status|Type|Utc|Date|At|Currency|Count))$/;
-/** Field names whose numbers are personal data. */
 const personal = /phone|mobile|fax|zip|postal|ssn|tax|birth|account|iban|card/i;
 const instant = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
-/** Values that look like an email address or a phone number are masked under any name. */
 const telling = /@|^\+?[\d ()./-]{7,}$/;
 
 const maskValue = (name: string, value: unknown): unknown => {
@@ -43,8 +37,7 @@ const maskValue = (name: string, value: unknown): unknown => {
 };
 
 /**
- * Masks a receiver's URL for viewers. Scheme, host, port and the words of the path stay. Everything that can be a
- * token is masked: user info, other parts of the path, the values of the query, and the fragment.
+ * Masks what can be a token: user info, path parts other than words, the values of the query, the fragment.
  */
 export const maskUrl = (text: string): string => {
   const url = URL.parse(text);
@@ -66,10 +59,10 @@ export const maskUrl = (text: string): string => {
   return `${url.protocol}//${user}${url.host}${path}${query.length > 0 ? `?${query.join('&')}` : ''}${url.hash ? `#${masked}` : ''}`;
 };
 
-/** Path parts that stay readable: lower-case words, and versions. A token has digits or capitals, or is long. */
+/** A token has digits or capitals, or is long. */
 const plainPart = /^(?:v\d{1,2}|(?=.{1,32}$)[a-z]{1,16}(?:[-_.][a-z]{1,16})*)$/;
 
-/** Masks the headers of a delivery or its answer for viewers; only headers that are known to hold no token stay. */
+/** Only headers that are known to hold no token stay. */
 export const maskHeaders = (
   headers: readonly (readonly [name: string, value: string])[],
 ): (readonly [string, string])[] =>
@@ -78,10 +71,7 @@ export const maskHeaders = (
 const plainHeaders =
   /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|signature|timestamp)|webhook-(?:id|signature|timestamp))$/i;
 
-/**
- * Masks an answer of the portal for viewers: every field `url` and `headers`, however deep, so that operations added
- * later are masked too. Payloads and bodies are masked where they are read (`maskPayload`).
- */
+/** Masks every field `url` and `headers`, however deep, so that operations added later are masked too. */
 export const maskTargets = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(maskTargets);
   if (typeof value !== 'object' || value === null) return value;

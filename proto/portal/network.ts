@@ -1,7 +1,7 @@
 /**
- * The network that limits count an anonymous client under: an IPv4 address itself, or the /64 of an IPv6 address, because
- * every household has a whole /64.
- * @param address as the gateway writes it, with IPv4-mapped addresses as plain IPv4.
+ * What limits count an anonymous client under: an IPv4 address, or the /64 of an IPv6 address, as every
+ * household has one.
+ * @param address with IPv4-mapped addresses as plain IPv4.
  */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
@@ -15,6 +15,6 @@ export const networkOf = (address: string): string => {
   return groups.slice(0, 4).join(':');
 };
 
-/** The customer of a provider: an IPv4 address itself, or the /48 of an IPv6 address, the most that one customer gets. */
+/** An IPv4 address, or the /48 of an IPv6 address, the most that one customer of a provider gets. */
 export const siteOf = (address: string): string =>
   address.includes(':') ? networkOf(address).split(':').slice(0, 3).join(':') : address;

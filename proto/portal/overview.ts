@@ -6,22 +6,20 @@ import { rangeParameter, ranges } from './fields.ts';
 const overview = { ...memberDefaults, role: 'viewer', method: 'GET' } as const;
 
 const counts = {
-  /** Requests within the limit, whatever the service answered. */
+  /** Within the limit, whatever the service answered. */
   answered: count,
-  /** Requests refused with 429. */
   limited: count,
-  /** Answered requests with a 5xx. */
   failed: count,
 };
 const ofBucket = {
   bucket: z.enum(buckets),
   limitPerMinute: z.int().min(1),
   ...counts,
-  /** Requests of one key in its busiest minute, to compare with the limit. */
+  /** In the busiest minute of one key, to compare with the limit. */
   peakPerMinute: count,
 };
 
-/** Requests by bucket and by key, against the limits, with a delay of about ten seconds. */
+/** With a delay of about ten seconds. */
 export const getUsage = defineOperation({
   ...overview,
   service: 'access',
@@ -38,11 +36,10 @@ export const getUsage = defineOperation({
         buckets: z.array(
           z.object({
             ...ofBucket,
-            /** One for each step of the range, in order, including empty ones. */
             points: z.array(z.object({ utc: instant, ...counts })),
           }),
         ),
-        /** Keys with requests in the range, the busiest first. */
+        /** The busiest first. */
         keys: z.array(
           z.object({
             id,
@@ -57,7 +54,6 @@ export const getUsage = defineOperation({
   },
 });
 
-/** When the step was first taken; null: not yet. */
 const step = instant.nullable();
 
 export const getFirstSteps = defineOperation({
@@ -84,7 +80,7 @@ export const getFirstDeliverySteps = defineOperation({
   },
 });
 
-/** Subscriptions that need attention: disabled by the service, failing, not verified, or over the quota. */
+/** Disabled by the service, failing, not verified, or over the quota. */
 export const getAttention = defineOperation({
   ...overview,
   service: 'webhooks',

@@ -1,3 +1,3 @@
-/** Bounds of the length of a new password, in characters. Pages import this file, so it imports nothing. */
+/** In characters. Pages import this file, so it imports nothing. */
 export const minPasswordCharacters = 12;
 export const maxPasswordCharacters = 200;

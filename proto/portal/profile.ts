@@ -22,7 +22,7 @@ export const updateProfile = defineOperation({
   answers: { 200: { schema: sessionFacts } },
 });
 
-/** Changes the password; the person’s other sessions end. */
+/** The person’s other sessions end. */
 export const changePassword = defineOperation({
   ...profile,
   id: 'changePassword',
@@ -32,7 +32,7 @@ export const changePassword = defineOperation({
   answers: { 204: { schema: null } },
 });
 
-/** Makes a new secret for an authenticator app; it takes effect once confirmed. */
+/** It takes effect once confirmed. */
 export const startTotp = defineOperation({
   ...profile,
   id: 'startTotp',
@@ -51,7 +51,7 @@ export const startTotp = defineOperation({
 
 const codes = { schema: z.object({ recoveryCodes: z.array(z.string()).min(1) }) };
 
-/** Turns the second factor on with a first code; the person’s other sessions end. */
+/** The person’s other sessions end. */
 export const confirmTotp = defineOperation({
   ...profile,
   id: 'confirmTotp',
@@ -59,11 +59,9 @@ export const confirmTotp = defineOperation({
   path: '/profile/totp/confirm',
   body: z.strictObject({ code: f.totpCode }),
   answers: { 200: codes },
-  // No secret was requested.
   errors: [409],
 });
 
-/** Changing the second factor needs the password and the factor itself. */
 const passwordAndFactor = z
   .strictObject({
     password: f.password,
@@ -72,7 +70,7 @@ const passwordAndFactor = z
   })
   .check(oneFactor);
 
-/** Turns the second factor off; the person’s other sessions end. */
+/** The person’s other sessions end. */
 export const disableTotp = defineOperation({
   ...profile,
   id: 'disableTotp',
@@ -80,11 +78,10 @@ export const disableTotp = defineOperation({
   path: '/profile/totp/disable',
   body: passwordAndFactor,
   answers: { 204: { schema: null } },
-  // The second factor is off.
   errors: [409],
 });
 
-/** Makes new recovery codes; earlier ones stop working. */
+/** Earlier codes stop working. */
 export const regenerateRecoveryCodes = defineOperation({
   ...profile,
   id: 'regenerateRecoveryCodes',
@@ -92,7 +89,6 @@ export const regenerateRecoveryCodes = defineOperation({
   path: '/profile/recovery-codes',
   body: passwordAndFactor,
   answers: { 200: codes },
-  // The second factor is off.
   errors: [409],
 });
 
@@ -106,7 +102,7 @@ const sessionRecord = z.object({
   current: z.boolean(),
 });
 
-/** The person’s open sessions, the caller’s first. */
+/** The caller’s first. */
 export const listSessions = defineOperation({
   ...profile,
   id: 'listSessions',
@@ -115,7 +111,6 @@ export const listSessions = defineOperation({
   answers: { 200: { schema: z.object({ sessions: z.array(sessionRecord) }) } },
 });
 
-/** Ends one of the person’s sessions; once this is answered, every gateway refuses it. */
 export const revokeSession = defineOperation({
   ...profile,
   id: 'revokeSession',

@@ -12,17 +12,16 @@ const number = z.int().min(0);
 const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
 export type ReplayKind = (typeof replayKinds)[number];
 
-/** States whose deliveries can be replayed. Waiting deliveries are on their way; held ones can be released. */
+/** Waiting deliveries are on their way; held ones can be released. */
 const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
-/** Maximum number of deliveries of one replay; larger ones must be split. */
+/** Larger replays must be split. */
 export const maxReplayDeliveries = 100_000;
 
 export const replay = z.object({
   id,
   subscriptionId: id,
   kind: z.enum(replayKinds),
-  /** The filter as requested; an absent field does not narrow it. */
   filter: z.object({
     eventId: id.optional(),
     since: instant.optional(),
@@ -50,10 +49,8 @@ const request = { subscriptionId: id };
 
 /** Times are those of the events; `until` is exclusive and defaults to now. */
 const replayBody = z.discriminatedUnion('kind', [
-  // Deliveries that have failed for good.
   z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
-  // Events of the subscription's types without an attempt, because the subscription was disabled or did not exist
-  // yet.
+  // Events without an attempt, because the subscription was disabled or did not exist yet.
   z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),
   z.strictObject({
     ...request,
@@ -93,7 +90,7 @@ export const previewReplay = defineOperation({
   },
 });
 
-/** Delivers again; replays count neither as consecutive failures nor as first attempts. */
+/** Replays count neither as consecutive failures nor as first attempts. */
 export const createReplay = defineOperation({
   ...replays,
   id: 'createReplay',
@@ -103,11 +100,9 @@ export const createReplay = defineOperation({
   deadlineMs: 15_000,
   body: replayBody,
   answers: { 201: answer },
-  // The subscription is disabled, a similar replay is in progress, or there is nothing to replay.
   errors: [409],
 });
 
-/** Replays, the newest first. */
 export const listReplays = defineOperation({
   ...replays,
   id: 'listReplays',
@@ -139,7 +134,7 @@ export const getReplay = defineOperation({
   answers: { 200: answer },
 });
 
-/** Cancels a replay; its waiting deliveries are dropped. */
+/** Its waiting deliveries are dropped. */
 export const cancelReplay = defineOperation({
   ...replays,
   id: 'cancelReplay',
@@ -147,7 +142,6 @@ export const cancelReplay = defineOperation({
   repeat: 'once',
   path: '/replays/{id}/cancel',
   answers: { 200: answer },
-  // It has already ended.
   errors: [409],
 });
 
@@ -160,7 +154,7 @@ export const countHeld = defineOperation({
   answers: { 200: { schema: z.object({ held: number, replay: replay.nullable() }) } },
 });
 
-/** Releases held deliveries, at a pace that does not delay live traffic. */
+/** At a pace that does not delay live traffic. */
 export const releaseHeld = defineOperation({
   ...replays,
   id: 'releaseHeld',
@@ -168,11 +162,10 @@ export const releaseHeld = defineOperation({
   repeat: 'once',
   path: '/subscriptions/{id}/held/release',
   answers: { 201: answer },
-  // The subscription is disabled, a similar replay is in progress, or nothing is held.
   errors: [409],
 });
 
-/** Discards held deliveries; they can still be replayed. */
+/** They can still be replayed. */
 export const discardHeld = defineOperation({
   ...replays,
   id: 'discardHeld',
@@ -180,6 +173,5 @@ export const discardHeld = defineOperation({
   repeat: 'once',
   path: '/subscriptions/{id}/held/drop',
   answers: { 201: answer },
-  // As for `releaseHeld`.
   errors: [409],
 });

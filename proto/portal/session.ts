@@ -13,7 +13,6 @@ const session = {
 
 const limit = z.int().min(1).meta({ description: 'Requests a minute.' });
 
-/** The signed-in member, their companies, and the settings that pages show. */
 export const sessionFacts = z.object({
   user: z.object({
     id,
@@ -24,7 +23,6 @@ export const sessionFacts = z.object({
     recoveryCodesLeft: count,
   }),
   company: z.object({ id, name: z.string() }),
-  /** Companies that the member can switch to without signing in again. */
   otherCompanies: z.array(
     z.object({
       id,
@@ -38,7 +36,6 @@ export const sessionFacts = z.object({
   session: z.object({
     id,
     createdUtc: instant,
-    /** The session ends at this time, even while it is used. */
     expiresUtc: instant,
     idleTimeoutMs: z.int().min(1).meta({ description: 'It also ends after this time without a request.' }),
   }),
@@ -59,7 +56,6 @@ export const sessionFacts = z.object({
     .meta({ description: 'Where the interface is reached; null: at the origin of the portal itself.' }),
 });
 
-/** A second factor is either a code of the app or a recovery code. */
 export const oneFactor = rule(({ totp, recoveryCode }) =>
   totp === undefined || recoveryCode === undefined
     ? undefined
@@ -67,8 +63,8 @@ export const oneFactor = rule(({ totp, recoveryCode }) =>
 );
 
 /**
- * Signs in to every company in which this address has this password. If the answer has `mfaRequired`, send the same
- * again with `totp` or `recoveryCode`.
+ * Signs in to every company in which this address has this password. After `mfaRequired`, send the same with
+ * `totp` or `recoveryCode`.
  */
 export const signIn = defineOperation({
   ...session,
@@ -119,7 +115,6 @@ export const getSession = defineOperation({
   answers: { 200: { schema: sessionFacts } },
 });
 
-/** Switches to another company that this sign-in has opened. */
 export const switchCompany = defineOperation({
   ...session,
   id: 'switchCompany',
@@ -158,7 +153,6 @@ export const getInvitation = defineOperation({
       }),
     },
   },
-  // It was used or revoked, or has expired.
   errors: [410],
 });
 
@@ -174,7 +168,6 @@ export const acceptInvitation = defineOperation({
     password: f.newPassword,
   }),
   answers: { 201: { schema: sessionFacts } },
-  // It was used or revoked, or has expired.
   errors: [410],
 });
 
@@ -188,11 +181,10 @@ export const getPasswordReset = defineOperation({
   role: null,
   body: z.strictObject({ token }),
   answers: { 200: { schema: z.object({ email: z.string(), companyName: z.string(), expiresUtc: instant }) } },
-  // The link was used or replaced, or has expired.
   errors: [410],
 });
 
-/** Chooses a new password; all sessions end, and signing in asks for the second factor as before. */
+/** All sessions end, and signing in asks for the second factor as before. */
 export const resetPassword = defineOperation({
   ...session,
   id: 'resetPassword',
@@ -201,6 +193,5 @@ export const resetPassword = defineOperation({
   role: null,
   body: z.strictObject({ token, password: f.newPassword }),
   answers: { 204: { schema: null } },
-  // The link was used or replaced, or has expired.
   errors: [410],
 });

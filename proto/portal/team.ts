@@ -24,7 +24,6 @@ const member = z.object({
   totpEnabled: z.boolean(),
   createdUtc: instant,
   lastSignInUtc: instant.nullable(),
-  /** True for the member who asks. */
   you: z.boolean(),
 });
 
@@ -47,7 +46,7 @@ export const listTeam = defineOperation({
   answers: { 200: { schema: z.object({ members: z.array(member), invitations: z.array(invitation) }) } },
 });
 
-/** Invites someone by a link; a second invitation of one address replaces the first. */
+/** A second invitation of one address replaces the first. */
 export const inviteMember = defineOperation({
   ...team,
   id: 'inviteMember',
@@ -94,8 +93,8 @@ export const listMemberKeys = defineOperation({
 });
 
 /**
- * Changes a member’s role from their next request on. A lower role also ends the invitations, reset links and keys
- * that they created.
+ * From the next request on. A lower role also ends the invitations, reset links and keys that the member
+ * created.
  */
 export const changeRole = defineOperation({
   ...team,
@@ -109,7 +108,7 @@ export const changeRole = defineOperation({
   errors: [409],
 });
 
-/** Creates a password reset link for a member; it replaces an earlier one. */
+/** It replaces an earlier link. */
 export const offerPasswordReset = defineOperation({
   ...team,
   id: 'offerPasswordReset',
@@ -123,14 +122,10 @@ export const offerPasswordReset = defineOperation({
       }),
     },
   },
-  // A member gets no link for themselves: it would bypass the current password.
   errors: [409],
 });
 
-/**
- * Turns off the second factor of a member who lost the app and the recovery codes. Their sessions end, and with them
- * their known devices and an open password reset link.
- */
+/** For a member who lost the app and the recovery codes. Their sessions, known devices and reset link end. */
 export const resetSecondFactor = defineOperation({
   ...team,
   id: 'resetSecondFactor',
@@ -142,7 +137,7 @@ export const resetSecondFactor = defineOperation({
   errors: [409],
 });
 
-/** Removes a member. Their sessions end, and with them the invitations, reset links and keys that they created. */
+/** Their sessions end, and with them the invitations, reset links and keys that they created. */
 export const removeMember = defineOperation({
   ...team,
   id: 'removeMember',

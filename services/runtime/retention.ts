@@ -34,16 +34,9 @@ export const startRetention = <DB>(
  * A partition change waits at most a second for its exclusive lock, because all other queries wait behind it.
  * @returns false if another replica is changing the table. @throws MySQL's 1205
  */
-export const keepDays = <DB>({
-  db,
-  log,
-  tables,
-  lock,
-  days,
-  now,
-  onDropped,
-}: RetentionOptions<DB>): Promise<boolean> =>
-  acrossTenants(db, 'retention works on whole tables')
+export const keepDays = <DB>(options: RetentionOptions<DB>): Promise<boolean> => {
+  const { db, log, tables, lock, days, now, onDropped } = options;
+  return acrossTenants(db, 'retention works on whole tables')
     .connection()
     .execute(async (alone) => {
       if (!(await take(alone, lock))) return false;
@@ -61,6 +54,7 @@ export const keepDays = <DB>({
         await release(alone, lock);
       }
     });
+};
 
 /** Rare, because a pass that gives up has blocked the table's queries for a second; there is a week to succeed. */
 const pauseMs = 600_000;

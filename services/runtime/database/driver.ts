@@ -12,19 +12,11 @@ import type { Send, Statement } from './traced.ts';
  * a transaction that the server has rolled back, limits the wait for each answer, and sends BEGIN and
  * deferred statements (`later`) together with the next statement.
  */
-export const createDriver = ({
-  pool,
-  check,
-  traced,
-  onAcquired,
-  onSpansShards,
-  statementTimeoutMs,
-}: DriverOptions): Driver => {
+export const createDriver = (options: DriverOptions): Driver => {
+  const { pool, onAcquired } = options;
   const connections = new WeakMap<ServerConnection, Connection>();
   const prepared = (server: ServerConnection): Connection => {
-    const connection =
-      connections.get(server) ??
-      createConnection({ server, pool, check, traced, onSpansShards, statementTimeoutMs });
+    const connection = connections.get(server) ?? createConnection(server, options);
     connections.set(server, connection);
     return connection;
   };
@@ -69,14 +61,8 @@ interface Unsent extends Statement {
 
 const beginning: Unsent = { sql: 'begin' };
 
-const createConnection = ({
-  server,
-  pool,
-  check,
-  traced,
-  onSpansShards,
-  statementTimeoutMs,
-}: Omit<DriverOptions, 'onAcquired'> & { readonly server: ServerConnection }): Connection => {
+const createConnection = (server: ServerConnection, options: DriverOptions): Connection => {
+  const { pool, check, traced, onSpansShards, statementTimeoutMs } = options;
   const { raw } = server;
   // After a deadlock the server has ended the transaction, and a further statement would commit on its own.
   let broken: Error | undefined;
@@ -86,9 +72,8 @@ const createConnection = ({
 
   const send: Send = async (statements) => {
     const [first, ...more] = statements;
-    const limitMs = statements.some(({ sql }) => changesTables.test(sql))
-      ? changeTimeoutMs
-      : statementTimeoutMs;
+    const isChange = statements.some(({ sql }) => changesTables.test(sql));
+    const limitMs = isChange ? changeTimeoutMs : statementTimeoutMs;
     try {
       const result = await server.ask<unknown>(limitMs, (done) => {
         if (more.length === 0) raw.query(first!.sql, first!.values as unknown[], done);

@@ -58,21 +58,8 @@ export interface LaneServer {
  * beat yet.
  */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
-  const {
-    bus,
-    lane,
-    subject,
-    instance,
-    handlers,
-    onUnknown,
-    onError,
-    answersTo = '',
-    maxInFlight = 2048,
-    well,
-    metrics,
-    tracer,
-    log,
-  } = options;
+  const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, tracer, log } = options;
+  const { answersTo = '', maxInFlight = 2048 } = options;
   let inFlight = 0;
   let arrived: Taken[] = [];
   let ready: Taken[] = [];
