@@ -3,16 +3,14 @@ import type { challengeType, ErrorClass } from './delivery-states.ts';
 import type { EventType } from './events.ts';
 
 /**
- * A committed command that `webhooks` asks a dispatcher to begin. The empty answer says that its first step
- * is committed. The request may get lost: the command is a row, which the dispatchers find in time.
+ * A committed command that `webhooks` asks a dispatcher to begin. The request may get lost: the command is a
+ * row.
  */
 export type DeliveryCommand =
   | { readonly companyId: number; readonly replayId: number }
   | { readonly companyId: number; readonly subscriptionId: number };
 
-/**
- * An action that a dispatcher carries out before it answers. If the request gets lost, nothing has changed.
- */
+/** A dispatcher carries it out before it answers. If the request gets lost, nothing has changed. */
 export interface DeliveryAction {
   readonly companyId: number;
   readonly action: 'retry' | 'cancel' | 'release';
@@ -29,7 +27,6 @@ export interface DeliveryActionAnswer {
   readonly refused: string | null;
 }
 
-/** A test delivery or a verification challenge. */
 export interface TestDelivery {
   readonly companyId: number;
   readonly subscriptionId: number;
@@ -46,16 +43,14 @@ export type TestDeliveryAnswer =
         readonly response_body: string | null;
       };
     }
-  /** No attempt was possible: the subscription was deleted, or its secret cannot be decrypted. */
   | { readonly error: string };
 
 /** Longer than an attempt can take, its waits included. */
 export const leaseMs = 30_000;
 
 /**
- * The lease that an event's outbox row is born with. The dispatcher that gets the event's message acts on it
- * until then without asking the database; a row whose lease has expired was lost, and any dispatcher takes
- * it.
+ * An event's outbox row is born with it: until then the dispatcher that gets the event's message acts without
+ * the database; afterwards any dispatcher takes the row.
  */
 export const outboxLeaseMs = 1_500;
 

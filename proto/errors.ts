@@ -51,11 +51,10 @@ export const allErrorCodes = { ...errorCodes, ...portalErrorCodes } as const;
 
 export type ErrorCode = keyof typeof allErrorCodes;
 
-/** `message` is a full sentence that names the field. */
 export interface Detail {
   readonly field: string;
   readonly message: string;
-  /** With an `external_id` that is in use: the record that has it. */
+  /** With an `external_id` that is in use. */
   readonly conflicting_client_id?: number;
   readonly conflicting_employee_id?: number;
 }
@@ -68,7 +67,6 @@ export interface ProblemFacts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Its `cause` is for the log only. */
 export class Problem extends Error implements ProblemFacts {
   override readonly name = 'Problem';
   readonly code: ErrorCode;
@@ -104,7 +102,6 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
     ...(extra && { extra }),
   });
 
-/** 400 for one field. */
 export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
 
 type QuotaName = 'subscriptions' | 'keys';
@@ -123,7 +120,6 @@ export const notFound = (what?: string, instead?: string): Problem =>
 export const missingScope = (scope: string): Problem =>
   new Problem({ code: 'forbidden', publicMessage: `the API key does not have the scope ${scope}` });
 
-/** 405 with the methods that the path has, for example `GET, HEAD`. */
 export const methodNotAllowed = (allow: string): Problem =>
   new Problem({ code: 'method_not_allowed', headers: { Allow: allow } });
 
@@ -144,7 +140,6 @@ export const internalError = (cause: unknown): Problem => new Problem({ code: 'i
 export const toProblem = (thrown: unknown): Problem =>
   thrown instanceof Problem ? thrown : internalError(thrown);
 
-/** 403 for a member whose role is too low for an operation of the portal. */
 export const roleRequired = (role: string): Problem =>
   new Problem({ code: 'role_required', publicMessage: `this needs the role ${role}` });
 
@@ -156,7 +151,6 @@ export const tooManyAttempts = (retryAfterSeconds: number): Problem =>
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
-/** 429 of the portal: the member has reached the limit of requests per minute. */
 export const tooManyRequests = (limit: number, retryAfterSeconds: number): Problem =>
   new Problem({
     code: 'too_many_requests',

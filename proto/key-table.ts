@@ -3,9 +3,8 @@ import type { Scope } from './operation.ts';
 import type { ActorUser } from './portal.ts';
 
 /**
- * The entries of the KV bucket `keyBucket`, which `access` writes from its database. Gateways authenticate
- * with them alone; `crm` and `webhooks` check with them what gateways claim. The newer version of an entry
- * wins.
+ * The entries of `keyBucket`, written by `access`. Gateways authenticate with them alone; `crm` and
+ * `webhooks` check with them what gateways claim. The newer version of an entry wins.
  */
 export interface KeyEntry {
   readonly version: number;
@@ -28,7 +27,6 @@ export interface MetaEntry {
   readonly ready: true;
 }
 
-/** Requests per minute. */
 interface LimitOverrides {
   readonly read?: number;
   readonly write?: number;
@@ -37,9 +35,8 @@ interface LimitOverrides {
 }
 
 /**
- * The name of a key's entry: the hash of the key's hash, because the key's hash proves that a gateway
- * received the key (`CallKey`), and every gateway can read the table.
- * @param keyHash of the whole key, as `hashKeyValue` returns it.
+ * The hash of the key's hash: a key's hash proves that a gateway received the key (`CallKey`), and every
+ * gateway can read the table. @param keyHash of the whole key, as `hashKeyValue` returns it.
  */
 export const keyEntryName = (keyHash: string): string =>
   keyEntryPrefix + hash('sha256', keyHash, 'base64url');
@@ -58,8 +55,8 @@ export interface KeyTableChange {
 export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
 
 /**
- * A copy of the table is compared by the digests of its groups (`services/identity/key-table-digest.ts`),
- * which is enough whatever the copy has missed and whichever replica answers.
+ * Compared by digests of groups (`services/identity/key-table-digest.ts`), enough whatever the copy has
+ * missed.
  */
 export interface KeyChangesRequest {
   readonly from: number;
@@ -67,9 +64,8 @@ export interface KeyChangesRequest {
 }
 
 /**
- * What the database held after the request; null if it cannot be read. It has every admitting entry of the
- * groups that differ, so such an entry that is missing here is invalid, and every entry that began to refuse
- * a key a moment ago.
+ * What the database held after the request; null if it cannot be read: every admitting entry of the groups
+ * that differ, so a missing one is invalid, and every entry that began to refuse a key a moment ago.
  */
 export interface KeyChanges {
   readonly groups: readonly number[];
@@ -82,8 +78,7 @@ export interface GatewayAnswer {
 }
 
 /**
- * Both sides create the bucket. It is in memory, because its entries are worthless after seconds, and single
- * reads go to the leader. An entry expires five seconds after its last renewal.
+ * Both sides create the bucket. An entry expires five seconds after its last renewal; reads go to the leader.
  */
 export const gatewayBucketSettings = {
   history: 1,
@@ -97,7 +92,6 @@ export type KeyUse = readonly [keyId: number, companyId: number, minute: number]
 /** The API key of a call. Services do not trust gateways: each looks it up as `keyEntryName(proof)`. */
 export interface CallKey {
   readonly proof: string;
-  /** The client's address, an IPv4 or IPv6 text, as the gateway reports it. */
   readonly address: string;
 }
 
@@ -109,7 +103,6 @@ export interface SessionClaims {
   readonly untilMs: number;
 }
 
-/** Services check `SessionClaims` with it. `access` derives its signing keys from its key ring. */
 export interface SignerEntry {
   readonly version: number;
   /** Ed25519, SPKI in DER as base64. Null once `access` no longer signs with it. */
@@ -117,5 +110,4 @@ export interface SignerEntry {
 }
 
 export const signerEntryPrefix = 'signer.';
-/** @param id the key's name in the key ring. */
 export const signerEntryName = (id: string): string => signerEntryPrefix + id;

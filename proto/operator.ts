@@ -173,7 +173,6 @@ const companyStatus = z.object({
   subscriptions: z.array(
     z.object({
       subscription_id: id,
-      /** Scheme and host of the URL: its path may hold a secret. */
       origin: z.string(),
       enabled: z.boolean(),
       disabled_reason: z.string().nullable(),
@@ -185,7 +184,6 @@ const companyStatus = z.object({
       failed_24h: count,
       last_success_utc: instant.nullable(),
       next_due_utc: instant.nullable(),
-      /** The waiting delivery that has been due for longest. */
       oldest: z
         .object({
           event_id: id,

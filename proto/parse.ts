@@ -14,8 +14,7 @@ export const parseQuery = <O extends { readonly query: z.ZodType | null }>(
 
 /**
  * An empty body counts as an empty object.
- * @param params a body whose schema has the name may repeat one, if it is equal; the returned body leaves it
- * out.
+ * @param params the body may repeat a parameter, if it is equal; the returned body leaves it out.
  * @throws Problem `invalid_request` with all its problems.
  */
 export const parseBody = <O extends WithBody>(
@@ -30,8 +29,7 @@ const valueOrThrow = <Value>({ value, problems, extra }: Read<Value>): Value => 
 };
 
 /**
- * Parses a record's ID in a path: 1 to 2^53-1 in plain digits. @param what the kind of record, for the 404.
- * @throws Problem `not_found` for anything else: no record has such an ID.
+ * 1 to 2^53-1 in plain digits. @param what the kind of record. @throws Problem `not_found` for anything else
  */
 export const parseId = (text: string | undefined, what?: string, least: 0 | 1 = 1): number => {
   const id = text !== undefined && /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
@@ -47,19 +45,16 @@ interface Sent {
   readonly params: readonly string[];
 }
 
-/** The valid parts of a call; `problems` explains what is absent. */
 interface CallRead<O extends Parsable> {
   readonly query: QueryOf<O> | undefined;
   readonly body: BodyOf<O> | undefined;
-  /** For further checks before the call is refused. */
   readonly validFields: () => Partial<BodyOf<O>>;
   readonly problems: readonly Detail[];
   readonly extra: Problem['extra'];
 }
 
 /**
- * @param more finds further problems in the valid fields of the body.
- * @throws Problem `invalid_request` with all problems of query and body.
+ * @param more finds further problems in the valid fields. @throws Problem with all problems of query and body
  */
 export const parseCall = <O extends Parsable>(
   operation: O,
@@ -72,7 +67,6 @@ export const parseCall = <O extends Parsable>(
   return { query, body };
 };
 
-/** Like `parseCall`, for callers that add problems of their own. */
 export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead<O> => {
   const query = readQuery(operation, sent.query);
   const body = readBody(operation, sent.body, sent.params);

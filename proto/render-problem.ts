@@ -1,7 +1,6 @@
 import { allErrorCodes, type ErrorCode, errorCodes, type ProblemFacts, portalErrorCodes } from './errors.ts';
 import type { Bucket, ErrorShape } from './operation.ts';
 
-/** Without the headers that every answer has (X-Request-Id, X-RateLimit-*). */
 export interface RenderedProblem {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -9,8 +8,7 @@ export interface RenderedProblem {
 }
 
 /**
- * The wire form of a problem (contract, "Requests and errors"). Only bodies with status 500 depend on the
- * request, so frequent answers can be rendered once.
+ * Contract, "Requests and errors". Only a 500 depends on the request, so other answers can be rendered once.
  */
 export const renderProblem = (
   shape: ErrorShape,
@@ -71,7 +69,6 @@ export interface ExceededLimit {
   readonly window: string;
   readonly resetMs: number;
   readonly nowMs: number;
-  /** With the request that is answered. */
   readonly currentUsage: number;
 }
 
@@ -102,15 +99,12 @@ export const renderLimitExceeded = (shape: ErrorShape, exceeded: ExceededLimit):
   };
 };
 
-/** The characters of an `Idempotency-Key` (contract, "Idempotency"). */
+/** Contract, "Idempotency". */
 export const idempotencyKeyPattern = /^[!#-+\--[\]-~]{1,255}$/;
 
 export const idempotencyKeyMs = 24 * 3_600_000;
 
-/**
- * The value may stand in double quotes, as the IETF draft writes it; both forms name the same key. @returns
- * undefined if it is malformed.
- */
+/** With or without double quotes: both name the same key. @returns undefined if it is malformed. */
 export const parseIdempotencyKey = (header: string): string | undefined => {
   const isQuoted = header.length > 2 && header.startsWith('"') && header.endsWith('"');
   const key = isQuoted ? header.slice(1, -1) : header;

@@ -1,15 +1,13 @@
 import type { EventType } from './events.ts';
 
-/**
- * Every NATS subject, stream and bucket that processes share; `deploy/nats/permissions.ts` permits no other.
- */
+/** Every subject, stream and bucket that processes share; `deploy/nats/permissions.ts` permits no other. */
 
 export const services = ['access', 'crm', 'webhooks'] as const;
 export type ServiceName = (typeof services)[number];
 
 /**
- * The operators' operations have lanes of their own, which no gateway may send to, so that a compromised
- * gateway cannot create keys. `operator-webhooks` belongs to `webhooks`, which alone has the key ring.
+ * Operators have lanes of their own, which no gateway may send to: a compromised gateway must not create
+ * keys. `operator-webhooks` belongs to `webhooks`, which alone has the key ring.
  */
 export type LaneName = ServiceName | OperatorLane;
 export type OperatorLane = 'operator' | 'operator-webhooks';
@@ -46,8 +44,8 @@ export const limitLogStream = (log: number): string => `LIMIT_LOG_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
 
 /**
- * The store's name tells a store from one that was lost before it; the entries of all stores are one
- * sequence, so that an append under one name fences off the writers of all others.
+ * The store's name tells a store from one that was lost before it; all stores are one sequence, so that an
+ * append under one name fences off the writers of all others.
  */
 export const limitEntrySubject = (log: number | '*', store: string): string =>
   `limits.entries.${log}.${store}`;
@@ -62,22 +60,17 @@ export const eventStream = 'EVENTS';
 export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): string =>
   `events.${companyId}.${type}`;
 
-/** crm's replicas are a queue group. */
 export const ingestSubject = 'events.ingest';
 
-/** The durable consumer that all dispatchers pull from. */
 export const eventConsumer = 'dispatchers';
 
 /** The version of the company's subscriptions (`event_sequences`) at the event's commit. */
 export const versionHeader = 'Subscriptions-Version';
 
-/** Dispatchers tell one another when a subscription begins or stops failing. */
 export const deliveryHealthSubject = 'deliveries.health';
 
-/** The dispatchers are a queue group. */
 export const testDeliverySubject = 'deliveries.test';
 
-/** The dispatchers are a queue group. */
 export const deliveryCommandSubject = 'deliveries.command';
 
 /** Finished attempts for the portal's live view (`DeliveryTailEntry`). There may be no listener. */

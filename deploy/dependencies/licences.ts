@@ -91,7 +91,6 @@ const needs = ({ dependencies = {}, peerDependencies = {}, peerDependenciesMeta 
   ...Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional),
 ];
 
-/** Resolves like Node: in the folder itself, then in each parent. */
 const lookUp = (lock: Lock, from: string, name: string): string | undefined => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const candidate = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;

@@ -1,6 +1,5 @@
-// Runs every command: `node deploy/local/bootstrap.mjs <entry.ts> [arguments]`. Plain JavaScript for the
-// host's Node 20 or newer, without node_modules. It installs the packages, finds or creates the programs that
-// the cluster needs, and runs the entry on a Node that supports TypeScript.
+// Runs every command, on the host's Node 20 or newer and without node_modules: installs the packages, finds
+// or creates the programs that the cluster needs, and runs the entry on a Node that supports TypeScript.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -48,7 +47,6 @@ function requirePlatform() {
 
 function handOver({ toolchain, cache, entry, args }) {
   const { node } = JSON.parse(readFileSync(toolchain, 'utf8'));
-  // setpriv sends the entry SIGTERM if this process is killed outright.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, entry, ...args], {
     stdio: 'inherit',
     env: {

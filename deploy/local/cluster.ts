@@ -21,7 +21,6 @@ import type { Toolchain } from './toolchain.ts';
 interface ClusterContext {
   readonly root: string;
   readonly home: string;
-  /** The starter's environment; the services' settings come from it. */
   readonly env: NodeJS.ProcessEnv;
   readonly toolchain: Toolchain;
   readonly options: StartOptions;
@@ -40,10 +39,7 @@ export interface Cluster {
 const host = '127.0.0.1';
 const leftoversGraceMs = 10_000;
 
-/**
- * Starts the whole cluster, resolves when it is ready, and keeps the processes running.
- * @throws SetupError for problems that the user can fix. Nothing is left running after a failure.
- */
+/** @throws SetupError for problems that the user can fix. Nothing is left running after a failure. */
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
   const kept: Kept[] = [];
   const stop = async () => {
@@ -175,12 +171,10 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   return stack();
 };
 
-/** Derived, because a home's secrets do not have a key's length. */
 const keyRing = (secret: string): string => `local:${createHash('sha256').update(secret).digest('base64')}`;
 
 const entryOf = (root: string, { name }: ServiceSpec): string => join(root, 'services', name, 'main.ts');
 
-/** Every setting of the environment except those of the command that started us. */
 const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const own = /^(npm_|MYSQL_URL$|NATS_URL$|PORT$|HOST$|INSTANCE$|METRICS_)/;
   const settings = Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)));

@@ -22,7 +22,6 @@ export interface Demo {
 const companyNames = ['Brightwater Partners', 'Northgate Advisory', 'Solano Group'];
 const portalEmail = 'owner@brightwater.example';
 
-/** The next start continues after an interrupted one. */
 interface Progress {
   readonly companyIds: readonly number[];
   readonly apiKey?: string;

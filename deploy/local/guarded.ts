@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server program that ends with the process that started it. */
 export interface Guarded {
   readonly pid: number;
   readonly exited: Promise<Exit>;
@@ -17,8 +16,8 @@ export interface Exit {
 }
 
 /**
- * Starts a program in its own session, so that a terminal's Ctrl-C does not reach it. The kernel sends it
- * SIGTERM when this process dies, even by SIGKILL.
+ * Not in the terminal's session, so that Ctrl-C does not reach it; the kernel sends it SIGTERM when this
+ * process dies.
  * @param logFile receives both outputs, appended.
  */
 export const spawnGuarded = async (options: GuardedOptions): Promise<Guarded> => {
@@ -62,10 +61,7 @@ interface GuardedOptions {
   readonly onMessage?: (message: unknown) => void;
 }
 
-/**
- * Waits for a program that an earlier, killed start may have left behind.
- * @param mark text in its command line, so that a reused process id is not mistaken for it.
- */
+/** Waits for a program of an earlier, killed start. @param mark text in its command line: ids are reused. */
 export const outwait = async (pidFile: string, mark: string, graceMs: number): Promise<void> => {
   const pid = readPid(pidFile);
   if (pid === undefined || !isRunning(pid, mark)) return;

@@ -8,7 +8,6 @@ import { SetupError } from './setup-error.ts';
 export const homeOf = (env: NodeJS.ProcessEnv, root: string): string =>
   resolve(root, env.STACK_HOME || '.stack');
 
-/** The variable that marks a stack's processes, even after their parent has died. */
 export const stackMark = 'CAUSEWAY_STACK';
 
 export const prepareHome = (home: string): void => {
@@ -40,7 +39,6 @@ export const claim = async (home: string): Promise<(() => void) | undefined> => 
 export const supervisorOf = (home: string): number =>
   Number(readFileSync(join(home, 'supervisor.pid'), 'utf8'));
 
-/** Stops services that a killed supervisor has left running. */
 export const endLeftovers = async (home: string, graceMs: number): Promise<void> => {
   const endMs = Date.now() + graceMs;
   for (let left = processesOf(home); left.length > 0; left = processesOf(home)) {
@@ -78,7 +76,6 @@ export interface Stack {
 
 export interface StackProcess {
   readonly name: string;
-  /** Null while it restarts. */
   readonly pid: number | null;
   readonly metricsUrl: string | null;
 }

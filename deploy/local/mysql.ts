@@ -10,7 +10,6 @@ import { SetupError } from './setup-error.ts';
 import type { MysqldProgram } from './toolchain.ts';
 
 export interface MysqlServer {
-  /** `mysql://causeway:<password>@127.0.0.1:<port>/<database>`, with all privileges. */
   readonly url: string;
   readonly pid: number;
   readonly port: number;
@@ -22,10 +21,8 @@ export interface MysqlOptions {
   readonly home: string;
   readonly program: MysqldProgram;
   readonly database?: string;
-  /** A free one by default. */
   readonly port?: number;
   readonly bufferPoolMiB?: number;
-  /** `binlog.000001` and so on, in the data folder. */
   readonly binaryLog?: boolean;
   /** Vitess requires them; they require the binary log. */
   readonly gtids?: boolean;
@@ -34,11 +31,7 @@ export interface MysqlOptions {
 const stopGraceMs = 60_000;
 const startTimeoutMs = 120_000;
 
-/**
- * Starts a MySQL server on the loopback with full durability. It recovers a home whose last server was
- * killed.
- * @throws SetupError if the disk is full; Error with the server's own message if it does not start.
- */
+/** Recovers a home whose last server was killed. @throws SetupError if the disk is full */
 export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> => {
   const home = resolve(options.home);
   const paths = layout(home);
@@ -89,7 +82,7 @@ const layout = (home: string) => {
 };
 type Layout = ReturnType<typeof layout>;
 
-/** Initializes aside and moves into place, so that an existing data folder is complete. */
+/** Aside and then moved, so that an existing data folder is complete. */
 const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> => {
   const fresh = join(paths.home, 'data.fresh');
   const statements = join(paths.home, 'first.sql');

@@ -6,7 +6,6 @@ import { type Exit, type Guarded, outwait, spawnGuarded } from './guarded.ts';
 import type { Program } from './toolchain.ts';
 
 export interface NatsServer {
-  /** Without a user. */
   readonly url: string;
   readonly port: number;
   readonly monitorPort: number;
@@ -18,12 +17,10 @@ export interface NatsServer {
 }
 
 export interface NatsOptions {
-  /** Holds the JetStream store, the log and the configuration. */
   readonly home: string;
   readonly program: Program;
   /** Without users, everybody may do everything. */
   readonly users?: readonly NatsUser[];
-  /** Free ones by default. */
   readonly port?: number;
   readonly monitorPort?: number;
   /** It is healthy once the members have found each other. */

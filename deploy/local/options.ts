@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { SetupError } from './setup-error.ts';
 
-/** By the name of the service's folder. */
 export interface Counts {
   readonly gateway: number;
   readonly access: number;
@@ -54,7 +53,6 @@ const flags = {
   help: { type: 'boolean', default: false },
 } as const;
 
-/** @throws SetupError naming the invalid option and the values it takes */
 export const parseOptions = (args: readonly string[]): StartOptions => {
   const { values } = parse(args);
   const number = (name: keyof typeof values, min: number, max: number): number => {

@@ -8,8 +8,8 @@ import { SetupError } from './setup-error.ts';
 import { withLock } from './toolchain/lock.mjs';
 
 /**
- * Builds the portal's pages if their sources have changed; returns their folder. Concurrent starts take
- * turns.
+ * Builds the portal's pages if their sources have changed. Concurrent starts take turns. @returns their
+ * folder
  */
 export const buildPortal = async (root: string, report: Report): Promise<string> => {
   const folder = join(root, 'admin-ui', 'dist');

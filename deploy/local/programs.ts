@@ -10,7 +10,6 @@ import type { Program, Toolchain } from './toolchain.ts';
 
 export interface ServiceSpec {
   readonly name: keyof Counts;
-  /** Absent if it does not use MySQL. */
   readonly mysqlUser?: MysqlService;
   readonly keepsSecrets?: boolean;
   readonly keepsMembers?: boolean;
@@ -28,7 +27,6 @@ export const serviceSpecs: readonly ServiceSpec[] = [
 /** It restarts on the same ports. */
 interface ServerLauncher<Server> {
   launch(): Promise<Run>;
-  /** @throws before the first run */
   server(): Server;
 }
 
@@ -93,7 +91,6 @@ interface NatsLaunchOptions {
 /** What a test inserts between the parts of a cluster; called whenever a part starts. */
 export interface Wiring {
   environment?(name: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv>;
-  /** The port at which the NATS server `from` reaches the server `to`. */
   routePort?(from: string, to: string, port: number): Promise<number>;
   natsProgram?(name: string, home: string, program: Program): Program;
 }

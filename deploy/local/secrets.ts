@@ -25,7 +25,6 @@ export const openSecrets = (home: string): Secrets => {
 
 /** Each service has its own MySQL user here too, with the same privileges as in production. */
 interface MysqlUsers {
-  /** Call it after the migrations, with an administrator's URL. */
   make(adminUrl: string): Promise<void>;
   urlFor(service: MysqlService, adminUrl: string): string;
 }

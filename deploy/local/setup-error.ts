@@ -2,7 +2,6 @@ import { SetupError } from './toolchain/terminal.mjs';
 
 export { SetupError };
 
-/** Other errors pass through. */
 export const explainDisk = (error: unknown, home: string): unknown => {
   const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code} ${error.message}` : '';
   if (!/ENOSPC|No space left|OS errno 28|error: 28|Disk is full/i.test(text)) return error;

@@ -5,7 +5,6 @@ import { SetupError } from './setup-error.ts';
 
 export interface Run {
   readonly pid: number;
-  /** Null if it has no metrics. */
   readonly ready: Promise<string | null>;
   readonly exited: Promise<string>;
   stop(): Promise<void>;
@@ -30,7 +29,6 @@ export interface KeepOptions {
   readonly delays?: Delays;
 }
 
-/** Doubles from `firstMs` to `lastMs`, and resets to `firstMs` after `healthyMs` of running. */
 interface Delays {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -50,7 +48,6 @@ export const keep = ({ name, launch, changed, say, delays = usualDelays }: KeepO
     run = undefined;
     metricsUrl = null;
     run = await launch();
-    // A stop or restart during the launch found nothing to stop.
     if (stopping.signal.aborted || restarting.signal.aborted) return run.stop();
     changed();
     metricsUrl = await run.ready;
@@ -108,18 +105,15 @@ const stopGraceMs = 35_000;
 const readyTimeoutMs = 60_000;
 
 /**
- * Bodies and frames are buffers outside of V8's heap. By default, V8 counts them against a small heap: for
- * 100 bodies of 1 MiB a service then took 1.8 s of processor time, with these flags 0.5 s, for about 90 MiB
- * more memory.
+ * By default, V8 counts buffers outside of its heap against a small heap: for 100 bodies of 1 MiB a service
+ * then took 1.8 s of processor time, with these flags 0.5 s, for about 90 MiB more memory.
  */
 export const nodeFlags = [
   '--external-memory-accounted-in-global-limit',
   '--initial-old-space-size=96',
 ] as const;
 
-/**
- * Runs one process of a service. It reports over IPC when it is ready, and ends when this process is gone.
- */
+/** The process reports over IPC when it is ready, and ends when this process is gone. */
 export const runService = async (options: ServiceRunOptions): Promise<Run> => {
   const { name, entry, args = [], env, logFile } = options;
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 
 export interface Toolchain {
-  /** Runs TypeScript and uWebSockets.js. */
   readonly node: string;
   readonly mysqld: MysqldProgram | null;
   readonly natsServer: Program | null;
@@ -13,7 +12,6 @@ export interface Program {
 }
 
 export interface MysqldProgram extends Program {
-  /** Null: the program's built-in folder. */
   readonly baseDir: string | null;
   readonly messagesDir: string | null;
 }

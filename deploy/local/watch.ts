@@ -18,7 +18,6 @@ export const targetsOf = (file: string): readonly string[] => {
   if (file.startsWith('admin-ui/')) return ['portal'];
   if (file.startsWith('proto/')) return [...services, 'portal'];
   const [, room = ''] = file.split('/');
-  // A library, which all services use.
   return services.includes(room) ? [room] : services;
 };
 
@@ -32,7 +31,6 @@ export const watchSources = ({ root, cluster, report, signal }: WatchOptions): v
     const targets = [...pending];
     pending.clear();
     report.line(`changed: ${targets.join(', ')}`);
-    // Gateways read the pages once, so they restart after the build.
     const restarted = new Set(targets.filter((target) => target !== 'portal'));
     if (targets.includes('portal')) {
       await buildPortal(root, report);

@@ -9,9 +9,7 @@ export const migrateConfig = {
   MYSQL_GRANTS: flag().default(false),
 } as const;
 
-/** In the order of creation. */
 const owners = ['access', 'crm', 'webhooks'] as const;
 
-/** @param root the repository, or its copy in the image. */
 export const migrationFolders = (root: string): readonly MigrationFolder[] =>
   owners.map((name) => ({ name, folder: join(root, 'services', name, 'migrations') }));

@@ -4,9 +4,8 @@ import { ConfigError, MigrationError, migrate, parseConfig, readEnv } from '@cau
 import { applyGrants, applyRevokes } from '../mysql/grants.ts';
 import { migrateConfig, migrationFolders } from './config.ts';
 
-// Migrates the database, grants privileges and exits. With `--contract`, which a release runs last, it only
-// revokes the privileges that earlier releases need. Any number may run at once. Exits 78 for an invalid
-// setting and 1 for a failed migration.
+// With `--contract`, which a release runs last, it only revokes privileges that earlier releases need. Any
+// number may run at once. Exits 78 for an invalid setting and 1 for a failed migration.
 try {
   const { MYSQL_URL, MYSQL_GRANTS } = parseConfig(migrateConfig, readEnv());
   const root = resolve(import.meta.dirname, '../..');

@@ -7,7 +7,6 @@ export const userOf = (service: MysqlService, prefix = 'causeway'): string => `$
 interface GrantOptions {
   readonly root: string;
   readonly database: string;
-  /** `causeway` by default. */
   readonly prefix?: string;
 }
 
@@ -57,7 +56,6 @@ const apply = async (
   }
 };
 
-/** Requires an administrator. */
 export const makeUsers = async (
   connection: Connection,
   passwordOf: (service: MysqlService) => string,

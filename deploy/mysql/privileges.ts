@@ -20,10 +20,7 @@ const days = ['ALTER', 'DROP'] as const;
 
 type Tables = Readonly<Record<string, readonly Privilege[]>>;
 
-/**
- * A service may do everything with the tables of its own migrations, and nothing with others, except these.
- * Events and the audit log are never updated; a service reads tables of another only as `proto` defines.
- */
+/** The rule: a service may do everything with the tables of its own migrations, and nothing with others. */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
   crm: { events: append, idempotency_keys: ['SELECT', 'INSERT', 'DELETE'] },
@@ -61,7 +58,6 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   },
 };
 
-/** @param root the repository, or its copy in the image. */
 export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =>
   new Map(
     migrationFolders(root).map(({ name, folder }) => {
@@ -71,7 +67,6 @@ export const tablesOf = (root: string): ReadonlyMap<string, readonly string[]> =
     }),
   );
 
-/** A table that is not listed is off limits. */
 export const privileges = (root: string): Readonly<Record<MysqlService, Tables>> => {
   const tables = tablesOf(root);
   const of = (service: MysqlService): Tables =>

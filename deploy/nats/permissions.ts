@@ -167,7 +167,6 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
 export interface NatsUser {
   readonly name: string;
   readonly password: string;
-  /** Absent: no restrictions. */
   readonly permissions?: NatsPermissions;
 }
 
@@ -186,13 +185,11 @@ interface NatsConfig {
   readonly portsDir: string;
   readonly pidFile: string;
   readonly users: readonly NatsUser[];
-  /** Absent: a single server. */
   readonly cluster?: NatsMember;
 }
 
 export interface NatsMember {
   readonly name: string;
-  /** At which the others reach it. */
   readonly port: number;
   readonly others: readonly number[];
   /** Only characters that a URL needs not escape. */

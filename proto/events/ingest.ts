@@ -17,7 +17,6 @@ export const ingestEvent = {
       payload: eventPayload,
       /** Within `dedupeWindowMs`, a request with the same key gets the first event's id and adds no event. */
       dedupeKey: optionalText({ max: 200 }),
-      /** Set by `POST /events/test`, whose payload may be any object. */
       isTest: z.boolean().optional(),
     })
     .check(
@@ -57,16 +56,10 @@ export interface StoredEvent {
   readonly payload: Buffer;
 }
 
-/**
- * The bytes of a payload as stored, signed and delivered. They must never change for a given payload;
- * `envelope.unit.test.ts` compares them with recorded bytes.
- */
+/** Stored, signed and delivered bytes: they must never change for a payload (`envelope.unit.test.ts`). */
 export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
 
-/**
- * The bytes of a delivery, with the fields in the order of the contract ("Events"). They depend on the row
- * alone, so every attempt sends the same bytes.
- */
+/** In the order of the contract ("Events"). They depend on the row alone, so every attempt sends the same. */
 export const encodeEnvelope = ({
   event_id,
   type,

@@ -11,7 +11,6 @@ interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly description: string;
   /** The schema is open: a field may be added, and receivers ignore fields they do not know (contract, "Events"). */
   readonly payload: Payload;
-  /** For test deliveries, test events and the documentation. @param now an ISO 8601 instant. */
   readonly sample: (now: string) => z.output<Payload>;
 }
 
@@ -21,7 +20,6 @@ export const amount = z.number().meta({ description: 'In units of the currency, 
 export const currency = text.meta({ description: 'ISO 4217, such as `USD`.' });
 export const employeeOrNone = id.nullable().meta({ description: 'ID of the employee who did it, if known.' });
 
-/** In the order of the sample in the interface specification. */
 export const personCreated = z.object({
   client_id: id,
   first_name: text,

@@ -11,5 +11,4 @@ export const summaryOf = (payload: Readonly<Record<string, unknown>>): string =>
   return [name, other, amount.trim(), status].filter(Boolean).join(' · ');
 };
 
-/** 129.5 is read as 129.50. */
 const inMoney = (amount: number): string => String(amount).replace(/\.\d$/, '$&0');

@@ -9,7 +9,7 @@ import * as w from '../schemas/webhooks.ts';
 export const pascal = (id: string): string =>
   id.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Defined once under `components.schemas`, so that a generated client has one type for each. */
+/** Defined once, so that a generated client has one type for each. */
 const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['EventType', w.eventTypeAnswer, w.knownEventType],
   ['WebhookEvent', w.envelope],
@@ -39,7 +39,6 @@ export interface Components {
 export const createComponents = (initial: Json): Components => {
   const schemas: Json = { ...initial };
 
-  /** Replaces marked nodes with references. Keywords that a use adds stay beside the reference. */
   const lift = (node: unknown, isRoot = false): unknown => {
     if (Array.isArray(node)) return node.map((item) => lift(item));
     if (typeof node !== 'object' || node === null) return node;
@@ -51,7 +50,6 @@ export const createComponents = (initial: Json): Components => {
     return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) };
   };
 
-  // In order: a later schema can contain an earlier one.
   for (const [name, schema] of shared) schemas[name] = lift(convert(schema!), true);
 
   return {
@@ -77,15 +75,11 @@ const describeDefaults = (schema: Json): Json => {
   return { ...schema, properties: Object.fromEntries(properties) };
 };
 
-/** Marks shared schemas during the conversion. */
 const marker = 'x-component';
 
 export type Json = { [name: string]: unknown };
 
-/**
- * Converts to JSON Schema 2020-12, as OpenAPI 3.1 uses it: what a sender writes, before defaults. Answers allow unknown
- * fields, so that clients generated today accept fields added later.
- */
+/** What a sender writes, before defaults. Answers allow unknown fields, so that fields can be added later. */
 const convert = (schema: z.ZodType): Json => {
   const override = ({ zodSchema, jsonSchema: node }: Converted): void => {
     simplify(zodSchema, node);

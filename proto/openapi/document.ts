@@ -6,7 +6,7 @@ import { errorAnswers, headers, onCounted, onReplayed, sharedAnswers } from './e
 import { errorSchemas } from './error-schemas.ts';
 import { deliveryCallback, webhooks } from './webhooks.ts';
 
-/** The interface as an OpenAPI 3.1 document, generated from the table of operations that serves it. */
+/** Generated from the table of operations that serves the interface. */
 export const openApiDocument = (): Json => {
   const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};

@@ -210,7 +210,6 @@ interface SharedAnswer {
   readonly codes: readonly ErrorCode[];
 }
 
-/** Always present on answers that list it. */
 const header = (description: string, schema: Json, example: unknown): Json => ({
   description,
   required: true,

@@ -28,7 +28,6 @@ const delivery = (type: EventType, components: Components): Json => {
     tags: ['Deliveries'],
     summary: `A delivery of ${type}`,
     description,
-    // The signature authenticates the sender; there is no API key.
     security: [],
     parameters,
     requestBody: jsonBody(eventReference(type, components), exampleOf(type)),
@@ -37,8 +36,8 @@ const delivery = (type: EventType, components: Components): Json => {
 };
 
 /**
- * Everything that a subscription's URL may receive. It names the types of `webhooks` once more, because
- * generators such as oapi-codegen keep only types that a path reaches.
+ * Names the types of `webhooks` once more: generators such as oapi-codegen keep only types that a path
+ * reaches.
  */
 export const deliveryCallback = (components: Components): Json => {
   const types = [...eventTypes, challengeType] as const;

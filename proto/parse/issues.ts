@@ -52,7 +52,6 @@ const predicate = (issue: z.core.$ZodRawIssue): string => {
   }
 };
 
-/** The input of the issue is the whole object. */
 const ofKinds = ({ input, discriminator, options }: z.core.$ZodRawIssue): string => {
   const given = (input as Readonly<Record<string, unknown>>)[discriminator as string];
   if (given === undefined) return 'is required';

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Detail } from '../errors.ts';
 
 /**
- * Fields that answers show and requests cannot set. A body may carry them if they equal what is stored, so
- * that a record can be sent back whole (contract, "Requests and errors"). The handler checks with
- * `updateProblems`.
+ * Fields that requests cannot set. A body may carry them if they equal what is stored, so that a record can
+ * be sent back whole (contract, "Requests and errors").
  */
 export const readOnly = <const Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, field])) as Record<Name, typeof field>;
@@ -16,7 +15,6 @@ const field = z
 
 export const isReadOnly = (schema: z.ZodType): boolean => schema === field;
 
-/** Keeps the read-only fields apart from the fields to set. */
 const carried = Symbol('read-only fields');
 
 export const setAside = (body: Record<string, unknown>, names: ReadonlySet<string>): void => {
@@ -34,7 +32,6 @@ export const hasReadOnly = (body: object): boolean => carried in body;
 export const noFieldToChange = 'no field to change';
 
 /**
- * Read-only fields with another value, or nothing besides read-only fields.
  * @param stored the record's fields as its answers show them; times may be dates.
  * @param elsewhere what changes a read-only field instead, by its name.
  */

@@ -13,7 +13,6 @@ import { details, explain, extraOf } from './issues.ts';
 import { isReadOnly, setAside } from './read-only.ts';
 import { maxDetails, readJsonObject } from './scan-json.ts';
 
-/** `value` is absent if there are problems. */
 export interface Read<Value> {
   readonly value?: Value;
   /** At most one for each field. */
@@ -39,7 +38,6 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   });
 };
 
-/** Operations of the command line have no method and path. */
 export type WithBody = Pick<Operation, 'body'> &
   Partial<Pick<HttpOperation, 'method' | 'path'>> &
   Partial<Pick<KeyOperation, 'elsewhere'>>;
@@ -63,7 +61,6 @@ export const readBody = <O extends WithBody>(
           told.push({ field: name, message: `${name} must equal the one in the path` });
         delete given[name];
       }
-    // The schema would check every item and report each of them.
     for (const [name, items] of Object.entries(given))
       if (Array.isArray(items) && items.length > maxItems) {
         told.push({ field: echo(name), message: `${echo(name)} must have at most ${maxItems} items` });
@@ -116,7 +113,6 @@ const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
   }
 };
 
-/** Keeps the first problem of each field. */
 const once = (problems: readonly Detail[]): readonly Detail[] => {
   const fields = new Set<string>();
   return problems.filter(({ field }) => {
@@ -156,7 +152,6 @@ interface FieldKinds {
   readonly readOnly: ReadonlySet<string>;
 }
 
-/** Empty for a schema that is not a plain object, such as a union of several shapes. */
 const fieldKinds = (schema: z.ZodType | null): FieldKinds => {
   if (!(schema instanceof z.ZodObject)) return noKinds;
   const kinds = known.get(schema) ?? kindsOf(schema.shape as Shape);

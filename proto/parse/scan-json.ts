@@ -6,10 +6,7 @@ interface JsonBody {
   readonly problems: readonly Detail[];
 }
 
-/**
- * An empty body counts as an empty object.
- * @throws Problem if the bytes are not UTF-8, not a JSON object, or exceed the bounds of `scanJson`.
- */
+/** @throws Problem if the bytes are not UTF-8, not a JSON object, or exceed the bounds of `scanJson`. */
 export const readJsonObject = (bytes: Uint8Array): JsonBody => {
   if (bytes.byteLength === 0) return empty;
   const text = decode(bytes);
@@ -48,20 +45,17 @@ const bodyProblem = (message: string): Problem => invalidField('body', message);
 const maxDepth = 64;
 /** In a body, over all its objects. A payload of 262144 bytes reaches it only with a key every 13 bytes. */
 export const maxKeys = 20_000;
-/** Per answer. */
 export const maxDetails = 100;
 
 interface JsonScan {
   readonly problems: readonly Detail[];
-  /** The text exceeds a bound, and must not be parsed at all. */
   readonly stopped: boolean;
 }
 
 /**
- * Finds problems that `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested
- * keys `__proto__`, NUL characters and unpaired surrogates. Stops at too many keys or levels, before any
- * object is built.
- * The text must be valid JSON; for other text the parser's error counts.
+ * Finds what `JSON.parse` ignores: duplicate keys, numbers that a double cannot hold exactly, nested keys
+ * `__proto__`, NUL characters, unpaired surrogates. Stops at too many keys or levels, before any object is
+ * built. The text must be valid JSON; otherwise the parser's error counts.
  */
 export const scanJson = (text: string): JsonScan => {
   if (hasTooManyKeys(text)) {
@@ -97,7 +91,6 @@ export const scanJson = (text: string): JsonScan => {
         const value = isEscaped ? decoded(raw) : raw;
         if (isKey && level) {
           isKey = false;
-          // A problem of a key is reported for its object.
           if (isEscaped) checkText(value, () => placeOf(levels, depth - 1), addProblem);
           level.key = value;
           if (isRepeated(level, value)) addProblem(placeHere(), 'must be given only once');
@@ -157,7 +150,6 @@ export const scanJson = (text: string): JsonScan => {
 
 /** Remembering the keys of one large object takes ten times as long as counting them. */
 const hasTooManyKeys = (text: string): boolean => {
-  // The shortest key and value, `"":0,`, take five characters.
   if (text.length < maxKeys * 5) return false;
   let keys = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
@@ -173,7 +165,6 @@ const hasTooManyKeys = (text: string): boolean => {
 
 const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
-/** `key` is undefined in an array. */
 interface Level {
   key: string | undefined;
   index: number;
@@ -210,7 +201,6 @@ const firstFrom = (text: string, wanted: string, start: number): number => {
   return at < 0 ? text.length : at;
 };
 
-/** An odd number of backslashes before it. */
 const isEscapedAt = (text: string, at: number): boolean => {
   let slashes = at;
   while (text.charCodeAt(slashes - 1) === backslash) slashes--;
@@ -250,8 +240,8 @@ const hasExponent = (text: string, start: number, end: number): boolean => {
 };
 
 /**
- * Whether the double has the value that JavaScript writes for it (`1.0`, `-0`), or is an integer with exactly
- * that value: 2^60 is 1152921504606847000 in JavaScript and 1152921504606846976 in most other languages.
+ * Whether a double is exactly the written value, or JavaScript writes it so (`1.0`, `-0`): 2^60 is
+ * 1152921504606847000 in JavaScript and 1152921504606846976 in most other languages.
  */
 export const isHeldExactly = (written: string): boolean => {
   const number = Number(written);
@@ -264,7 +254,6 @@ export const isHeldExactly = (written: string): boolean => {
   return BigInt(digits + '0'.repeat(exponent)) === BigInt(Math.abs(number));
 };
 
-/** The digits have no zeros at either end. */
 const decimal = (text: string): readonly [digits: string, exponent: number] => {
   const [mantissa = '', power = '0'] = text.replace(/^-/, '').split(/e/i);
   const [whole = '', fraction = ''] = mantissa.split('.');

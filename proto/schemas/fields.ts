@@ -8,7 +8,6 @@ const unlessMissing = (sentence: string) => (issue: { readonly input?: unknown }
   issue.input === undefined ? undefined : `${fieldName} ${sentence}`;
 
 const positive = { error: unlessMissing('must be a positive integer') };
-/** The id of a record: 1 to 2^53-1, a JSON number. */
 export const recordId = z.int(positive).min(1, positive);
 export const optionalRecordId = recordId.nullish();
 
@@ -17,8 +16,7 @@ export const personName = text({ min: 1, max: 100, oneLine: true }).meta({
   description: 'At least one visible character, no control characters.',
 });
 
-// RFC 5322 dot-atom with letters of any script (RFC 6531); domain labels may have combining marks and joiners
-// (RFC 5892).
+// RFC 5322 dot-atom with letters of any script (RFC 6531); labels may have combining marks (RFC 5892).
 const address =
   /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 const maxAddressBytes = 254;
@@ -52,7 +50,6 @@ const phoneProblem = (value: string): string | undefined => {
   return digits < 3 ? ` (actual: ${digits} digits)` : undefined;
 };
 
-/** Uses only syntax that all regular expression engines share: no look-ahead. */
 const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./x-]*';
 export const phone = z
   .string()
@@ -68,7 +65,6 @@ export const phone = z
     pattern: `^${phonePattern}$`,
     description: 'Digits, space and +()-./x, at least 3 digits.',
   });
-/** A blank one is null, so the document must allow it. */
 export const optionalPhone = phone.meta({ minLength: 0, pattern: `^(${phonePattern}|\\s*)$` }).nullish();
 
 export const city = optionalText({ max: 100 });
@@ -106,7 +102,6 @@ export const noteText = text({ min: 1, max: 10_000 });
 export const noteType = optionalText({ max: 50, description: 'Any label; `general` if absent.' });
 export const visibility = optionalText({ max: 50, description: 'Any label; `internal` if absent.' });
 
-/** Names are compared case-insensitively. */
 export type StatusReference = { readonly id: number } | { readonly name: string };
 
 /** No status name is all digits, so a text of digits is an ID that a tool sent as text. */

@@ -9,7 +9,6 @@ export const pathId = f.recordId.optional().meta({ description: 'May be repeated
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
-/** `updateProblems` refuses read-only fields. */
 export const setsSomething = rule((body, issues) =>
   issues.length > 0 || Object.values(body).some((value) => value !== undefined)
     ? undefined

@@ -7,7 +7,6 @@ interface TextRule {
   /** In code points after trimming, as MySQL's VARCHAR and JSON Schema count. */
   readonly min?: number;
   readonly max: number;
-  /** Refuse control characters, line breaks included. */
   readonly oneLine?: boolean;
   readonly description?: string;
 }
@@ -35,7 +34,6 @@ export const codePoints = (value: string): number => {
   return count;
 };
 
-/** Truncates a text without splitting a character. */
 export const cut = (value: string, maxCodePoints: number): string => {
   if (value.length <= maxCodePoints) return value;
   let end = 0;
@@ -44,7 +42,6 @@ export const cut = (value: string, maxCodePoints: number): string => {
   return value.slice(0, end);
 };
 
-/** A caller's own name, truncated and made valid Unicode. */
 export const echo = (name: string): string => {
   const start = cut(name, maxEchoed);
   return (start.length < name.length ? `${start}…` : name).toWellFormed();
@@ -59,7 +56,6 @@ export const characterName = (character: string): string => {
     : code;
 };
 
-/** Zero-width spaces are not visible. */
 export const isBlank = (value: string): boolean => !visible.test(value);
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
@@ -86,7 +82,6 @@ interface Checked {
 }
 
 interface Fault {
-  /** Absent for the body as a whole. */
   readonly field?: string;
   readonly message: string;
   readonly extra?: Readonly<Record<string, unknown>>;

@@ -57,7 +57,6 @@ export const knownEventType = z
 
 const noTypes = 'at least one event type is required';
 
-/** Repeated types count once. */
 export const subscribedTypes = z
   .array(knownEventType, { error: (issue) => (issue.input == null ? noTypes : undefined) })
   .min(1, { error: noTypes })
@@ -72,7 +71,6 @@ export const managedBy = optionalText({
     'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface.',
 });
 
-/** At most 262144 bytes. */
 export const eventPayload = z
   .record(z.string(), z.unknown(), {
     error: (issue) => {

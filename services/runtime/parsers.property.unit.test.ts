@@ -66,10 +66,15 @@ describe('a frame', () => {
     query: anyText,
     body: body.map((bytes) => Buffer.from(bytes)),
   });
-  const calls = fc.array(
-    fc.record({ id: fc.nat(), call: fc.tuple(call, caller).map(([one, by]) => ({ ...one, ...by })) }),
-    { maxLength: 8 },
+  const callId = '0199f3c2a5b07d1e4c8a6b2f90d3e517';
+  const sending = fc.constantFrom(
+    {},
+    { callId },
+    { callId, again: true },
+    { callId, again: true, idempotencyKey: 'order-7' },
   );
+  const whole = fc.tuple(call, caller, sending).map(([one, by, more]) => ({ ...one, ...by, ...more }));
+  const calls = fc.array(fc.record({ id: fc.nat(), call: whole }), { maxLength: 8 });
 
   test('round-trips calls and answers', () => {
     const answer = fc.record({
@@ -79,6 +84,7 @@ describe('a frame', () => {
         anyText,
         body.map((bytes) => Buffer.from(bytes)),
       ),
+      headers: fc.dictionary(fc.constantFrom('A', 'Location'), anyText),
     });
     const answers = fc.array(fc.record({ id: fc.nat(), answer }), { maxLength: 8 });
     fc.assert(
@@ -105,6 +111,10 @@ describe('a frame', () => {
       }),
       { numRuns: 200 },
     );
+    const head = JSON.stringify([[1, 'op', 1, 2, '', '', 1, [], '', -5]]);
+    const bad = Buffer.concat([Buffer.alloc(4), Buffer.from(head)]);
+    bad.writeUInt32LE(head.length, 0);
+    expect(() => decodeCalls(bad)).toThrow(/truncated/);
   });
 });
 

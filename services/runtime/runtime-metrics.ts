@@ -56,5 +56,4 @@ export const runtimeMetrics = declareMetrics({
   },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
-  traces_spans_exported_total: { type: 'counter', help: 'Spans accepted by the collector' },
 });

@@ -7,16 +7,13 @@ interface BackfillOptions {
   readonly set: string;
   /** SQL. It must be false for a row after the change. */
   readonly where: string;
-  /** 500 by default. */
   readonly chunkRows?: number;
-  /** Between two transactions; 20 ms by default. */
   readonly pauseMs?: number;
   readonly onChunk?: (looked: number, changed: number) => void;
 }
 
 /**
- * Changes the rows of a table chunk by chunk along its primary key, each chunk in its own transaction. It may
- * be interrupted and restarted. Services must already write new rows correctly.
+ * Changes a table chunk by chunk along its primary key. It may be interrupted and restarted.
  * @returns how many rows it changed.
  */
 export const backfill = async (mysqlUrl: string, options: BackfillOptions): Promise<number> => {
@@ -88,7 +85,6 @@ const beyond = (connection: Connection, key: readonly string[]): string =>
 const beyondValues = (after: readonly unknown[]): readonly unknown[] =>
   after.flatMap((_, at) => after.slice(0, at + 1));
 
-/** Retries after lock wait timeouts and deadlocks: services release their row locks within milliseconds. */
 const withRetries = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let attempt = 1; ; attempt++) {
     try {

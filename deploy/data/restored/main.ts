@@ -3,8 +3,7 @@ import { ConfigError, parseConfig, readEnv } from '@causeway/runtime';
 import { migrateConfig } from '../../migrate/config.ts';
 import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
-// Moves ids and sequences of a restored database ahead: see ../README.md. Exits 78 for an invalid setting or
-// option.
+// Moves ids and sequences of a restored database ahead: see ../README.md. Exits 78 for an invalid option.
 
 /** Enough for a thousand events a second over almost three hours. */
 const defaultAhead = '10000000';

@@ -7,7 +7,6 @@ export interface Received {
   readonly id: string;
   readonly type: string;
   readonly attempt: number;
-  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly verdict: Verdict;
@@ -16,9 +15,7 @@ export interface Received {
 export interface Receiver {
   /** Without a slash at its end. A subscription's URL is this with any path, and a behaviour as its query. */
   readonly url: string;
-  /** The latest deliveries, in the order in which they arrived; empty while counting. */
   readonly received: readonly Received[];
-  /** How often, by path and id. */
   readonly arrivals: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Deliveries open at the same time since the last reset; 0 while counting. */
   mostAtATime: number;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { isDiskFull, onPath, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
 
-/** By Node's name of the architecture. */
 export const machines = {
   x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
   arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
@@ -15,10 +14,7 @@ export const hasApt = () =>
 // mysqld and nats-server run without these; leaving them out saves a fifth of the download.
 const notNeeded = ['perl', 'systemd-standalone-sysusers'];
 
-/**
- * Unpacks Debian packages with their libraries into `target`, without root: apt runs on a private state and
- * checks signatures with the system's keys.
- */
+/** Without root: apt runs on a private state and checks signatures with the system's keys. */
 export async function unpackDebian({ packages, target, work }) {
   try {
     const files = await step(
@@ -97,7 +93,6 @@ async function mirror() {
   );
 }
 
-/** The host's proxies and retries, and none of its other settings. */
 async function configuration(work) {
   const host = await run('apt-config', ['dump']);
   const kept = host.split('\n').filter((line) => /^Acquire::(?!IndexTargets|Languages)/.test(line));

@@ -7,9 +7,9 @@ import { onPath } from './run.mjs';
 import { SetupError } from './terminal.mjs';
 
 /**
- * Provides programs that only some commands need: from PATH, otherwise from Debian packages in `cache`.
+ * From PATH, otherwise from Debian packages in `cache`.
  * @param wanted the packages of each program: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`.
- * @returns `{command, args}` by program; `args` precede any other arguments.
+ * @returns `{command, args}` by program.
  */
 export async function providePrograms(cache, wanted) {
   const missing = Object.keys(wanted).filter((name) => onPath(name) === null);

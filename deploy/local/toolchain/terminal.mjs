@@ -1,5 +1,4 @@
-// Everything goes to stderr, so that the stdout of commands with a machine-readable answer (`--json`) stays
-// clean.
+// Everything goes to stderr, so that the stdout of commands with a machine-readable answer stays clean.
 
 const tty = process.stderr.isTTY === true;
 const paint = (code, text) => (tty && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text);

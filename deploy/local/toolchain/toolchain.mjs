@@ -11,9 +11,8 @@ import { SetupError } from './terminal.mjs';
 const recipe = 1;
 
 /**
- * Finds or creates the programs that the cluster runs on, and returns the path of a JSON file that names
- * them: `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer: {command, args} | null}`.
- * A server is null if the environment names one to use instead.
+ * @returns the path of a JSON file `{node, mysqld: {command, args, baseDir, messagesDir} | null, natsServer:
+ * {command, args} | null}`. A server is null if the environment names one to use instead.
  */
 export async function ensureToolchain(root, cache, external) {
   const mysqldOnPath = external.mysql ? null : onPath('mysqld');

@@ -16,6 +16,5 @@ export const serversConfig = {
   MYSQL_URL: list(),
   /** The folder with dumps and the copy of the binary log. */
   BACKUP: z.string().optional(),
-  /** Separated by commas. */
   DISK_PATHS: list(),
 } as const;

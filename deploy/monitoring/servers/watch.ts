@@ -186,7 +186,6 @@ export const readMysql = async (url: string): Promise<MysqlState> => {
 
 const timeoutMs = 5_000;
 
-/** Undefined for what it does not know. */
 interface NatsState {
   readonly leaderKnown: boolean | undefined;
   readonly peersMissing: number | undefined;

@@ -4,9 +4,7 @@ import { authorization, natsUsers } from '../permissions.ts';
 export const passwordVariable = (user: string): string =>
   `NATS_PASSWORD_${user.toUpperCase().replace('-', '_')}`;
 
-/**
- * A second user for each service, so that the password of the first can be replaced (deploy/operations.md).
- */
+/** A second user for each service: the password of the first can then be replaced (deploy/operations.md). */
 const nextOf = (name: string): string => `${name}-next`;
 
 export const userNames: readonly string[] = natsUsers(() => '').flatMap(({ name }) => [name, nextOf(name)]);

@@ -153,7 +153,6 @@ const createExport = (
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ExportTarget,
   { log, metrics }: TracingOptions,
 ): SpanProcessor => {
-  const exported = metrics.counter(runtimeMetrics.traces_spans_exported_total).cell();
   const dropped = metrics.counter(runtimeMetrics.traces_spans_dropped_total);
   const [full, failed] = [dropped.cell('queue_full'), dropped.cell('export_failed')];
   let waiting = 0;
@@ -169,7 +168,7 @@ const createExport = (
       otlp.export(spans, (result) => {
         waiting -= spans.length;
         const taken = result.code === 0;
-        (taken ? exported : failed).value += spans.length;
+        if (!taken) failed.value += spans.length;
         if (failing === taken) {
           failing = !taken;
           if (failing) log.warn({ error: result.error }, 'collector refuses spans; spans dropped');

@@ -326,7 +326,6 @@ describe('a collector', () => {
     collector.behave('take');
     make(tracer, 5_000);
     await tracer.close();
-    expect(collector.spans.length).toBe(await counted(metrics, 'traces_spans_exported_total'));
     // More spans were created at once than may wait.
     expect(collector.spans.length).toBe(4_096);
   });
