@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Detail, invalid, notFound, type Problem } from './errors.ts';
 import type { BodyOf, Operation, QueryOf } from './operation.ts';
-import { type Read, readBody, readQuery, type WithBody } from './parse/read.ts';
+import { type ReadResult, readBody, readQuery, type WithBody } from './parse/read.ts';
 
 /**
  * @param rawQuery as in the request line, without `?`; `+` stands for a space.
@@ -23,7 +23,7 @@ export const parseBody = <O extends WithBody>(
   params: readonly string[] = [],
 ): BodyOf<O> => valueOrThrow(readBody(operation, bytes, params));
 
-const valueOrThrow = <Value>({ value, problems, extra }: Read<Value>): Value => {
+const valueOrThrow = <Value>({ value, problems, extra }: ReadResult<Value>): Value => {
   if (value === undefined) throw invalid(problems, extra);
   return value;
 };
@@ -39,7 +39,7 @@ export const parseId = (text: string | undefined, what?: string, least: 0 | 1 = 
 
 type Parsable = Pick<Operation, 'query'> & WithBody;
 
-interface Sent {
+interface RawCall {
   readonly query: string;
   readonly body: Uint8Array;
   readonly params: readonly string[];
@@ -58,7 +58,7 @@ interface CallRead<O extends Parsable> {
  */
 export const parseCall = <O extends Parsable>(
   operation: O,
-  sent: Sent,
+  sent: RawCall,
   more: (fields: Partial<BodyOf<O>>) => readonly Detail[] = () => [],
 ): { readonly query: QueryOf<O>; readonly body: BodyOf<O> } => {
   const { query, body, problems, extra, validFields } = readCall(operation, sent);
@@ -67,7 +67,7 @@ export const parseCall = <O extends Parsable>(
   return { query, body };
 };
 
-export const readCall = <O extends Parsable>(operation: O, sent: Sent): CallRead<O> => {
+export const readCall = <O extends Parsable>(operation: O, sent: RawCall): CallRead<O> => {
   const query = readQuery(operation, sent.query);
   const body = readBody(operation, sent.body, sent.params);
   const extra = body.extra || query.extra ? { ...body.extra, ...query.extra } : undefined;

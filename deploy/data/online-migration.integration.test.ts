@@ -50,7 +50,6 @@ test('a column is renamed under load, and no request fails or waits long for it'
   const { stack } = await openCluster({
     home,
     mysqlUrl,
-    // The statements of other releases are not this one's.
     env: { NODE_OPTIONS: `--import=${releaseMain}`, RELEASE_FILE: releaseFile },
     counts: ['--crm', '2'],
   });

@@ -226,7 +226,7 @@ const requireMysql = async (url: string): Promise<void> => {
     const connection = await createConnection({ uri: server.href, connectTimeout: 5000 });
     await connection.end();
   } catch (error) {
-    throw refused('MYSQL_URL', 'MySQL', error);
+    throw refusedError('MYSQL_URL', 'MySQL', error);
   }
 };
 
@@ -236,11 +236,11 @@ const requireNats = async (url: string): Promise<void> => {
     const bus = await connectBus({ url, name: 'operator' });
     await bus.close();
   } catch (error) {
-    throw refused('NATS_URL', 'NATS', error);
+    throw refusedError('NATS_URL', 'NATS', error);
   }
 };
 
-const refused = (variable: string, server: string, error: unknown): SetupError =>
+const refusedError = (variable: string, server: string, error: unknown): SetupError =>
   new SetupError(
     `The ${server} that ${variable} names did not accept the connection (${(error as Error).message}): ` +
       `start it, correct ${variable}, or unset it to have a server started here.`,

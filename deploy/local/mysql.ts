@@ -60,7 +60,7 @@ export const startMysql = async (options: MysqlOptions): Promise<MysqlServer> =>
     }
     const words = complaints(paths.log, logStart);
     if (options.port === undefined && attempt < 3 && /port|bind/i.test(words)) continue;
-    throw failure(words, paths);
+    throw startError(words, paths);
   }
 };
 
@@ -110,7 +110,7 @@ const initialize = async (program: MysqldProgram, paths: Layout): Promise<void> 
   });
   const { code } = await server.exited;
   rmSync(statements);
-  if (code !== 0) throw failure(complaints(paths.log, logStart), paths);
+  if (code !== 0) throw startError(complaints(paths.log, logStart), paths);
   renameSync(fresh, paths.data);
 };
 
@@ -177,7 +177,7 @@ const complaints = (log: string, from: number): string =>
     .slice(-6)
     .join('\n');
 
-const failure = (words: string, paths: Layout): Error =>
+const startError = (words: string, paths: Layout): Error =>
   /errno: 28|No space left|error 28|disk is full/i.test(words)
     ? new SetupError(
         `MySQL found the disk that holds ${paths.home} full: free some space, or set STACK_HOME to a larger one.`,

@@ -13,7 +13,7 @@ import { details, explain, extraOf } from './issues.ts';
 import { isReadOnly, setAside } from './read-only.ts';
 import { maxDetails, readJsonObject } from './scan-json.ts';
 
-export interface Read<Value> {
+export interface ReadResult<Value> {
   readonly value?: Value;
   /** At most one for each field. */
   readonly problems: readonly Detail[];
@@ -26,8 +26,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   { query: schema }: O,
   raw: string,
-): Read<QueryOf<O>> => {
-  if (schema === null && raw === '') return nothingToRead as Read<QueryOf<O>>;
+): ReadResult<QueryOf<O>> => {
+  if (schema === null && raw === '') return nothingToRead as ReadResult<QueryOf<O>>;
   return whole(() => {
     const { values, problems } = readQueryString(raw);
     const given: Record<string, unknown> = { ...values };
@@ -46,8 +46,8 @@ export const readBody = <O extends WithBody>(
   { body: schema, method, path = '', elsewhere }: O,
   bytes: Uint8Array,
   params: readonly string[],
-): Read<BodyOf<O>> => {
-  if (schema === null) return nothingToRead as Read<BodyOf<O>>;
+): ReadResult<BodyOf<O>> => {
+  if (schema === null) return nothingToRead as ReadResult<BodyOf<O>>;
   return whole(() => {
     const { value, problems } = readJsonObject(bytes);
     const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
@@ -79,7 +79,7 @@ export const readBody = <O extends WithBody>(
   });
 };
 
-const nothingToRead: Read<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };
+const nothingToRead: ReadResult<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };
 
 const read = <Value>(
   schema: z.ZodType | null,
@@ -87,7 +87,7 @@ const read = <Value>(
   before: readonly Detail[],
   unknown: string,
   elsewhere: KeyOperation['elsewhere'] = {},
-): Read<Value> => {
+): ReadResult<Value> => {
   const result = (schema ?? nothing).safeParse(given, { error: explain });
   if (result.success && before.length === 0)
     return { value: result.data as Value, problems: [], valid: () => result.data as Value };
@@ -103,7 +103,7 @@ const read = <Value>(
 /** Above what any field allows. Arrays within a payload are not checked. */
 const maxItems = 1_000;
 
-const whole = <Value>(readIt: () => Read<Value>): Read<Value> => {
+const whole = <Value>(readIt: () => ReadResult<Value>): ReadResult<Value> => {
   try {
     return readIt();
   } catch (error) {

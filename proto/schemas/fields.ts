@@ -117,13 +117,13 @@ export const statusReference = z
 
 /** Query parameters: `meta` describes the parsed value. */
 
-interface Range {
+interface LimitRange {
   readonly min: number;
   readonly max: number;
   readonly otherwise: number;
 }
 
-export const limitParameter = ({ min, max, otherwise }: Range) =>
+export const limitParameter = ({ min, max, otherwise }: LimitRange) =>
   z
     .string()
     .transform((value, context) => {

@@ -55,11 +55,11 @@ interface Connection extends DatabaseConnection {
   release(): void;
 }
 
-interface Unsent extends Statement {
+interface UnsentStatement extends Statement {
   readonly onResult?: (result: QueryResult<unknown>) => void;
 }
 
-const beginning: Unsent = { sql: 'begin' };
+const beginning: UnsentStatement = { sql: 'begin' };
 
 const createConnection = (server: ServerConnection, options: DriverOptions): Connection => {
   const { pool, check, traced, onSpansShards, statementTimeoutMs } = options;
@@ -68,7 +68,7 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
   let broken: Error | undefined;
   let doubtful = false;
   let inTransaction = false;
-  let unsent: Unsent[] = [];
+  let unsent: UnsentStatement[] = [];
 
   const send: Send = async (statements) => {
     const [first, ...more] = statements;

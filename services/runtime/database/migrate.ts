@@ -133,13 +133,13 @@ const pendingOf = (
     if (record === undefined) return [{ file, done: 0 }];
     const { statements_done: done, statements_all: all, digest } = record;
     const finished = done === all;
-    if (done > 0 && file.digests[done - 1] !== digest) throw changed(file, done);
+    if (done > 0 && file.digests[done - 1] !== digest) throw changedError(file, done);
     if (!finished) return [{ file, done }];
-    if (file.statements.length !== all) throw changed(file, done);
+    if (file.statements.length !== all) throw changedError(file, done);
     return [];
   });
 
-const changed = (file: MigrationFile, done: number): MigrationError =>
+const changedError = (file: MigrationFile, done: number): MigrationError =>
   new MigrationError(
     `${idOf(file)} was changed after its first ${done} statements ran on this database; ` +
       'restore it and put the change into a new file',

@@ -5,7 +5,7 @@ import { createAwakeClock } from './clock.ts';
 import { DatabaseUnavailable } from './errors.ts';
 import {
   lookUpAddresses,
-  noAnswer,
+  noAnswerError,
   type OpenOptions,
   openServerConnection,
   type ServerConnection,
@@ -60,7 +60,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const setAddresses = (found: readonly string[]): void => {
     addresses = found;
     nextLookUpMs = performance.now() + lookUpEveryMs;
-    for (const connection of free.filter(isFormer)) drop(connection, movedAway(where));
+    for (const connection of free.filter(isFormer)) drop(connection, movedAwayError(where));
   };
   const isFormer = (connection: ServerConnection): boolean => {
     const own = connection.address();
@@ -90,11 +90,11 @@ export const createPool = (options: PoolOptions): Pool => {
   const setUnreachable = (error: Error): void => {
     if (!unreachable) log?.warn({ server: where, error }, 'MySQL unreachable');
     unreachable = error;
-    for (const waiter of waiters.splice(0)) waiter.refuse(isUnreachable(where, error));
+    for (const waiter of waiters.splice(0)) waiter.refuse(unreachableError(where, error));
   };
   const offer = (connection: ServerConnection): void => {
     if (closed || !connection.isOpen()) {
-      connection.drop(isClosed(where));
+      connection.drop(closedError(where));
       return;
     }
     const waiter = waiters.shift();
@@ -130,19 +130,20 @@ export const createPool = (options: PoolOptions): Pool => {
     for (const connection of asked) {
       const waitedMs = now - connection.askedMs()!;
       if (connection.isOverdue() || (waitedMs >= silentMs.drop && isFormer(connection)))
-        drop(connection, noAnswer(where, waitedMs));
+        drop(connection, noAnswerError(where, waitedMs));
     }
     for (const connection of [...free]) {
       if (connection.askedMs() !== undefined) continue;
-      if (isStale(connection)) connection.drop(isClosed(where));
+      if (isStale(connection)) connection.drop(closedError(where));
       else if (connection.quietMs() >= pingAfterMs)
         connection.ask<void>(silentMs.drop, (done) => connection.raw.ping(done)).catch(() => {});
     }
     const sinceMs = Math.max(heardMs ?? 0, Math.min(...asked.map((one) => one.askedMs()!)));
     // Before the first answer only the limit on connecting applies: a machine that starts everything at once is slow.
     const quietMs = asked.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
-    if (quietMs >= silentMs.unreachable && !unreachable) setUnreachable(noAnswer(where, quietMs));
-    if (quietMs >= silentMs.drop) for (const connection of all) drop(connection, noAnswer(where, quietMs));
+    if (quietMs >= silentMs.unreachable && !unreachable) setUnreachable(noAnswerError(where, quietMs));
+    if (quietMs >= silentMs.drop)
+      for (const connection of all) drop(connection, noAnswerError(where, quietMs));
     if (unreachable || quietMs >= silentMs.suspect) void tryServer();
     if (performance.now() >= nextLookUpMs) lookUp();
   };
@@ -154,17 +155,17 @@ export const createPool = (options: PoolOptions): Pool => {
 
   return {
     acquire: async () => {
-      if (closed) throw isClosed(where);
-      if (unreachable) throw isUnreachable(where, unreachable);
+      if (closed) throw closedError(where);
+      if (unreachable) throw unreachableError(where, unreachable);
       for (let next = free.pop(); next; next = free.pop()) {
         if (next.isOpen() && !isStale(next)) {
           inUse++;
           return next;
         }
-        next.drop(isClosed(where));
+        next.drop(closedError(where));
       }
       if (waiters.length >= queueLimit)
-        throw busy(`too many queries are waiting for a connection to ${where}`);
+        throw busyError(`too many queries are waiting for a connection to ${where}`);
       return new Promise((resolve, reject) => {
         const leave = (): void => {
           clearTimeout(timer);
@@ -184,7 +185,9 @@ export const createPool = (options: PoolOptions): Pool => {
         const timer = setTimeout(
           () =>
             waiter.refuse(
-              busy(`no connection to MySQL at ${where} within ${acquireTimeoutMs} ms, ${inUse} are in use`),
+              busyError(
+                `no connection to MySQL at ${where} within ${acquireTimeoutMs} ms, ${inUse} are in use`,
+              ),
             ),
           acquireTimeoutMs,
         );
@@ -195,7 +198,7 @@ export const createPool = (options: PoolOptions): Pool => {
     release: (connection, isUsable) => {
       inUse--;
       if (isUsable && connection.isOpen() && !isFormer(connection)) offer(connection);
-      else connection.drop(isClosed(where));
+      else connection.drop(closedError(where));
     },
     use: () => ({ inUse, waiting: waiters.length }),
     isReachable: () => unreachable === undefined,
@@ -204,7 +207,7 @@ export const createPool = (options: PoolOptions): Pool => {
       while (!isIdle() && performance.now() < deadlineMs) await new Promise((done) => setTimeout(done, 5));
       closed = true;
       stopWatching();
-      for (const waiter of waiters.splice(0)) waiter.refuse(isClosed(where));
+      for (const waiter of waiters.splice(0)) waiter.refuse(closedError(where));
       await Promise.all([...all, ...(probe ? [probe] : [])].map(end));
     },
   };
@@ -254,14 +257,14 @@ const end = async ({ raw, drop }: ServerConnection): Promise<void> => {
   drop(new Error('closed'));
 };
 
-const busy = (message: string) => new DatabaseUnavailable('busy', message);
+const busyError = (message: string) => new DatabaseUnavailable('busy', message);
 
-const isClosed = (where: string) =>
+const closedError = (where: string) =>
   new DatabaseUnavailable('closed', `the connections to MySQL at ${where} were closed`);
 
-const movedAway = (where: string) => new Error(`${where} points to another server now`);
+const movedAwayError = (where: string) => new Error(`${where} points to another server now`);
 
-const isUnreachable = (where: string, error: NodeJS.ErrnoException): DatabaseUnavailable =>
+const unreachableError = (where: string, error: NodeJS.ErrnoException): DatabaseUnavailable =>
   new DatabaseUnavailable(
     'unreachable',
     `cannot connect to MySQL at ${where}: ${error.code ?? error.message}`,

@@ -105,7 +105,7 @@ export const lookUpAddresses = (
 const addressesOf = (result: string | readonly LookupAddress[]): readonly string[] =>
   typeof result === 'string' ? [result] : result.map((one) => one.address);
 
-export const noAnswer = (where: string, afterMs: number): Error =>
+export const noAnswerError = (where: string, afterMs: number): Error =>
   Object.assign(new Error(`MySQL at ${where} gave no answer within ${afterMs} ms`), {
     code: 'ETIMEDOUT',
     fatal: true,

@@ -10,7 +10,7 @@ export interface ShardsOptions {
 }
 
 export const createShards = ({ read, open }: ShardsOptions): Shards => {
-  let ranges: readonly Range[] = [];
+  let ranges: readonly ShardRange[] = [];
   let homes = new Map<number, string>();
   let learning: Promise<void> | undefined;
   const learnNow = async (): Promise<void> => {
@@ -42,14 +42,14 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
 const maxHomes = 100_000;
 
 /** Up to but not including `to`; empty for none. They compare as text. */
-interface Range {
+interface ShardRange {
   readonly name: string;
   readonly from: string;
   readonly to: string;
 }
 
 /** The one shard of an unsharded keyspace has a name without a dash. */
-const rangeOf = (name: string): Range => {
+const rangeOf = (name: string): ShardRange => {
   const [from = '', to] = name.split('-');
   return to === undefined ? { name, from: '', to: '' } : { name, from, to };
 };

@@ -52,7 +52,7 @@ export const tracedSend = (
 
 const maxTextLength = 1_000;
 
-/** Such as `INSERT clients`: the verb and the first table; a table made of values does not count. */
+/** Such as `INSERT clients`: the verb and the first table. */
 export const describeStatement = (
   sql: string,
 ): { readonly operation: string; readonly table: string | undefined; readonly summary: string } => {
@@ -69,6 +69,6 @@ export const describeBatch = (texts: readonly string[]): ReturnType<typeof descr
     : { operation: 'BATCH', table: undefined, summary: all.map(({ summary }) => summary).join('; ') };
 };
 
-const tableName = /\b(?:from|into|update|join|straight_join)\s+`?(?!(?:json_table|values)\b)(\w+)/i;
+const tableName = /\b(?:from|into|update)\s+`?(\w+)/i;
 
 const onTables: ReadonlySet<string> = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'WITH']);

@@ -110,11 +110,11 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     pending.set(++lastId, call);
     return lastId;
   };
-  const resend = (id: number, call: PendingCall, reason: Reason): void => {
+  const resend = (id: number, call: PendingCall, reason: ResendReason): void => {
     resends.cell(lane, reason).value++;
     sendAgain(mayBeDone(id) ? renumber(id, call) : id, call);
   };
-  const resendRepeatable = (reason: Reason, isLost: (call: PendingCall) => boolean): void => {
+  const resendRepeatable = (reason: ResendReason, isLost: (call: PendingCall) => boolean): void => {
     for (const [id, call] of pending)
       if (call.frame > 0 && isRepeatable(call) && isLost(call)) {
         recall(call, true);
@@ -236,7 +236,7 @@ export interface LaneClientOptions {
 const isRepeatable = ({ call, replica }: PendingCall): boolean =>
   call.repeatable === true && (call.callId === undefined || replica !== undefined);
 
-type Reason = MemberChange | 'absent' | 'reconnect' | 'unavailable';
+type ResendReason = MemberChange | 'absent' | 'reconnect' | 'unavailable';
 
 interface PendingCall {
   readonly resolve: (answer: LaneAnswer) => void;

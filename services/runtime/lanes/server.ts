@@ -61,8 +61,8 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, tracer, log } = options;
   const { answersTo = '', maxInFlight = 2048 } = options;
   let inFlight = 0;
-  let arrived: Taken[] = [];
-  let ready: Taken[] = [];
+  let arrived: TakenCall[] = [];
+  let ready: TakenCall[] = [];
   let drained: (() => void) | undefined;
   const counts: EndpointCounts = { requests: 0, errors: 0, lastError: '', elapsedMs: 0 };
 
@@ -72,7 +72,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const batches = metrics?.counter(runtimeMetrics.lane_server_batches_total);
   const elapsed = metrics?.timing(runtimeMetrics.lane_server_call_seconds);
 
-  const answerWith = (entry: Taken, answer: Answer): void => {
+  const answerWith = (entry: TakenCall, answer: Answer): void => {
     entry.answer =
       bodyBytes(answer.body) > maxBodyBytes ? onError(entry.call, new Error('answer too large')) : answer;
     if (entry.call.span) endAnswered(entry.call.span, entry.answer.status);
@@ -172,7 +172,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     counts.requests += entries.length;
     for (const { id, call } of entries) {
       const span = tracer && startServing(tracer, lane, call);
-      const entry: Taken = {
+      const entry: TakenCall = {
         id,
         replyTo,
         arrivedMs,
@@ -243,7 +243,7 @@ export interface LaneServerOptions {
   readonly log?: Log;
 }
 
-interface Taken {
+interface TakenCall {
   readonly id: number;
   readonly replyTo: string;
   /** 0 marks a shed call, which never counted as in flight. */
