@@ -13,6 +13,7 @@ export {
   readEnv,
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';
+export { createBatchWriter } from './database/batch-writer.ts';
 export { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 export {
   CommitOutcomeUnknown,
@@ -44,6 +45,7 @@ export {
   type Ledger,
 } from './idempotency/ledger.ts';
 export { createOnce, type Once } from './idempotency/once.ts';
+export { createInFlight } from './in-flight.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
 export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Repeated {
+  /** Ends the pause; during a pass, the next one follows at once. */
+  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -14,9 +16,11 @@ export const repeat = (
 ): Repeated => {
   const stopping = new AbortController();
   let failing = false;
+  let woken = new AbortController();
   const running = (async () => {
     while (!stopping.signal.aborted) {
       let done = 0;
+      woken = new AbortController();
       try {
         done = await work(stopping.signal);
         failing = false;
@@ -27,12 +31,14 @@ export const repeat = (
       if (done > 0) continue;
       const nextMs = typeof pauseMs === 'number' ? pauseMs : pauseMs();
       const variedMs = nextMs * (0.75 + Math.random() / 2);
-      await sleep(variedMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await sleep(variedMs, undefined, { signal: woken.signal }).catch(() => {});
     }
   })();
   return {
+    wake: () => woken.abort(),
     stop: () => {
       stopping.abort();
+      woken.abort();
       return running;
     },
   };

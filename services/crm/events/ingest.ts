@@ -13,6 +13,7 @@ import {
 import {
   acrossTenants,
   type Bus,
+  createInFlight,
   type Database,
   deleteSome,
   isRequest,
@@ -36,8 +37,7 @@ export interface Ingest {
 export const serveIngest = (options: IngestOptions): Ingest => {
   const { bus, db, runner, knowsCompany, log, now, tracer } = options;
   const action = addEvent(now);
-  let inFlight = 0;
-  let idle: (() => void) | undefined;
+  const inFlight = createInFlight();
 
   const answer = async (data: Uint8Array): Promise<IngestAnswer> => {
     try {
@@ -57,13 +57,10 @@ export const serveIngest = (options: IngestOptions): Ingest => {
     queue: 'crm',
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
-      inFlight++;
+      inFlight.begin();
       void tracedAnswer(tracer, message, { root: true }, async () => {
         message.respond(JSON.stringify(await answer(message.data)));
-      }).then(() => {
-        inFlight--;
-        if (inFlight === 0) idle?.();
-      });
+      }).then(() => inFlight.end());
     },
   });
   const trimmer = repeat(() => forgetOldKeys(db, now()), {
@@ -75,7 +72,7 @@ export const serveIngest = (options: IngestOptions): Ingest => {
     drain: async () => {
       subscription.unsubscribe();
       await trimmer.stop();
-      if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await inFlight.idle();
       await bus.flush();
     },
   };

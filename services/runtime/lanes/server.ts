@@ -2,6 +2,7 @@ import { nuid } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
 import { startBeats } from '../beats.ts';
 import type { Bus } from '../bus.ts';
+import { createInFlight } from '../in-flight.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
@@ -60,10 +61,9 @@ export interface LaneServer {
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
   const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, tracer, log } = options;
   const { answersTo = '', maxInFlight = 2048 } = options;
-  let inFlight = 0;
+  const inFlight = createInFlight();
   let arrived: TakenCall[] = [];
   let ready: TakenCall[] = [];
-  let drained: (() => void) | undefined;
   const counts: EndpointCounts = { requests: 0, errors: 0, lastError: '', elapsedMs: 0 };
 
   const taken = metrics?.counter(runtimeMetrics.lane_server_calls_total).cell(lane);
@@ -106,11 +106,10 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         counts.lastError = `${call.operation} answered ${answer.status}`;
       }
       if (arrivedMs === 0) continue;
-      inFlight--;
+      inFlight.end();
       counts.elapsedMs += nowMs - arrivedMs;
       elapsed?.observe(nowMs - arrivedMs);
     }
-    if (inFlight === 0) drained?.();
   };
 
   const runArrived = (): void => {
@@ -122,7 +121,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       const live = group.filter((entry) => entry.call.deadlineMs > nowMs);
       if (live.length < group.length) {
         if (expired) expired.value += group.length - live.length;
-        inFlight -= group.length - live.length;
+        inFlight.end(group.length - live.length);
         for (const { call } of group) if (call.deadlineMs <= nowMs && call.span) endExpired(call.span);
       }
       if (live.length === 0) continue;
@@ -146,7 +145,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         );
       });
     }
-    if (inFlight === 0) drained?.();
   };
 
   const forAll = <Result>(calls: readonly Call[], work: () => Result): Result =>
@@ -179,13 +177,13 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }, span && ofSpan(span)),
         answer: shedAnswer,
       };
-      if (inFlight >= maxInFlight) {
+      if (inFlight.count() >= maxInFlight) {
         if (shed) shed.value++;
         entry.arrivedMs = 0;
         answerWith(entry, shedAnswer);
         continue;
       }
-      inFlight++;
+      inFlight.begin();
       if (arrived.length === 0) setImmediate(runArrived);
       arrived.push(entry);
     }
@@ -206,11 +204,11 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const beats = startBeats({ bus, group: lane, member: replica, ...(well && { well }) });
 
   return {
-    inFlight: () => inFlight,
+    inFlight: inFlight.count,
     drain: async () => {
       beats.leave();
       await service.drain();
-      if (inFlight > 0) await new Promise<void>((resolve) => (drained = resolve));
+      await inFlight.idle();
       await bus.flush();
     },
   };

@@ -1,0 +1,24 @@
+/** Counts work under way, so that a drain can wait for its end. */
+export interface InFlight {
+  begin(): void;
+  end(count?: number): void;
+  count(): number;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export const createInFlight = (): InFlight => {
+  let underWay = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    begin: () => void underWay++,
+    end: (count = 1) => {
+      underWay -= count;
+      if (underWay > 0) return;
+      for (const resolve of waiting) resolve();
+      waiting = [];
+    },
+    count: () => underWay,
+    idle: () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  };
+};
