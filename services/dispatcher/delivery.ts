@@ -1,8 +1,27 @@
 import type { DeliveryKey } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
+import type { Span } from '@causeway/runtime';
+import type { PostResult } from './http/post.ts';
 
-/** A delivery that this process has leased in order to make one attempt. */
-export interface Job extends LeasedDelivery {
+/** The key of a subscription and its queue. */
+export interface QueueKey {
+  readonly company_id: number;
+  readonly subscription_id: number;
+}
+
+/** A delivery that this process has leased. */
+export interface LeasedDelivery extends DeliveryKey {
+  readonly event_type: EventType;
+  /** The end of the lease. */
+  readonly leaseMs: number;
+  /** The ID under which this process leases its row (`Holder`); undefined while it has none. */
+  holder?: number | undefined;
+  /** The event it belongs to, if it was matched here: it may have no row yet. Absent: it was taken from its queue. */
+  readonly event?: TakenEvent;
+}
+
+/** What flows from the intake to the record: a leased delivery, for one attempt. */
+export interface Delivery extends LeasedDelivery {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Where it came from: the match of its event, or its queue. */
@@ -14,6 +33,28 @@ export interface Job extends LeasedDelivery {
   readonly body: Buffer;
 }
 
+/** A delivery after its attempt. */
+export interface AttemptedDelivery extends Delivery {
+  readonly startedMs: number;
+  readonly result: PostResult;
+  readonly decision: Decision;
+  /** Open until the attempt is recorded. */
+  readonly span?: Span | undefined;
+}
+
+/** What happens to a delivery after an attempt. */
+export type Decision =
+  | { readonly outcome: 'succeeded' }
+  | (FailedAttempt & { readonly outcome: 'retry'; readonly dueMs: number })
+  | (FailedAttempt & { readonly outcome: 'failed' });
+
+export interface FailedAttempt {
+  /** The receiver answered 410, so the dispatcher disables the subscription. */
+  readonly gone: boolean;
+  /** A failing subscription is not probed earlier, because the receiver asked for it. */
+  readonly notBeforeMs: number;
+}
+
 /** Where a delivery goes and what signs it: the subscription as it was when the delivery was taken. */
 export interface Target {
   readonly url: string;
@@ -23,43 +64,30 @@ export interface Target {
   readonly consecutive_failures: number;
 }
 
-/** The key of a subscription and its queue. */
-export interface QueueKey {
-  readonly company_id: number;
-  readonly subscription_id: number;
-}
-
-export const queueName = ({ company_id, subscription_id }: QueueKey): string =>
-  `${company_id}.${subscription_id}`;
-
-/** Sorts in the order of the tables' keys, so that two transactions cannot deadlock. */
-export const byQueue = (a: QueueKey, b: QueueKey): number =>
-  a.company_id - b.company_id || a.subscription_id - b.subscription_id;
-
-export const deliveryName = ({ company_id, event_id, subscription_id, replay_id }: DeliveryKey): string =>
-  `${company_id}.${event_id}.${subscription_id}.${replay_id}`;
-
 /** An event whose deliveries this process makes, until the lease of its outbox row ends. */
 export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' | 'created_utc'> {
   /** The end of the lease. */
   leaseMs: number;
-  /** The deliveries of it that have no row yet, by subscription. */
+  /** Its deliveries that have no row yet, by subscription. */
   readonly open: Map<number, LeasedDelivery>;
-  /** Those without room at the quota of waiting deliveries. */
+  /** Its deliveries without room at the quota of waiting deliveries. */
   readonly missed: LeasedDelivery[];
   /** The W3C trace context of its message, if it is traced. */
   readonly traceparent?: string | undefined;
 }
 
-/** A delivery that this process has leased. */
-export type LeasedDelivery = DeliveryKey & {
-  readonly event_type: EventType;
-  readonly leaseMs: number;
-  /** The ID under which this process leases its row (`Holder`); undefined while it has none. */
-  holder?: number | undefined;
-  /** The event it belongs to, if it was matched here: it may have no row yet. Absent: it was taken from its queue. */
-  readonly event?: TakenEvent;
-};
+export const companyOf = ({ company_id }: { readonly company_id: number }): number => company_id;
+
+export const queueName = ({ company_id, subscription_id }: QueueKey): string =>
+  `${company_id}.${subscription_id}`;
+
+/** The distinct queues of deliveries. */
+export const queuesOf = (keys: readonly QueueKey[]): readonly QueueKey[] => [
+  ...new Map(keys.map((key) => [queueName(key), key])).values(),
+];
+
+export const deliveryName = ({ company_id, event_id, subscription_id, replay_id }: DeliveryKey): string =>
+  `${company_id}.${event_id}.${subscription_id}.${replay_id}`;
 
 /** Whether the delivery has no row yet, as far as this process knows. */
 export const hasNoRow = ({ event, subscription_id }: LeasedDelivery): boolean =>

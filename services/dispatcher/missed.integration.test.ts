@@ -3,9 +3,9 @@ import { outboxLeaseMs } from '@causeway/proto';
 import { createLog, noMetrics } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { type OpenEvents, trackOpenEvents } from './intake/open-events.ts';
-import type { LeasedDelivery, TakenEvent } from './job.ts';
-import { createLeaseRelease } from './queues/lease-release.ts';
+import type { LeasedDelivery, TakenEvent } from './delivery.ts';
+import { createHealth } from './health.ts';
+import { createRecorder } from './record/recorder.ts';
 import { type Tables, tenantTables } from './tables.ts';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 
@@ -113,28 +113,34 @@ const giveBack = async (waitingQuota: number) => {
     });
   const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
   const db = world.database.connect<Tables>({ tenantTables });
-  const parts = { db, waitingQuota, now: () => new Date(), log, metrics: noMetrics };
-  const openEvents: OpenEvents = trackOpenEvents({ ...parts, holder: () => 1, onMissed: () => {} });
-  openEvents.add(event);
-  const leases = createLeaseRelease({ ...parts, openEvents, onDropped: () => {} });
-  const deliveries = [...open.values()] as [LeasedDelivery, LeasedDelivery];
-  const finish = async (): Promise<void> => {
-    await leases.settle();
-    await openEvents.settle();
-  };
-  return { first, second, deliveries, leases, finish };
+  const recorder = createRecorder({
+    db,
+    bus: world.bus,
+    health: createHealth(),
+    sharedHealth: { changed: () => {} },
+    holderId: () => 1,
+    probeIntervalMs: 1_000,
+    waitingQuota,
+    onMissed: () => {},
+    maxUnrecorded: 100,
+    now: () => new Date(),
+    log,
+    metrics: noMetrics,
+  });
+  recorder.take(event);
+  return { first, second, deliveries: [...open.values()] as [LeasedDelivery, LeasedDelivery], recorder };
 };
 
 test('A delivery without room counts once, whether its event is finished or swept', async () => {
   const finished = await giveBack(0);
-  for (const one of finished.deliveries) finished.leases.release([one]);
-  await finished.finish();
+  for (const one of finished.deliveries) finished.recorder.giveBack([one]);
+  await finished.recorder.drain();
   expect([await missedBy(finished.first), await missedBy(finished.second)]).toEqual([1, 1]);
   expect(await inOutbox()).toBe(0);
 
   const swept = await giveBack(0);
-  swept.leases.release([swept.deliveries[0]]);
-  await swept.finish();
+  swept.recorder.giveBack([swept.deliveries[0]]);
+  await swept.recorder.drain();
   expect(await missedBy(swept.first)).toBe(0);
   await world.start({ waitingQuota: 0 });
   await endLeases();
@@ -143,10 +149,10 @@ test('A delivery without room counts once, whether its event is finished or swep
 });
 
 test('Deliveries of an event that was swept meanwhile are left to the dispatcher that swept it', async () => {
-  const { first, second, deliveries, leases, finish } = await giveBack(100);
+  const { first, second, deliveries, recorder } = await giveBack(100);
   await world.database.query('DELETE FROM event_outbox');
-  leases.release(deliveries);
-  await finish();
+  recorder.giveBack(deliveries);
+  await recorder.drain();
   for (const one of [first, second]) {
     expect(await world.deliveries(one)).toEqual([]);
     expect(await missedBy(one)).toBe(0);

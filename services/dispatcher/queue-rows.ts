@@ -1,11 +1,10 @@
 import { nextDueSql } from '@causeway/deliveries';
-import { type DeliveryState, failuresUntilProbing } from '@causeway/proto';
+import { countHeldAfterMs, type DeliveryState, failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Trx, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
-import { isOneOfQueues } from '../store.ts';
-import type { Tables } from '../tables.ts';
-import { addHeld } from './recounts.ts';
+import { type QueueKey, queueName } from './delivery.ts';
+import { isOneOfQueues } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * Moves the due time of these queues to `due` at the latest, and makes those that are missing (`ensureQueues`).
@@ -108,3 +107,45 @@ export const holdOrDrop = async (
 };
 
 const chunk = 1_000;
+
+/**
+ * Adds to the count of a subscription's held deliveries, in the transaction that changes their rows.
+ * @param by negative if deliveries are no longer held.
+ */
+export const addHeld = async (
+  db: Kysely<Tables>,
+  { company_id, subscription_id }: QueueKey,
+  by: number,
+  now: Date,
+): Promise<void> => {
+  if (by === 0) return;
+  await sql`
+    UPDATE delivery_queues
+    SET held_deliveries = GREATEST(CAST(held_deliveries AS SIGNED) + ${by}, 0),
+      count_held_utc = ${new Date(now.getTime() + countHeldAfterMs)}
+    WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
+};
+
+/** A subscription's change that is not applied yet. */
+export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
+  trx
+    .selectFrom('subscription_changes')
+    .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id);
+
+/** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */
+export const isBeingEnabled = async (
+  db: Kysely<Tables>,
+  { company_id, subscription_id }: QueueKey,
+): Promise<boolean> => {
+  await db
+    .selectFrom('subscriptions')
+    .select('subscription_id')
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .forUpdate()
+    .execute();
+  const change = await selectChange(db, { company_id, subscription_id }).executeTakeFirst();
+  return change?.resets_failures === 1;
+};

@@ -1,16 +1,14 @@
 import { outboxLeaseMs } from '@causeway/proto';
-import { createLog, noMetrics } from '@causeway/runtime';
+import { type Bus, createLog, noMetrics } from '@causeway/runtime';
 import { type TestShards, testShards } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
+import type { AttemptedDelivery, LeasedDelivery, TakenEvent } from './delivery.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
-import { trackOpenEvents } from './intake/open-events.ts';
-import type { Job, LeasedDelivery, TakenEvent } from './job.ts';
-import { createFreeLeases } from './leases/free-leases.ts';
-import { createClaim } from './queues/claim.ts';
-import { createLeaseRelease } from './queues/lease-release.ts';
+import { createHealth } from './health.ts';
+import { freeLeases } from './leases/free-leases.ts';
+import { claimDue } from './queues/claim.ts';
 import { recountHeld } from './queues/retention.ts';
-import { createMinutes } from './record/minutes.ts';
-import { createRecorder } from './record/recorder.ts';
+import { createRecorder, type Recorder, type RecorderOptions } from './record/recorder.ts';
 import { type Tables, tenantTables } from './tables.ts';
 
 // What the dispatcher writes in batches, with companies in two shards.
@@ -25,6 +23,18 @@ const created = new Date();
 const now = (): Date => new Date();
 const waitingQuota = 100;
 const common = { now, waitingQuota, log, metrics: noMetrics, onMissed: () => {} };
+const openRecorder = (more: Partial<RecorderOptions> = {}): Recorder =>
+  createRecorder({
+    ...common,
+    db: shards.db,
+    bus: { connected: () => false } as Bus,
+    health: createHealth(),
+    sharedHealth: { changed: () => {} },
+    holderId: () => 7,
+    probeIntervalMs: 1_000,
+    maxUnrecorded: 100,
+    ...more,
+  });
 
 let shards: TestShards<Tables>;
 let events: readonly (TakenEvent & { readonly type: 'client.created' })[];
@@ -95,7 +105,7 @@ const states = async (): Promise<readonly unknown[]> =>
   ).flat();
 
 const fanOutAll = async (): Promise<void> => {
-  const fanOut = startFanOut({ ...common, db: shards.db, onWritten: () => {} });
+  const fanOut = startFanOut({ ...common, db: shards.db, poller: { wake: () => {} } });
   for (const { company_id, event_id, type, leaseMs } of events)
     fanOut.write({ company_id, event_id, type, leaseMs });
   await fanOut.stop();
@@ -107,57 +117,41 @@ test('waiting deliveries are written, claimed, freed and given back in their sha
   await everyCompanyIn('deliveries');
   await noCompanyIn('event_outbox');
 
-  const claim = createClaim();
   for (const own of new Set(companies.map((id) => shards.of(id))))
-    await claim(own.connect<Tables>({ tenantTables }), {
+    await claimDue(own.connect<Tables>({ tenantTables }), {
       queues: companies.filter((id) => shards.of(id) === own).map(keyOf),
-      share: (targets) => targets.map(() => 1),
+      allot: (targets) => targets.map(() => 1),
       now: now(),
       leaseMs: 20_000,
-      holder: 7,
+      holderId: 7,
     });
   expect(await states()).toEqual(companies.map(() => ({ state: 'waiting', leased_by: 7 })));
 
   const leaseMs = Date.now() + 10_000;
   for (const id of companies)
     await shards.of(id).query(`UPDATE ${shards.of(id).name}.deliveries SET due_utc = ?`, [new Date(leaseMs)]);
-  const release = createLeaseRelease({
-    ...common,
-    db: shards.db,
-    openEvents: { written: () => {}, missed: () => {} },
-    onDropped: () => {},
-  });
-  release.release(deliveries.map(({ event: _, ...delivery }) => ({ ...delivery, leaseMs })));
-  await release.settle();
+  const recorder = openRecorder();
+  recorder.giveBack(deliveries.map(({ event: _, ...delivery }) => ({ ...delivery, leaseMs })));
+  await recorder.drain();
   expect(await states()).toEqual(companies.map(() => ({ state: 'waiting', leased_by: null })));
-  expect(await createFreeLeases()(shards.db, 7, now())).toEqual({ freed: 0, left: 0 });
+  expect(await freeLeases(shards.db, 7, now())).toEqual({ freed: 0, left: 0 });
 });
 
 test('results are recorded and counted in their shards, and their events leave the outbox', async () => {
-  const open = trackOpenEvents({ ...common, db: shards.db, holder: () => 7 });
-  for (const event of events) open.add(event);
   const failed: number[] = [];
-  const recorder = createRecorder({
-    ...common,
-    db: shards.db,
-    probeIntervalMs: 1_000,
-    hasFailures: () => false,
-    onHealth: (health) => void failed.push(...health.map(({ company_id }) => company_id)),
-    onRecorded: (recorded) => open.written(recorded.map(({ job }) => job)),
-    onRoom: () => {},
-  });
-  const minutes = createMinutes({ db: shards.db, log, metrics: noMetrics });
+  const changed: RecorderOptions['sharedHealth']['changed'] = (changes) =>
+    void failed.push(...changes.map(({ company_id }) => company_id));
+  const recorder = openRecorder({ sharedHealth: { changed } });
+  for (const event of events) recorder.take(event);
   for (const delivery of deliveries) {
     const retried = delivery.company_id % 2 === 0;
-    recorder.add({
-      job: {
-        ...delivery,
-        attempt: 1,
-        source: 'first',
-        probe: false,
-        target: { url: 'https://example.com' } as Job['target'],
-        body: Buffer.alloc(0),
-      },
+    recorder.attempted({
+      ...delivery,
+      attempt: 1,
+      source: 'first',
+      probe: false,
+      target: { url: 'https://example.com' } as AttemptedDelivery['target'],
+      body: Buffer.alloc(0),
       startedMs: Date.now(),
       result: {
         elapsedMs: 5,
@@ -179,11 +173,8 @@ test('results are recorded and counted in their shards, and their events leave t
         ? { outcome: 'retry', dueMs: Date.now() + 60_000, gone: false, notBeforeMs: 0 }
         : { outcome: 'succeeded' },
     });
-    minutes.add(delivery, Date.now(), 5, !retried);
   }
-  await recorder.settle();
-  await minutes.drain();
-  await open.settle();
+  await recorder.drain();
   for (const table of ['deliveries', 'delivery_attempts', 'delivery_minutes']) await everyCompanyIn(table);
   await noCompanyIn('event_outbox');
   const retried = companies.filter((id) => id % 2 === 0);
@@ -200,15 +191,15 @@ test('unfinished deliveries get rows in their shards before the leases of their 
       .of(id)
       .query(`UPDATE ${shards.of(id).name}.event_outbox SET leased_until = ?`, [new Date(leaseMs)]);
   const soon = (): Date => new Date(leaseMs - 100);
-  const open = trackOpenEvents({ ...common, now: soon, db: shards.db, holder: () => 7 });
+  const recorder = openRecorder({ now: soon });
   for (const event of events) {
     event.leaseMs = leaseMs;
-    open.add(event);
+    recorder.take(event);
   }
   await expect
     .poll(() => shards.companiesIn('deliveries'), { timeout: 30_000 })
     .toEqual(shards.expected(companies));
-  await open.settle();
+  await recorder.drain();
   await noCompanyIn('event_outbox');
 });
 

@@ -2,7 +2,7 @@ import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
 import { encodeEnvelope, type StoredEvent } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './job.ts';
+import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './delivery.ts';
 import type { Tables } from './tables.ts';
 
 /** A waiting delivery's columns that an attempt needs. */
@@ -14,6 +14,7 @@ export const readBodies = async (
   db: Kysely<Tables>,
   keys: readonly DeliveryKey[],
 ): Promise<ReadonlyMap<number, Buffer>> => {
+  if (keys.length === 0) return new Map();
   const events = new Map(keys.map((key) => [key.event_id, key]));
   const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
   // Event ids are unique, but each partition has its own index; the bounds limit the partitions read. Without the

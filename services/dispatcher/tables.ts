@@ -9,7 +9,7 @@ import type {
   SubscriptionRow,
 } from '@causeway/deliveries';
 import type { AuditRow, StoredEvent } from '@causeway/proto';
-import { perCountFor } from '@causeway/runtime';
+
 import type { ColumnType, Generated } from 'kysely';
 
 /**
@@ -58,5 +58,3 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'audit_log',
 ]);
-
-export const perCount = perCountFor<Tables>();

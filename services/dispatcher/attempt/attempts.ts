@@ -1,78 +1,90 @@
-import { errorType, type Log, type Metrics, type Span, type Tracer } from '@causeway/runtime';
+import { eventStream } from '@causeway/proto';
+import { errorType, type Log, type Metrics, type Span, type Tracer, traced } from '@causeway/runtime';
+import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
 import type { Poster, PostResult } from '../http/post.ts';
-import { hasNoRow, type Job } from '../job.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import type { Recorder } from '../record/recorder.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
-import { type Decision, decide } from './decide.ts';
-import { startDelivery, tracedPost } from './tracing.ts';
+import { decide } from './decide.ts';
 
-/** Makes one attempt. Resolves to undefined if nothing was sent. */
-type Attempt = (job: Job) => Promise<Finished | undefined>;
+/** The third stage: signs and posts deliveries, and hands the results to the recorder. */
+export interface Attempts {
+  /** Never throws. @returns whether the delivery succeeded; undefined if nothing was sent. */
+  make(delivery: Delivery): Promise<boolean | undefined>;
+  /** Whether an attempt may begin: its lease is certain, and its result will be recorded soon. */
+  mayBegin(): boolean;
+}
 
-/** Signs each attempt right before sending it, then applies the retry rules to its result. Never throws. */
-export const createAttempts = (options: AttemptsOptions): Attempt => {
-  const { signer, poster, scheduleMs, lastStartMs, holder, giveBack, now, random, log, metrics, tracer } =
+/** Signs each attempt right before sending it, then applies the retry rules to its result. */
+export const createAttempts = (options: AttemptsOptions): Attempts => {
+  const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, random, log, metrics, tracer } =
     options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
-  const late = metrics?.counter(dispatcherMetrics.dispatcher_too_late_total).cell();
-  const notHeld = metrics?.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
-  const lag = metrics?.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
+  const late = metrics.counter(dispatcherMetrics.dispatcher_too_late_total).cell();
+  const notHeld = metrics.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
+  const lag = metrics.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
 
-  const isTooLate = (job: Job): boolean => {
+  const isTooLate = (delivery: Delivery): boolean => {
     const nowMs = now().getTime();
     // A process that was frozen past the lease of an event no longer has it.
-    const isLost = hasNoRow(job) && job.event!.leaseMs <= nowMs;
-    return isLost || job.leaseMs - nowMs < lastStartMs;
+    const isLost = hasNoRow(delivery) && delivery.event!.leaseMs <= nowMs;
+    return isLost || delivery.leaseMs - nowMs < lastStartMs;
   };
   /**
-   * Waits if this process may have been given up; then it knows. A delivery without a row is leased by its event: that
-   * lease is so short that it may have ended while a starved process signed.
+   * Waits if the other dispatchers may have given this one up; its next beat tells. A delivery without a row is leased
+   * by its event: that lease is so short that it may have ended while a starved process signed.
    */
-  const isHeld = async (job: Job): Promise<boolean> => {
+  const isHeld = async (delivery: Delivery): Promise<boolean> => {
     while (!holder.isSure()) {
       await holder.nextBeat();
-      if (isTooLate(job)) return false;
+      if (isTooLate(delivery)) return false;
     }
-    return hasNoRow(job) ? !isTooLate(job) : job.holder === holder.id();
+    return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
+  };
+  const post = async (delivery: Delivery, span: Span | undefined): Promise<boolean | undefined> => {
+    const headers = await signer.sign(delivery);
+    // Right before the post: nothing may take long in between.
+    if (!(await isHeld(delivery))) {
+      notHeld.value++;
+      span?.end();
+      recorder.giveBack([delivery]);
+      return undefined;
+    }
+    const { attempt, body } = delivery;
+    const { url } = delivery.target;
+    const startedMs = now().getTime();
+    if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
+    const result = await tracedPost(tracer, [span], { url, attempt }, () =>
+      poster.post({ url, headers, body }),
+    );
+    const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
+    const attempted = Object.assign(delivery, { startedMs, result, decision, span });
+    logAttempt(attempted);
+    recorder.attempted(attempted);
+    return decision.outcome === 'succeeded';
   };
 
-  return async (job) => {
-    const { target, body, attempt } = job;
-    if (isTooLate(job)) {
-      if (late) late.value++;
-      return undefined;
-    }
-    const span = startDelivery(tracer, job);
-    try {
-      const headers = await signer.sign(job);
-      // Right before the post: nothing may take long in between.
-      if (!(await isHeld(job))) {
-        if (notHeld) notHeld.value++;
-        span?.end();
-        giveBack([job]);
+  return {
+    mayBegin: () => holder.isSure() && recorder.isReady(),
+    make: async (delivery) => {
+      if (isTooLate(delivery)) {
+        late.value++;
         return undefined;
       }
-      const startedMs = now().getTime();
-      if (attempt === 1 && job.source === 'first') lag?.observe(startedMs - job.created_utc.getTime());
-      const { url } = target;
-      const result = await tracedPost(tracer, [span], { url, attempt }, () =>
-        poster.post({ url, headers, body }),
-      );
-      const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
-      const finished = { job, startedMs, result, decision, span };
-      logAttempt(finished);
-      return finished;
-    } catch (error) {
-      // The delivery is due again when its lease ends. This does not count as a failure of the receiver.
-      const { company_id, event_id, subscription_id } = job;
-      const why =
-        error instanceof CannotSign ? 'a delivery cannot be signed' : 'an attempt failed unexpectedly';
-      log.error({ error, company_id, event_id, subscription_id }, why);
-      span?.fail(errorType(error));
-      span?.end();
-      return undefined;
-    }
+      const span = startSpan(tracer, delivery);
+      try {
+        return await post(delivery, span);
+      } catch (error) {
+        // The delivery is due again when its lease ends. This does not count as a failure of the receiver.
+        const why =
+          error instanceof CannotSign ? 'signing a delivery failed' : 'an attempt failed unexpectedly';
+        log.error({ error, ...idsOf(delivery) }, `${why}; it is due again when its lease ends`);
+        span?.fail(errorType(error));
+        span?.end();
+        return undefined;
+      }
+    },
   };
 };
 
@@ -83,31 +95,41 @@ interface AttemptsOptions {
   /** An attempt must begin at least this long before its lease ends. */
   readonly lastStartMs: number;
   readonly holder: Pick<Holder, 'id' | 'isSure' | 'nextBeat'>;
-  /** Makes deliveries due in their queues. */
-  readonly giveBack: (jobs: readonly Job[]) => void;
+  readonly recorder: Pick<Recorder, 'attempted' | 'giveBack' | 'isReady'>;
   readonly now: () => Date;
   /** At least 0, less than 1. */
   readonly random: () => number;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
 }
+
+const idsOf = ({ company_id, event_id, subscription_id, replay_id }: Delivery) => ({
+  companyId: company_id,
+  eventId: event_id,
+  subscriptionId: subscription_id,
+  ...(replay_id > 0 && { replayId: replay_id }),
+});
 
 /**
  * Logs and counts attempts. Each is one line at debug; failed ones are logged at info, up to a fixed number per
  * second because a receiver that is down fails thousands.
  */
-const createAttemptLog = ({ log, metrics, nowMs }: AttemptLogOptions): ((finished: Finished) => void) => {
-  const attempts = metrics?.counter(dispatcherMetrics.dispatcher_attempts_total);
-  const took = metrics?.timing(dispatcherMetrics.dispatcher_attempt_seconds);
+const createAttemptLog = ({
+  log,
+  metrics,
+  nowMs,
+}: Pick<AttemptsOptions, 'log' | 'metrics'> & { readonly nowMs: () => number }) => {
+  const attempts = metrics.counter(dispatcherMetrics.dispatcher_attempts_total);
+  const took = metrics.timing(dispatcherMetrics.dispatcher_attempt_seconds);
   let secondMs = 0;
   let logged = 0;
   let skipped = 0;
 
-  return (finished) => {
-    const { job, result, decision, span } = finished;
-    if (attempts) attempts.cell(result.errorClass ?? 'succeeded').value++;
-    took?.observe(result.elapsedMs);
+  return (attempted: AttemptedDelivery): void => {
+    const { result, decision, span } = attempted;
+    attempts.cell(result.errorClass ?? 'succeeded').value++;
+    took.observe(result.elapsedMs);
     const fails = decision.outcome !== 'succeeded';
     if (!fails && !log.isLevelEnabled('debug')) return;
     if (nowMs() - secondMs >= 1_000) {
@@ -123,20 +145,17 @@ const createAttemptLog = ({ log, metrics, nowMs }: AttemptLogOptions): ((finishe
     if (fails) logged++;
     log[fails ? 'info' : 'debug'](
       {
-        company_id: job.company_id,
-        event_id: job.event_id,
-        subscription_id: job.subscription_id,
-        ...(job.replay_id > 0 ? { replay_id: job.replay_id } : {}),
-        type: job.event_type,
-        attempt: job.attempt,
-        source: job.source,
-        probe: job.probe,
+        ...idsOf(attempted),
+        type: attempted.event_type,
+        attempt: attempted.attempt,
+        source: attempted.source,
+        probe: attempted.probe,
         outcome: decision.outcome,
         status: result.statusCode,
         errorClass: result.errorClass,
-        elapsedMs: result.elapsedMs,
+        durationMs: result.elapsedMs,
         ...(span && { traceparent: span.traceparent }),
-        ...(decision.outcome === 'retry' ? { next: new Date(decision.dueMs).toISOString() } : {}),
+        ...(decision.outcome === 'retry' && { next: new Date(decision.dueMs).toISOString() }),
       },
       fails ? 'attempt failed' : 'delivered',
     );
@@ -145,18 +164,65 @@ const createAttemptLog = ({ log, metrics, nowMs }: AttemptLogOptions): ((finishe
 
 const loggedPerSecond = 10;
 
-interface AttemptLogOptions {
-  readonly log: Log;
-  readonly metrics?: Metrics | undefined;
-  readonly nowMs: () => number;
-}
+/**
+ * Starts the span of a delivery, which ends when its attempt is recorded. A first attempt continues the trace of the
+ * event's cause. A retry may run hours later, so it starts its own trace; both carry the event's id.
+ */
+const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undefined =>
+  tracer?.start('deliver event', {
+    kind: 'consumer',
+    parents: [delivery.event?.traceparent],
+    root: delivery.source === 'queue',
+    attributes: {
+      ...(delivery.source === 'first' && {
+        'messaging.system': 'nats',
+        'messaging.destination.name': eventStream,
+      }),
+      'messaging.operation.type': 'process',
+      'messaging.operation.name': 'process',
+      'messaging.message.id': String(delivery.event_id),
+      'causeway.event.type': delivery.event_type,
+      'causeway.company.id': delivery.company_id,
+      'causeway.subscription.id': delivery.subscription_id,
+      'causeway.delivery.attempt': delivery.attempt,
+    },
+  });
 
-/** An attempt that was made, and the decision about its delivery. */
-export interface Finished {
-  readonly job: Job;
-  readonly startedMs: number;
-  readonly result: PostResult;
-  readonly decision: Decision;
-  /** Open until it is recorded. */
-  readonly span?: Span | undefined;
-}
+/**
+ * Wraps a post in a client span with OpenTelemetry's HTTP attributes. @param attempt number of the attempt, from 1.
+ */
+export const tracedPost = (
+  tracer: Tracer | undefined,
+  parents: readonly (Span | undefined)[],
+  { url, attempt }: { readonly url: string; readonly attempt: number },
+  post: () => Promise<PostResult>,
+): Promise<PostResult> => {
+  if (!tracer) return post();
+  const attributes = {
+    'http.request.method': 'POST',
+    ...urlAttributes(url),
+    ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
+  };
+  return traced(tracer, 'POST', { kind: 'client', parents, attributes }, async (span) => {
+    const result = await post();
+    span?.set({
+      'http.response.status_code': result.statusCode ?? undefined,
+      'network.peer.address': result.address ?? undefined,
+    });
+    if (result.errorClass !== null)
+      span?.fail(result.statusCode ? String(result.statusCode) : result.errorClass);
+    return result;
+  });
+};
+
+/** Attributes name the host only: a receiver's path or query is often a secret. */
+const urlAttributes = (url: string) => {
+  const target = URL.parse(url);
+  if (!target) return {};
+  const { protocol, host, hostname, port } = target;
+  return {
+    'url.full': `${protocol}//${host}/REDACTED`,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+};

@@ -1,12 +1,12 @@
-import { createLog } from '@causeway/runtime';
+import { createLog, noMetrics } from '@causeway/runtime';
 import { expect, test } from 'vitest';
+import type { AttemptedDelivery, Delivery, LeasedDelivery } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
-import type { Job } from '../job.ts';
 import { createAttempts } from './attempts.ts';
 
 const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
 
-const jobOf = (more: Partial<Job>): Job => ({
+const deliveryOf = (more: Partial<Delivery>): Delivery => ({
   company_id: 1,
   event_id: 2,
   subscription_id: 3,
@@ -32,7 +32,8 @@ const jobOf = (more: Partial<Job>): Job => ({
 const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
   const holder = { ownId: 1, sure: isSure };
   const posts: string[] = [];
-  const returned: Job[] = [];
+  const returned: LeasedDelivery[] = [];
+  const recorded: AttemptedDelivery[] = [];
   let nowMs = 1_000;
   const poster = {
     post: async ({ url }) => {
@@ -40,7 +41,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
       return { statusCode: 200, errorClass: null, elapsedMs: 1, retryAfter: null };
     },
   } as Pick<Poster, 'post'> as Poster;
-  const attempt = createAttempts({
+  const { make, mayBegin } = createAttempts({
     signer: {
       sign: async () => {
         nowMs += signMs;
@@ -59,14 +60,21 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
         onBeat();
       },
     },
-    giveBack: (jobs) => returned.push(...jobs),
+    recorder: {
+      attempted: (delivery) => void recorded.push(delivery),
+      giveBack: (deliveries) => void returned.push(...deliveries),
+      isReady: () => true,
+    },
     now: () => new Date(nowMs),
     random: () => 0,
     log,
+    metrics: noMetrics,
   });
   return {
-    attempt,
+    make,
+    mayBegin,
     posts,
+    recorded,
     returned,
     holder,
     wait: (ms: number) => {
@@ -76,29 +84,31 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
 };
 
 test('an attempt is made under a lease of this process', async () => {
-  const { attempt, posts, returned } = open();
-  expect(await attempt(jobOf({ holder: 1 }))).toMatchObject({ decision: { outcome: 'succeeded' } });
+  const { make, posts, returned, recorded } = open();
+  expect(await make(deliveryOf({ holder: 1 }))).toBe(true);
+  expect(recorded).toMatchObject([{ event_id: 2, decision: { outcome: 'succeeded' } }]);
   expect([posts, returned]).toEqual([['http://receiver/'], []]);
 });
 
 test('a process that was given up sends nothing of its former leases, and gives them back', async () => {
-  const { attempt, posts, returned, holder } = open({
+  const { make, posts, returned, holder } = open({
     isSure: false,
     onBeat: () => {
       holder.ownId = 2;
     },
   });
-  const job = jobOf({ holder: 1 });
-  expect(await attempt(job)).toBeUndefined();
-  expect([posts, returned]).toEqual([[], [job]]);
+  const delivery = deliveryOf({ holder: 1 });
+  expect(await make(delivery)).toBeUndefined();
+  expect([posts, returned]).toEqual([[], [delivery]]);
   // What it leases from now on is its own.
-  await attempt(jobOf({ holder: 2 }));
+  await make(deliveryOf({ holder: 2 }));
   expect(posts).toHaveLength(1);
 });
 
 test('a process that may have been given up waits for its beat, then continues', async () => {
-  const { attempt, posts } = open({ isSure: false });
-  await attempt(jobOf({ holder: 1 }));
+  const { make, mayBegin, posts } = open({ isSure: false });
+  expect(mayBegin()).toBe(false);
+  await make(deliveryOf({ holder: 1 }));
   expect(posts).toHaveLength(1);
 });
 
@@ -106,24 +116,24 @@ test('an event that has no row yet is protected by its own lease, not by the pro
   const event = (leaseMs: number) => {
     const open = new Map();
     const own = { company_id: 1, event_id: 2, created_utc: new Date(0), leaseMs, open, missed: [] };
-    const job = jobOf({ event: own, source: 'first' });
-    open.set(job.subscription_id, job);
-    return job;
+    const delivery = deliveryOf({ event: own, source: 'first' });
+    open.set(delivery.subscription_id, delivery);
+    return delivery;
   };
   const lasting = open();
-  await lasting.attempt(event(1_500));
+  await lasting.make(event(1_500));
   expect(lasting.posts).toHaveLength(1);
   const ended = open({ isSure: false, onBeat: () => ended.wait(1_000) });
-  expect(await ended.attempt(event(1_500))).toBeUndefined();
+  expect(await ended.make(event(1_500))).toBeUndefined();
   expect(ended.posts).toEqual([]);
   const endedMeanwhile = open({ signMs: 1_000 });
-  const job = event(1_500);
-  expect(await endedMeanwhile.attempt(job)).toBeUndefined();
-  expect([endedMeanwhile.posts, endedMeanwhile.returned]).toEqual([[], [job]]);
+  const delivery = event(1_500);
+  expect(await endedMeanwhile.make(delivery)).toBeUndefined();
+  expect([endedMeanwhile.posts, endedMeanwhile.returned]).toEqual([[], [delivery]]);
 });
 
 test('a delivery whose row was written after its event was given back is not sent', async () => {
-  const { attempt, posts } = open();
-  await attempt(jobOf({ holder: undefined }));
+  const { make, posts } = open();
+  await make(deliveryOf({ holder: undefined }));
   expect(posts).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { retryScheduleMs } from '@causeway/proto';
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Attempted, decide, retryAfterMs } from './decide.ts';
+import { type AttemptAnswer, decide, retryAfterMs } from './decide.ts';
 
 const hourMs = 3_600_000;
 const nowMs = fc.integer({ min: Date.UTC(2024, 0), max: Date.UTC(2040, 0) });
@@ -90,7 +90,7 @@ describe('after a failure', () => {
 test('a success stays a success, whatever else the answer says', () => {
   fc.assert(
     fc.property(failed, fc.nat(60), nowMs, random, (attempted, attempt, now, chance) => {
-      const succeeded: Attempted = { ...attempted, errorClass: null };
+      const succeeded: AttemptAnswer = { ...attempted, errorClass: null };
       expect(decide(succeeded, { attempt, scheduleMs: retryScheduleMs, nowMs: now, random: chance })).toEqual(
         {
           outcome: 'succeeded',

@@ -1,19 +1,7 @@
 import { longestProbeRetryAfterMs } from '@causeway/proto';
+import type { Decision } from '../delivery.ts';
 
-/** What happens to a delivery after an attempt. */
-export type Decision =
-  | { readonly outcome: 'succeeded' }
-  | (Failure & { readonly outcome: 'retry'; readonly dueMs: number })
-  | (Failure & { readonly outcome: 'failed' });
-
-interface Failure {
-  /** The receiver answered 410, so the dispatcher disables the subscription. */
-  readonly gone: boolean;
-  /** A failing subscription is not probed earlier, because the receiver asked for it. */
-  readonly notBeforeMs: number;
-}
-
-export interface Attempted {
+export interface AttemptAnswer {
   readonly statusCode: number | null;
   /** Null for a 2xx. */
   readonly errorClass: string | null;
@@ -26,7 +14,7 @@ export interface Attempted {
  * @param random at least 0, less than 1.
  */
 export const decide = (
-  { statusCode, errorClass, retryAfter }: Attempted,
+  { statusCode, errorClass, retryAfter }: AttemptAnswer,
   { attempt, scheduleMs, nowMs, random }: DecideOptions,
 ): Decision => {
   if (errorClass === null) return { outcome: 'succeeded' };

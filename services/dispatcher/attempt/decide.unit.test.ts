@@ -1,15 +1,15 @@
 import { retryScheduleMs } from '@causeway/proto';
 import { describe, expect, test } from 'vitest';
-import { type Attempted, decide } from './decide.ts';
+import { type AttemptAnswer, decide } from './decide.ts';
 
 const nowMs = Date.UTC(2026, 4, 1, 12, 0, 0);
 const hourMs = 3_600_000;
-const answered = (statusCode: number | null, retryAfter: string | null = null): Attempted => ({
+const answered = (statusCode: number | null, retryAfter: string | null = null): AttemptAnswer => ({
   statusCode,
   errorClass: statusCode === null ? 'timeout' : statusCode < 300 ? null : 'status',
   retryAfter,
 });
-const after = (attempted: Attempted, attempt = 1, random = 0.5) =>
+const after = (attempted: AttemptAnswer, attempt = 1, random = 0.5) =>
   decide(attempted, { attempt, scheduleMs: retryScheduleMs, nowMs, random });
 const retryIn = (waitMs: number, gone = false) => ({
   outcome: 'retry',

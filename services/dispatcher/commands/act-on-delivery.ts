@@ -1,8 +1,8 @@
 import { admitWaiting, type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
 import { auditRow, type DeliveryAction } from '@causeway/proto';
 import { type Database, type Trx, transaction } from '@causeway/runtime';
-import { scheduleQueues } from '../queues/queues.ts';
-import { addHeld } from '../queues/recounts.ts';
+import { addHeld, scheduleQueues } from '../queue-rows.ts';
+
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 

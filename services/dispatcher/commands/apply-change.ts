@@ -1,8 +1,7 @@
 import type { SubscriptionChangeRow } from '@causeway/deliveries';
 import type { Trx } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
-import type { QueueKey } from '../job.ts';
-import { endBackOff, ensureQueues, holdOrDrop } from '../queues/queues.ts';
+import type { QueueKey } from '../delivery.ts';
+import { endBackOff, ensureQueues, holdOrDrop, selectChange } from '../queue-rows.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -52,14 +51,6 @@ export const applyChange = async (
       .execute();
 };
 
-/** A subscription's change that is not applied yet. */
-export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
-  trx
-    .selectFrom('subscription_changes')
-    .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id);
-
 /**
  * Applies what is left of a change before a replay continues: what waited at a disabling is held first, and no delivery
  * of the replay is.
@@ -70,20 +61,4 @@ export const applyFirst = async (trx: Trx<Tables>, key: QueueKey, now: Date): Pr
   if (!change) return false;
   await applyChange(trx, change, now);
   return true;
-};
-
-/** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */
-export const isBeingEnabled = async (
-  db: Kysely<Tables>,
-  { company_id, subscription_id }: QueueKey,
-): Promise<boolean> => {
-  await db
-    .selectFrom('subscriptions')
-    .select('subscription_id')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
-    .forUpdate()
-    .execute();
-  const change = await selectChange(db, { company_id, subscription_id }).executeTakeFirst();
-  return change?.resets_failures === 1;
 };

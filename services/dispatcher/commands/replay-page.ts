@@ -8,8 +8,8 @@ import {
 import { maxDueInReplay, replayPageEveryMs } from '@causeway/proto';
 import { rowList, type Trx, tenantIs } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { scheduleQueues } from '../queues/queues.ts';
-import { addHeld } from '../queues/recounts.ts';
+import { addHeld, scheduleQueues } from '../queue-rows.ts';
+
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 

@@ -4,29 +4,34 @@ import {
   type DeliveryActionAnswer,
   type DeliveryCommand,
   deliveryCommandSubject,
+  failuresUntilDisabled,
 } from '@causeway/proto';
 import {
   acrossTenants,
   type Bus,
+  createInFlight,
   type Database,
   isRequest,
   type Log,
   type Metrics,
+  type Repeated,
   repeat,
   transaction,
 } from '@causeway/runtime';
-import type { QueueKey } from '../job.ts';
+import type { QueueKey } from '../delivery.ts';
+import type { SharedHealth } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import { selectChange } from '../queue-rows.ts';
 import { candidates, takeFirst } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { actOnDelivery } from './act-on-delivery.ts';
-import { applyChange, selectChange } from './apply-change.ts';
+import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
 /** Carries out what `webhooks` asks for. */
-export interface Commands {
+interface Commands {
   /** Takes no more; resolves when the current steps have ended. */
-  drain(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -35,10 +40,9 @@ export interface Commands {
  * answered when its first step is committed. Resolves when requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
-  const { bus, db, now, waitingQuota, onQueueDue, onReset, log, metrics } = options;
-  const pages = metrics?.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
-  let underWay = 0;
-  let idle: (() => void) | undefined;
+  const { bus, db, now, waitingQuota, sharedHealth, poller, log, metrics } = options;
+  const pages = metrics.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
+  const inFlight = createInFlight();
 
   /** @param waits whether it waits for the row's lock. */
   const change = async (key: QueueKey, waits: boolean): Promise<1 | undefined> => {
@@ -49,8 +53,9 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       return row;
     });
     if (!found) return undefined;
-    if (found.resets_failures === 1) onReset(found);
-    onQueueDue();
+    if (found.resets_failures === 1)
+      sharedHealth.changed([{ ...found, before: failuresUntilDisabled, failures: 0 }]);
+    poller.wake();
     return 1;
   };
 
@@ -70,8 +75,8 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       return 1;
     });
     if (!found) return undefined;
-    if (pages) pages.value += found;
-    onQueueDue();
+    pages.value++;
+    poller.wake();
     return found;
   };
 
@@ -103,13 +108,13 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     try {
       const command = JSON.parse(text) as DeliveryCommand | DeliveryAction;
       if ('action' in command) {
-        if (underWay > maxUnderWay) return undefined;
+        if (inFlight.count() > maxInFlight) return undefined;
         const refused = await actOnDelivery(db, command, options);
-        if (refused === null) onQueueDue();
+        if (refused === null) poller.wake();
         return JSON.stringify({ refused } satisfies DeliveryActionAnswer);
       }
       const { companyId: company_id } = command;
-      if (underWay <= maxUnderWay)
+      if (inFlight.count() <= maxInFlight)
         await ('replayId' in command
           ? replayPage({ company_id, replay_id: command.replayId }, true)
           : change({ company_id, subscription_id: command.subscriptionId }, true));
@@ -123,11 +128,10 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     queue: 'dispatchers',
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
-      underWay++;
+      inFlight.begin();
       void carryOut(message.string()).then((answer) => {
         message.respond(answer);
-        underWay--;
-        if (underWay === 0) idle?.();
+        inFlight.end();
       });
     },
   });
@@ -137,10 +141,10 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   });
   await bus.flush();
   return {
-    drain: async () => {
+    stop: async () => {
       subscription.unsubscribe();
       await polling.stop();
-      if (underWay > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await inFlight.idle();
       await bus.flush();
     },
   };
@@ -150,18 +154,17 @@ type ReplayKey = Pick<ReplayRow, 'company_id' | 'replay_id'>;
 
 /** A command is normally carried out when its message arrives; this finds those whose message was lost. */
 const pollEveryMs = 1_000;
-const maxUnderWay = 32;
+const maxInFlight = 32;
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called after a commit that may have made a queue due. */
-  readonly onQueueDue: () => void;
-  /** Called when the failures of an enabled subscription were set to zero. */
-  readonly onReset: (key: QueueKey) => void;
+  /** Woken after a commit that may have made a queue due. */
+  readonly poller: Pick<Repeated, 'wake'>;
+  readonly sharedHealth: Pick<SharedHealth, 'changed'>;
   readonly log: Log;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics: Metrics;
 }

@@ -2,8 +2,8 @@ import { admitWaiting, type EventOutboxRow, noteMissed, type WaitingEvent } from
 import type { EventType, StoredEvent } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { type LeasedDelivery, type QueueKey, queueName } from '../job.ts';
-import { scheduleQueues } from '../queues/queues.ts';
+import { type LeasedDelivery, type QueueKey, queueName } from '../delivery.ts';
+import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 

@@ -2,26 +2,25 @@ import type { WaitingEvent } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
 import {
   acrossTenants,
-  byShard,
   createBatch,
+  createBatchWriter,
   createMeasurement,
   type Database,
   DatabaseUnavailable,
   isConnectionLost,
-  isPassing,
   type Log,
   type Metrics,
   type Repeated,
   repeat,
-  spansShards,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { companyOf } from '../delivery.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 
 /** Writes the deliveries of events as rows, for events that do not fit the normal path. */
-interface FanOut {
+export interface FanOut {
   /** Writes the deliveries of an event soon. If that fails, the sweeper takes the event when its lease ends. */
   write(event: EventKey): void;
   /** Resolves when every event that was added is written, and no sweep is under way. */
@@ -30,44 +29,31 @@ interface FanOut {
 
 /** Runs on every dispatcher. */
 export const startFanOut = (options: FanOutOptions): FanOut => {
-  const { db, log, metrics, now, waitingQuota, onMissed, onWritten } = options;
+  const { db, log, metrics, now, waitingQuota, onMissed, poller } = options;
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
   /** @returns how many of them it has fanned out. */
-  const fanOut = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
+  const write = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
       const made = await fanOutEvents(own, left, { now, waitingQuota });
       done += made.events;
       written.value += made.events;
       onMissed(made.missed);
-      if (made.deliveries > 0) onWritten();
+      if (made.deliveries > 0) poller.wake();
       left = made.left;
     }
     return done;
   };
-
-  /** If a batch fails because of one event, fans out the others without it. */
-  const fanOutEach = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
-    try {
-      return await fanOut(keys, own);
-    } catch (error) {
-      if (isPassing(error) || spansShards(error)) throw error;
-      const [only] = keys;
-      if (keys.length > 1) {
-        const half = keys.length >> 1;
-        return (await fanOutEach(keys.slice(0, half), own)) + (await fanOutEach(keys.slice(half), own));
-      }
-      log.error({ error, company: only?.company_id, event: only?.event_id }, 'fan-out of an event failed');
-      return 0;
-    }
-  };
-
-  const fanOutAll = async (keys: readonly EventKey[]): Promise<number> => {
-    const counts = await byShard(db, keys, ({ company_id }) => company_id, fanOutEach);
-    return counts.reduce((sum, count) => sum + count, 0);
-  };
-
+  const fanOut = createBatchWriter({
+    db,
+    companyOf,
+    write,
+    // The sweeper takes what is left.
+    pauseMs: () => undefined,
+    onRefused: ({ company_id: companyId, event_id: eventId }, error) =>
+      log.error({ error, companyId, eventId }, 'fan-out of an event failed; it stays in the outbox'),
+  });
   const batch = createBatch<EventKey>({
     name: 'events-to-write',
     metrics,
@@ -76,13 +62,19 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
     maxWaiting: 10_000,
     flush: async (events) => {
       try {
-        await fanOutAll(events);
+        await fanOut(events);
       } catch (error) {
-        log.warn({ error, events: events.length }, 'events not fanned out; taken when their leases end');
+        log.warn(
+          { error, events: events.length },
+          'fan-out failed; the events are taken when their leases end',
+        );
       }
     },
   });
-  const sweeper = startSweeper({ db, log, metrics, now, work: fanOutAll });
+  const sweeper = startSweeper({
+    ...options,
+    work: async (keys) => (await fanOut(keys)).reduce((sum, count) => sum + count, 0),
+  });
 
   return {
     write: batch.add,
@@ -102,8 +94,8 @@ interface FanOutOptions {
   readonly waitingQuota: number;
   /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
-  /** Called when deliveries are due that were just written. */
-  readonly onWritten: () => void;
+  /** Woken when deliveries were written, which are due at once. */
+  readonly poller: Pick<Repeated, 'wake'>;
 }
 
 /**
@@ -165,11 +157,7 @@ const measuredForMs = 30_000;
 const quietMs = 1_000;
 const rowsPerSweep = 500;
 
-interface SweeperOptions {
-  readonly db: Database<Tables>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly now: () => Date;
+interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'log' | 'metrics' | 'now'> {
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 

@@ -14,7 +14,7 @@ export interface PosterOptions {
   readonly ports?: DeliveryPorts | undefined;
   /** Time limit for the whole post: DNS, connection, TLS, headers and body. */
   readonly timeoutMs: number;
-  readonly resolve?: Resolve;
+  readonly resolve?: Resolve | undefined;
   /** Certificate authorities that replace the default ones, PEM. */
   readonly ca?: string;
   /** A monotonic clock in milliseconds. */

@@ -1,7 +1,8 @@
 import type { EventType } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
-import type { QueueKey, Target } from '../job.ts';
+import type { QueueKey, Target } from '../delivery.ts';
+import type { Health } from '../health.ts';
 import type { Tables } from '../tables.ts';
 
 /** The enabled subscriptions of companies, in memory. */
@@ -27,9 +28,8 @@ export interface Subscriber extends QueueKey {
  *
  * A copy is also read anew after a minute, for changes behind the version, such as those of an operator in SQL.
  * Secrets stay sealed here.
- * @param onHealth called with the recorded consecutive failures of each subscription that is read.
  */
-export const createCompanies = ({ db, nowMs, onHealth }: CompaniesOptions): Companies => {
+export const createCompanies = ({ db, nowMs, health }: CompaniesOptions): Companies => {
   /** The least recently used first. */
   const copies = new Map<number, Copy>();
   let subscriptions = 0;
@@ -65,7 +65,7 @@ export const createCompanies = ({ db, nowMs, onHealth }: CompaniesOptions): Comp
       const rows = await read(db, companyIds);
       for (const [companyId, found] of Map.groupBy(rows, (row) => row.company_id)) {
         const enabled = found.filter(isSubscription);
-        for (const row of enabled) onHealth(row, row.consecutive_failures);
+        for (const row of enabled) health.raise(row, row.consecutive_failures);
         keep(companyId, copyOf(found[0]!.version, enabled, readMs));
       }
     },
@@ -120,8 +120,8 @@ const read = async (db: Database<Tables>, companyIds: readonly number[]): Promis
   return rows;
 };
 
-export interface CompaniesOptions {
+interface CompaniesOptions {
   readonly db: Database<Tables>;
   readonly nowMs: () => number;
-  readonly onHealth: (key: QueueKey, failures: number) => void;
+  readonly health: Pick<Health, 'raise'>;
 }

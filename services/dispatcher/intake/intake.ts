@@ -8,16 +8,18 @@ import {
 } from '@causeway/proto';
 import { type Bus, createBatch, type Log, type Metrics, traceOf } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
-import type { Job, LeasedDelivery, TakenEvent } from '../job.ts';
+import type { Delivery, TakenEvent } from '../delivery.ts';
+import type { FanOut } from '../fan-out/start-fan-out.ts';
+import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import { rowsBeforeMs } from '../record/open-events.ts';
+import type { Recorder } from '../record/recorder.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Companies, Company } from './companies.ts';
-import { type OpenEvents, rowsBeforeMs } from './open-events.ts';
-import { pull } from './stream.ts';
+import { type KeptStream, pull } from './stream.ts';
 
+/** The first stage. */
 interface Intake {
-  /** Call it when there may be room for more. */
-  pump(): void;
   /** Stops taking and resolves when everything taken has been handed on. */
   stop(): Promise<void>;
 }
@@ -34,60 +36,27 @@ interface Intake {
  * has very many subscribers, or comes from an older release.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
-  const { bus, scheduler, companies, openEvents, giveBack, write, now, leaseMs, log, metrics, mayTake } =
-    options;
+  const { bus, scheduler, companies, recorder, holder, stream, fanOut, now, leaseMs, log, metrics } = options;
   const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
   const events = metrics.counter(dispatcherMetrics.dispatcher_events_taken_total).cell();
   /** Deliveries of an event, on average. */
   let perEvent = 1;
   let stopped = false;
 
-  const room = (): number =>
-    mayTake() && !stopped ? scheduler.free().slots - loading.waiting() - loading.underWay() : 0;
+  const room = (): number => (stopped ? 0 : scheduler.free().slots - loading.waiting() - loading.underWay());
 
   const accept = (event: ArrivedEvent, company: Company): void => {
     const subscribers = company.subscribers(event.type);
     perEvent += (subscribers.length - perEvent) / 16;
     if (subscribers.length > maxSubscribers) {
-      write(event);
+      fanOut.write(event);
       return;
     }
-    const { company_id, event_id, created_utc, type: event_type, body, traceparent } = event;
-    const open = new Map<number, Job>();
-    const own: TakenEvent = {
-      company_id,
-      event_id,
-      created_utc,
-      leaseMs: event.leaseMs,
-      open,
-      missed: [],
-      traceparent,
-    };
-    const untilMs = now().getTime() + leaseMs;
-    for (const { subscription_id, target } of subscribers)
-      open.set(subscription_id, {
-        company_id,
-        event_id,
-        subscription_id,
-        replay_id: 0,
-        created_utc,
-        event_type,
-        leaseMs: untilMs,
-        event: own,
-        attempt: 1,
-        source: 'first',
-        probe: false,
-        target,
-        body,
-      });
+    const deliveries = deliveriesOf(event, subscribers, now().getTime() + leaseMs);
     events.value++;
-    taken.value += open.size;
-    openEvents.add(own);
-    const closed: Job[] = [];
-    for (const job of open.values())
-      if (scheduler.isClosed(job)) closed.push(job);
-      else scheduler.offer(job);
-    if (closed.length > 0) giveBack(closed);
+    taken.value += deliveries.open.size;
+    recorder.take(deliveries);
+    for (const delivery of [...deliveries.open.values()]) scheduler.offer(delivery);
   };
 
   /** Events whose company is not in memory in their version. */
@@ -101,13 +70,13 @@ export const startIntake = (options: IntakeOptions): Intake => {
       try {
         await companies.load([...new Set(arrived.map(({ company_id }) => company_id))]);
       } catch (error) {
-        log.warn({ error }, 'subscriptions could not be read; events are taken when their leases end');
+        log.warn({ error }, 'reading subscriptions failed; events are taken when their leases end');
         return;
       }
       for (const event of arrived) {
         const company = companies.get(event.company_id, event.version);
         if (company && isInTime(event)) accept(event, company);
-        else write(event);
+        else fanOut.write(event);
       }
     },
     onFlushed: () => pulling.more(),
@@ -118,7 +87,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
   const take = (event: ArrivedEvent): void => {
     const { version } = event;
     if (version === undefined || !isInTime(event)) {
-      write(event);
+      fanOut.write(event);
       return;
     }
     const company = companies.get(event.company_id, version);
@@ -131,22 +100,57 @@ export const startIntake = (options: IntakeOptions): Intake => {
     stream: eventStream,
     consumer: eventConsumer,
     log,
-    onMissing: options.onMissing,
+    onMissing: stream.ensure,
     demand: () => Math.ceil(room() / Math.max(perEvent, 1 / 4)),
     take: (message) => {
       const event = readArrived(message);
       if (event) take(event);
     },
   });
+  for (const onRoom of [scheduler.onFree, recorder.onRoom, holder.onSure]) onRoom(pulling.more);
 
   return {
-    pump: () => pulling.more(),
     stop: async () => {
       stopped = true;
       await pulling.stop();
       await loading.drain();
     },
   };
+};
+
+/** @returns the event with a delivery for each subscriber, under leases until `untilMs`. */
+const deliveriesOf = (
+  { company_id, event_id, created_utc, leaseMs, type, body, traceparent }: ArrivedEvent,
+  subscribers: ReturnType<Company['subscribers']>,
+  untilMs: number,
+) => {
+  const open = new Map<number, Delivery>();
+  const event = {
+    company_id,
+    event_id,
+    created_utc,
+    leaseMs,
+    open,
+    missed: [],
+    traceparent,
+  } satisfies TakenEvent;
+  for (const { subscription_id, target } of subscribers)
+    open.set(subscription_id, {
+      company_id,
+      event_id,
+      subscription_id,
+      replay_id: 0,
+      created_utc,
+      event_type: type,
+      leaseMs: untilMs,
+      event,
+      attempt: 1,
+      source: 'first',
+      probe: false,
+      target,
+      body,
+    });
+  return event;
 };
 
 const maxBatch = 256;
@@ -159,20 +163,15 @@ interface IntakeOptions {
   readonly bus: Bus;
   readonly scheduler: Scheduler;
   readonly companies: Companies;
-  readonly openEvents: OpenEvents;
-  /** Makes deliveries due in their queues. */
-  readonly giveBack: (deliveries: readonly LeasedDelivery[]) => void;
-  /** Writes the deliveries of an event as waiting. */
-  readonly write: (event: ArrivedEvent) => unknown;
-  /** Called when the stream or its consumer may be missing. */
-  readonly onMissing: () => void;
+  readonly recorder: Pick<Recorder, 'take' | 'onRoom'>;
+  readonly holder: Pick<Holder, 'onSure'>;
+  readonly stream: KeptStream;
+  readonly fanOut: Pick<FanOut, 'write'>;
   readonly now: () => Date;
   /** The lease of each delivery. */
   readonly leaseMs: number;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** False while results cannot be recorded. */
-  readonly mayTake: () => boolean;
 }
 
 /** An event as it arrives from the stream. */

@@ -13,7 +13,7 @@ import {
 import { createInbox, type Msg } from '@nats-io/transport-node';
 
 /** Makes sure that the stream of events exists. */
-interface KeptStream {
+export interface KeptStream {
   /** Call it when the stream or its consumer may be missing. */
   ensure(): void;
 }

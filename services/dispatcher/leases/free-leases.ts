@@ -2,12 +2,12 @@ import { type DeliveryKey, nextDueSql } from '@causeway/deliveries';
 import { leaseMs } from '@causeway/proto';
 import { acrossTenants, byShard, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { byQueue, type QueueKey, queueName } from '../job.ts';
+import { companyOf, type QueueKey, queueName } from '../delivery.ts';
 import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store.ts';
-import { perCount, type Tables } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 
 /** A delivery and the end of its lease. */
-type Leased = DeliveryKey & { readonly due_utc: Date };
+type LeasedRow = DeliveryKey & { readonly due_utc: Date };
 
 /**
  * Makes the deliveries that a dispatcher has leased due at once. Call it after the dispatcher was given up.
@@ -17,50 +17,30 @@ type Leased = DeliveryKey & { readonly due_utc: Date };
  * the next call.
  * @returns how many it has freed, and how many it has found and left.
  */
-export const createFreeLeases = (): FreeLeases => {
-  const leasedIn = perCount<QueueKey, Leased, Search>(
-    (queues, { holder, now, horizon }) =>
-      queues.flatMap((one) => [one.company_id, one.subscription_id, now, horizon, holder]),
-    (db, queues, search) =>
-      sql`${sql.join(
-        queues.map((queue) => leasedOf(queue, search)),
-        sql` UNION ALL `,
-      )}`.compile(db),
-  );
-
-  return async (db, holder, now) => {
-    const all = acrossTenants(db, 'a dispatcher frees the leases of another in any company');
-    // Longer than any lease.
-    const horizon = new Date(now.getTime() + leaseMs + 5_000);
-    const queues = await readQueues(all, horizon);
-    let [freed, found] = [0, 0];
-    for (let from = 0; from < queues.length; from += queuesPerQuery) {
-      const { rows } = await leasedIn(all, queues.slice(from, from + queuesPerQuery), {
-        holder,
-        now,
-        horizon,
-      });
-      found += rows.length;
-      if (rows.length === 0) continue;
-      const counts = await byShard(
-        db,
-        rows,
-        ({ company_id }) => company_id,
-        (some, own) => free(own, some, { holder, now }),
-      );
-      freed += counts.reduce((sum, count) => sum + count, 0);
-    }
-    return { freed, left: found - freed };
-  };
-};
-
-export type FreeLeases = (
+export const freeLeases = async (
   db: Database<Tables>,
   holder: number,
   now: Date,
-) => Promise<{ readonly freed: number; readonly left: number }>;
+): Promise<{ readonly freed: number; readonly left: number }> => {
+  const all = acrossTenants(db, 'a dispatcher frees the leases of another in any company');
+  // Longer than any lease.
+  const search = { holder, now, horizon: new Date(now.getTime() + leaseMs + 5_000) };
+  const queues = await readQueues(all, search.horizon);
+  let [freed, found] = [0, 0];
+  for (let from = 0; from < queues.length; from += queuesPerQuery) {
+    const { rows } = await sql<LeasedRow>`${sql.join(
+      queues.slice(from, from + queuesPerQuery).map((queue) => leasedOf(queue, search)),
+      sql` UNION ALL `,
+    )}`.execute(all);
+    found += rows.length;
+    if (rows.length === 0) continue;
+    const counts = await byShard(db, rows, companyOf, (some, own) => free(own, some, search));
+    freed += counts.reduce((sum, count) => sum + count, 0);
+  }
+  return { freed, left: found - freed };
+};
 
-interface Search {
+interface LeaseSearch {
   readonly holder: number;
   readonly now: Date;
   readonly horizon: Date;
@@ -77,7 +57,7 @@ const readQueues = async (db: Kysely<Tables>, horizon: Date): Promise<readonly Q
   return rows;
 };
 
-const leasedOf = ({ company_id, subscription_id }: QueueKey, { holder, now, horizon }: Search) => sql`
+const leasedOf = ({ company_id, subscription_id }: QueueKey, { holder, now, horizon }: LeaseSearch) => sql`
   (SELECT company_id, event_id, subscription_id, replay_id, created_utc, due_utc
   FROM deliveries FORCE INDEX (by_state)
   WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
@@ -86,15 +66,18 @@ const leasedOf = ({ company_id, subscription_id }: QueueKey, { holder, now, hori
 /** Locks queues before deliveries, as every transaction does. */
 const free = (
   db: Database<Tables>,
-  leased: readonly Leased[],
-  { holder, now }: { readonly holder: number; readonly now: Date },
+  leased: readonly LeasedRow[],
+  { holder, now }: LeaseSearch,
 ): Promise<number> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'a dispatcher frees the leases of another in any company');
-    const latest = new Map<string, Leased>();
+    const latest = new Map<string, LeasedRow>();
     for (const one of leased)
       if (one.due_utc > (latest.get(queueName(one))?.due_utc ?? 0)) latest.set(queueName(one), one);
-    const keys = [...latest.values()].sort(byQueue);
+    // In the order of the key, so that two transactions cannot deadlock.
+    const keys = [...latest.values()].sort(
+      (a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id,
+    );
     const { rows: locked } = await sql<QueueKey>`
       SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
       WHERE ${isOneOfQueues(keys)} FOR UPDATE SKIP LOCKED`.execute(all);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Log, Metrics } from '@causeway/runtime';
 import { dispatcherMetrics } from '../metrics.ts';
+import { createSignal } from '../signal.ts';
 import type { Tables } from '../tables.ts';
-import { createFreeLeases } from './free-leases.ts';
+import { freeLeases } from './free-leases.ts';
 
 /** This process as a holder of leases. */
 export interface Holder {
@@ -12,6 +13,10 @@ export interface Holder {
   isSure(): boolean;
   /** Resolves at the next beat that gets through; after a second at the latest. */
   nextBeat(): Promise<void>;
+  /** Sent when attempts may start again. */
+  readonly onSure: (listener: () => void) => void;
+  /** Sent when deliveries are due that others had leased. */
+  readonly onFreed: (listener: () => void) => void;
   /** Call it when it holds no leases any more. */
   stop(): Promise<void>;
 }
@@ -25,9 +30,9 @@ export interface Holder {
  * was given up. Resolves after the first beat.
  */
 export const startHolder = async (options: HolderOptions): Promise<Holder> => {
-  const { beatDb, db, instance, now, nowMs, onSure, onFreed, log, metrics } = options;
+  const { beatDb, db, instance, now, nowMs, log, metrics } = options;
+  const [sure, freedAny] = [createSignal(), createSignal()];
   const silence = countSilence();
-  const freeLeases = createFreeLeases();
   const givenUp = metrics.counter(dispatcherMetrics.dispatcher_given_up_total).cell();
   const freed = metrics.counter(dispatcherMetrics.dispatcher_leases_freed_total).cell();
   let id = await register(beatDb, instance);
@@ -49,7 +54,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     }
     const wasSure = startedMs < sureUntilMs;
     sureUntilMs = startedMs + sureForMs;
-    if (!wasSure) onSure();
+    if (!wasSure) sure.send();
     wakeWaiting();
   };
   const watchOthers = async (): Promise<void> => {
@@ -69,7 +74,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
         freed.value += count;
         if (count > 0) {
           log.info({ dispatcher, deliveries: count }, 'leases freed');
-          onFreed();
+          freedAny.send();
         } else if (left === 0) await forget(db, dispatcher);
       }
     } catch (error) {
@@ -93,6 +98,8 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
 
   return {
     id: () => id,
+    onSure: sure.on,
+    onFreed: freedAny.on,
     isSure: () => nowMs() < sureUntilMs,
     nextBeat: () =>
       new Promise((resolve) => {
@@ -120,10 +127,6 @@ interface HolderOptions {
   readonly now: () => Date;
   /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** Called when attempts may start again. */
-  readonly onSure: () => void;
-  /** Called when deliveries are due that others had leased. */
-  readonly onFreed: () => void;
   readonly log: Log;
   readonly metrics: Metrics;
 }

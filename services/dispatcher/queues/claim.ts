@@ -1,7 +1,8 @@
 import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
-import { type CompiledQuery, type Kysely, sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type QueueKey, queueName } from '../delivery.ts';
+import { holdOrDrop } from '../queue-rows.ts';
 import {
   type FoundTarget,
   isOneOfDeliveries,
@@ -9,8 +10,7 @@ import {
   readTargets,
   type WaitingDelivery,
 } from '../store.ts';
-import { perCount, type Tables } from '../tables.ts';
-import { holdOrDrop } from './queues.ts';
+import type { Tables } from '../tables.ts';
 
 /** Deliveries taken from a queue, all under one lease. */
 export interface Claim {
@@ -20,21 +20,16 @@ export interface Claim {
   readonly more: boolean;
 }
 
-export interface Claimed {
-  readonly claims: readonly Claim[];
-  readonly leaseMs: number;
-}
-
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Queues that were due a moment ago. */
   readonly queues: readonly QueueKey[];
   /** How many deliveries to take from each. */
-  readonly share: (targets: readonly FoundTarget[]) => readonly number[];
+  readonly allot: (targets: readonly FoundTarget[]) => readonly number[];
   readonly now: Date;
   /** Lease of the taken deliveries. */
   readonly leaseMs: number;
   /** Who takes them. */
-  readonly holder: number;
+  readonly holderId: number;
 }
 
 /**
@@ -45,79 +40,65 @@ export interface ClaimOptions {
  * to set the queue's due time. A queue is due at the earliest due time of its waiting deliveries, leases included.
  * While its subscription fails, it is due only after the one attempt taken must have ended: a probe.
  */
-export const createClaim = (): ((db: Database<Tables>, options: ClaimOptions) => Promise<Claimed>) => {
-  const lockDue = perCount<Take, WaitingDelivery, Date>(
-    (takes, now) =>
-      takes.flatMap(({ target, take }) => [target.company_id, target.subscription_id, now, take]),
-    (db, takes, now) =>
-      unionOf(
-        takes.map((take) => dueOf(take, now)),
-        db,
-      ),
-  );
-  const earliest = perCount<QueueKey, QueueKey & { due_utc: Date }>(
-    (keys) => keys.flatMap((key) => [key.company_id, key.subscription_id]),
-    (db, keys) => unionOf(keys.map(earliestOf), db),
-  );
-
-  return (db, options) =>
-    transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'a dispatcher claims due deliveries of any company');
-      const { now } = options;
-      const leaseMs = now.getTime() + options.leaseMs;
-      const queues = await lockQueues(all, options);
-      if (queues.length === 0) return { claims: [], leaseMs };
-      const targets = await readTargets(all, queues);
-      const closed: { readonly queue: QueueKey; readonly dueMs: number | null }[] = [];
-      for (const queue of queues) {
-        const target = targets.get(queueName(queue));
-        if (target?.enabled) continue;
-        const isDone = await holdOrDrop(all, queue, target ? 'held' : 'dropped', now);
-        if (isDone && !target) await deleteQueue(all, queue);
-        else closed.push({ queue, dueMs: isDone ? null : now.getTime() });
+export const claimDue = (
+  db: Database<Tables>,
+  options: ClaimOptions,
+): Promise<{ readonly claims: readonly Claim[]; readonly leaseMs: number }> =>
+  transaction(db, async (trx) => {
+    const all = acrossTenants(trx, 'a dispatcher claims due deliveries of any company');
+    const { now } = options;
+    const leaseMs = now.getTime() + options.leaseMs;
+    const queues = await lockQueues(all, options);
+    if (queues.length === 0) return { claims: [], leaseMs };
+    const targets = await readTargets(all, queues);
+    const next: NextDue[] = [];
+    const open: FoundTarget[] = [];
+    for (const queue of queues) {
+      const target = targets.get(queueName(queue));
+      if (target?.enabled) {
+        open.push(target);
+        continue;
       }
-      const open = queues.flatMap((queue) => {
-        const target = targets.get(queueName(queue));
-        return target?.enabled ? [target] : [];
-      });
-      const counts = options.share(open);
-      const takes = open.map((target, at) => ({ target, take: counts[at]! }));
-      const taking = takes.filter(({ take }) => take > 0);
-      const due = taking.length > 0 ? (await lockDue(all, taking, now)).rows : [];
-      await lease(all, due, { leaseMs, holder: options.holder });
+      const isDone = await holdOrDrop(all, queue, target ? 'held' : 'dropped', now);
+      if (isDone && !target) await deleteQueue(all, queue);
+      else next.push({ queue, dueMs: isDone ? null : now.getTime() });
+    }
+    const counts = options.allot(open);
+    const takes = open.map((target, at) => ({ target, count: counts[at]! }));
+    const due = await lockDue(all, takes, now);
+    await lease(all, due, { leaseMs, holderId: options.holderId });
 
-      const byQueue = Map.groupBy(due, queueName);
-      const claims = taking.map(({ target, take }) => {
-        const deliveries = byQueue.get(queueName(target)) ?? [];
-        return { target, deliveries, more: deliveries.length === take };
-      });
+    const byQueue = Map.groupBy(due, queueName);
+    const claims = takes.map(({ target, count }): Claim => {
+      const deliveries = byQueue.get(queueName(target)) ?? [];
+      return { target, deliveries, more: deliveries.length === count };
+    });
+    const emptied: FoundTarget[] = [];
+    for (const [at, { target, deliveries, more }] of claims.entries()) {
+      if (counts[at] === 0) continue;
       // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind those
       // that are already due: a company's queues take turns.
-      const guarded = claims.filter(({ target, deliveries }) => isFailing(target) && deliveries.length > 0);
-      const read = claims
-        .filter((claim) => !guarded.includes(claim) && !claim.more)
-        .map(({ target }) => target);
-      const next = read.length > 0 ? (await earliest(all, read)).rows : [];
-      const nextMs = new Map(next.map((row) => [queueName(row), row.due_utc.getTime()]));
-      await setNextDue(all, [
-        ...closed,
-        ...claims
-          .filter((claim) => !guarded.includes(claim) && claim.more)
-          .map(({ target }) => ({ queue: target, dueMs: now.getTime() })),
-        ...guarded.map(({ target }) => ({ queue: target, dueMs: leaseMs, probeMs: leaseMs })),
-        ...read.map((target) => ({ queue: target, dueMs: nextMs.get(queueName(target)) ?? null })),
-      ]);
-      const full = takes.filter(({ take }) => take === 0);
-      return {
-        claims: [...claims, ...full.map(({ target }) => ({ target, deliveries: [], more: true }))],
-        leaseMs,
-      };
-    });
-};
+      if (isFailing(target) && deliveries.length > 0)
+        next.push({ queue: target, dueMs: leaseMs, probeMs: leaseMs });
+      else if (more) next.push({ queue: target, dueMs: now.getTime() });
+      else emptied.push(target);
+    }
+    const earliest = await readEarliest(all, emptied);
+    for (const target of emptied)
+      next.push({ queue: target, dueMs: earliest.get(queueName(target))?.getTime() ?? null });
+    await setNextDue(all, next);
+    return { claims, leaseMs };
+  });
+
+interface NextDue {
+  readonly queue: QueueKey;
+  readonly dueMs: number | null;
+  readonly probeMs?: number;
+}
 
 interface Take {
   readonly target: FoundTarget;
-  readonly take: number;
+  readonly count: number;
 }
 
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
@@ -135,40 +116,55 @@ const lockQueues = async (
   return rows;
 };
 
-const dueOf = ({ target, take }: Take, now: Date) => sql`
-  (SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc
-  FROM deliveries FORCE INDEX (by_state)
-  WHERE company_id = ${target.company_id} AND subscription_id = ${target.subscription_id}
-    AND state = 'waiting' AND due_utc <= ${now}
-  ORDER BY due_utc LIMIT ${take} FOR UPDATE SKIP LOCKED)`;
+const lockDue = async (
+  db: Kysely<Tables>,
+  takes: readonly Take[],
+  now: Date,
+): Promise<readonly WaitingDelivery[]> => {
+  const parts = takes
+    .filter(({ count }) => count > 0)
+    .map(
+      ({ target, count }) => sql`
+        (SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc
+        FROM deliveries FORCE INDEX (by_state)
+        WHERE company_id = ${target.company_id} AND subscription_id = ${target.subscription_id}
+          AND state = 'waiting' AND due_utc <= ${now}
+        ORDER BY due_utc LIMIT ${count} FOR UPDATE SKIP LOCKED)`,
+    );
+  return parts.length === 0 ? [] : (await unionOf<WaitingDelivery>(parts).execute(db)).rows;
+};
 
-const earliestOf = ({ company_id, subscription_id }: QueueKey) => sql`
-  (SELECT company_id, subscription_id, due_utc FROM deliveries FORCE INDEX (by_state)
-  WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
-  ORDER BY due_utc LIMIT 1)`;
+/** The earliest due time of each queue, by its name. */
+const readEarliest = async (
+  db: Kysely<Tables>,
+  queues: readonly QueueKey[],
+): Promise<ReadonlyMap<string, Date>> => {
+  if (queues.length === 0) return new Map();
+  const parts = queues.map(
+    ({ company_id, subscription_id }) => sql`
+      (SELECT company_id, subscription_id, due_utc FROM deliveries FORCE INDEX (by_state)
+      WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
+      ORDER BY due_utc LIMIT 1)`,
+  );
+  const { rows } = await unionOf<QueueKey & { due_utc: Date }>(parts).execute(db);
+  return new Map(rows.map((row) => [queueName(row), row.due_utc]));
+};
 
-const unionOf = (parts: readonly ReturnType<typeof dueOf>[], db: Kysely<Tables>): CompiledQuery<unknown> =>
-  sql`${sql.join(parts, sql` UNION ALL `)}`.compile(db);
+const unionOf = <Row>(parts: readonly RawBuilder<unknown>[]): RawBuilder<Row> =>
+  sql`${sql.join(parts, sql` UNION ALL `)}`;
 
 const lease = async (
   db: Kysely<Tables>,
   deliveries: readonly WaitingDelivery[],
-  { leaseMs, holder }: Pick<ClaimOptions, 'leaseMs' | 'holder'>,
+  { leaseMs, holderId }: Pick<ClaimOptions, 'leaseMs' | 'holderId'>,
 ): Promise<void> => {
   if (deliveries.length === 0) return;
   await sql`
-    UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${new Date(leaseMs)}, leased_by = ${holder}
+    UPDATE deliveries FORCE INDEX (PRIMARY) SET due_utc = ${new Date(leaseMs)}, leased_by = ${holderId}
     WHERE ${isOneOfDeliveries(deliveries)}`.execute(db);
 };
 
-const setNextDue = async (
-  db: Kysely<Tables>,
-  next: readonly {
-    readonly queue: QueueKey;
-    readonly dueMs: number | null;
-    readonly probeMs?: number;
-  }[],
-): Promise<void> => {
+const setNextDue = async (db: Kysely<Tables>, next: readonly NextDue[]): Promise<void> => {
   if (next.length === 0) return;
   const rows = next.map(({ queue, dueMs, probeMs }) => [
     queue.company_id,

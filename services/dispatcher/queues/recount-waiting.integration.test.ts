@@ -29,8 +29,11 @@ test('The bound is lowered to the count in the background, and stays a bound whi
   await database.query("UPDATE deliveries SET state = 'succeeded', due_utc = NULL");
   await fanOut(5);
   expect(await bound()).toBe(95);
-  const [counted] = await Promise.all([recountWaiting({ db, quota: 100, now }), fanOut(3)]);
-  expect(counted).toBe(1);
+  // A row that a writer has locked is skipped until the next look.
+  const recount = async (): Promise<void> => {
+    while ((await recountWaiting({ db, quota: 100, now })) === 0);
+  };
+  await Promise.all([recount(), fanOut(3)]);
   const after = await bound();
   expect(await waiting()).toBe(8);
   // Deliveries written during the count may be counted twice.

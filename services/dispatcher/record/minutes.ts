@@ -11,43 +11,43 @@ import {
   rowList,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { type QueueKey, queueName } from '../job.ts';
+import { type AttemptedDelivery, companyOf, type QueueKey, queueName } from '../delivery.ts';
 import type { Tables } from '../tables.ts';
 
 /** Counts attempts by minute and subscription, for the dashboards. */
 export interface Minutes {
-  add(key: QueueKey, startedMs: number, elapsedMs: number, succeeded: boolean): void;
+  add(delivery: AttemptedDelivery): void;
   /** Writes all counts. */
   drain(): Promise<void>;
 }
 
 /** Writes the counts every few seconds. A killed process loses unwritten counts, but no attempt. */
-export const createMinutes = ({ db, log, metrics, everyMs = 5_000 }: MinutesOptions): Minutes => {
+export const createMinutes = ({ db, log, metrics }: MinutesOptions): Minutes => {
   const sums = new Map<string, Sum>();
   const writeAll = async (all: readonly Sum[]): Promise<void> => {
     for (const { name } of all) sums.delete(name);
     try {
       await write(db, all);
     } catch (error) {
-      log.warn({ error, rows: all.length }, 'attempts per minute could not be written');
+      log.warn({ error, rows: all.length }, 'writing counts of attempts per minute failed; they are lost');
     }
   };
   const batch = createBatch<Sum>({
     name: 'attempts-per-minute',
     metrics,
-    when: after(everyMs),
+    when: after(5_000),
     maxItems: maxSums,
     flush: writeAll,
   });
 
   return {
-    add: ({ company_id, subscription_id }, startedMs, elapsedMs, succeeded) => {
+    add: ({ company_id, subscription_id, startedMs, result, decision }) => {
       const minuteMs = startedMs - (startedMs % 60_000);
       const name = `${queueName({ company_id, subscription_id })}.${minuteMs}`;
       const known = sums.get(name);
       const sum = known ?? { name, company_id, subscription_id, minuteMs, counts: columns.map(() => 0) };
-      sum.counts[succeeded ? 0 : 1]!++;
-      sum.counts[2 + bucketOf(elapsedMs)]!++;
+      sum.counts[decision.outcome === 'succeeded' ? 0 : 1]!++;
+      sum.counts[2 + bucketOf(result.elapsedMs)]!++;
       if (known) return;
       sums.set(name, sum);
       batch.add(sum);
@@ -89,7 +89,7 @@ const write = async (db: Database<Tables>, sums: readonly Sum[]): Promise<void> 
     (a, b) => a.company_id - b.company_id || a.minuteMs - b.minuteMs || a.subscription_id - b.subscription_id,
   );
   for (let at = 0; at < rows.length; at += perStatement)
-    await byShard(db, rows.slice(at, at + perStatement), ({ company_id }) => company_id, add);
+    await byShard(db, rows.slice(at, at + perStatement), companyOf, add);
 };
 
 const add = async (rows: readonly Sum[], db: Database<Tables>): Promise<void> => {
@@ -103,9 +103,8 @@ const add = async (rows: readonly Sum[], db: Database<Tables>): Promise<void> =>
 
 const perStatement = 500;
 
-export interface MinutesOptions {
+interface MinutesOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly everyMs?: number;
 }

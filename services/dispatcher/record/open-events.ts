@@ -13,8 +13,8 @@ import {
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { hasNoRow, type LeasedDelivery, type QueueKey, queueName, type TakenEvent } from '../job.ts';
-import { scheduleQueues } from '../queues/queues.ts';
+import { companyOf, hasNoRow, type LeasedDelivery, queuesOf, type TakenEvent } from '../delivery.ts';
+import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, forUpdate, isOneOfEvents, lockOutbox } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
@@ -26,7 +26,7 @@ export interface OpenEvents {
   /** Called with deliveries without room: they count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
   /** Resolves when every event that could be removed from the outbox is. */
-  settle(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface OpenEvents {
  * attempt. So it shows as waiting, and its event leaves the outbox, even if a receiver hangs.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
-  const { db, now, waitingQuota: quota, holder, onMissed, log, metrics } = options;
+  const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
   const events = new Set<TakenEvent>();
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
@@ -56,7 +56,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
         if (incomplete.length > 0)
           for (const missed of await byShard(db, incomplete, companyOf, removeIncomplete)) onMissed(missed);
       } catch (error) {
-        log.debug({ error }, 'events stay in the outbox until their leases end');
+        log.debug({ error }, 'removing events from the outbox failed; they stay until their leases end');
       }
     },
   });
@@ -91,7 +91,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     return counts.reduce((sum, count) => sum + count, 0);
   };
   const writeRows = async (ending: readonly TakenEvent[], own: Database<Tables>): Promise<number> => {
-    const ownId = holder();
+    const ownId = holderId();
     const { admitted } = await write(own, ending, { quota, now: now(), holder: ownId });
     for (const delivery of admitted) delivery.holder = ownId;
     written(admitted);
@@ -99,21 +99,19 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
   const looking = repeat(look, {
     pauseMs: everyMs,
-    onError: (error) => log.debug({ error }, 'unfinished deliveries have no rows until they end'),
+    onError: (error) => log.debug({ error }, 'writing rows of unfinished deliveries failed; retried'),
   });
 
   return {
     add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
     written,
     missed,
-    settle: async () => {
+    drain: async () => {
       await looking.stop();
       await finished.drain();
     },
   };
 };
-
-const companyOf = ({ company_id }: TakenEvent): number => company_id;
 
 /** How long before its lease ends an event's unfinished deliveries get rows. */
 export const rowsBeforeMs = 600;
@@ -140,9 +138,8 @@ const write = (
     const open = own.flatMap((event) => [...event.open.values()]);
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
-      const queues = new Map<string, QueueKey>(admitted.map((one) => [queueName(one), one]));
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
-      const existing = await scheduleQueues(all, [...queues.values()], new Date(lastLeaseMs));
+      const existing = await scheduleQueues(all, queuesOf(admitted), new Date(lastLeaseMs));
       await addRows(all, admitted, { queues: existing, now, holder });
     }
     const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
@@ -204,13 +201,13 @@ const removeIncomplete = (
 const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
   IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
 
-export interface OpenEventsOptions {
+interface OpenEventsOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
   /** The ID that leases name. */
-  readonly holder: () => number;
+  readonly holderId: () => number;
   /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;

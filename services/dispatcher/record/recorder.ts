@@ -1,89 +1,93 @@
 import type { WaitingEvent } from '@causeway/deliveries';
+import { type DeliveryTailEntry, deliveryTailSubject, maxTailEntries } from '@causeway/proto';
 import {
   type Batch,
-  byShard,
+  type Bus,
   createBatch,
+  createBatchWriter,
   type Database,
-  isPassing,
   type Log,
   type Metrics,
   type Tracer,
   traced,
 } from '@causeway/runtime';
-import type { Finished } from '../attempt/attempts.ts';
-import type { QueueKey } from '../job.ts';
+import { type AttemptedDelivery, companyOf, type LeasedDelivery, type TakenEvent } from '../delivery.ts';
+import type { Health, SharedHealth } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import { createSignal } from '../signal.ts';
 import type { Tables } from '../tables.ts';
-import { createWriter, type Health } from './write.ts';
+import { createGiveBack } from './give-back.ts';
+import { createMinutes } from './minutes.ts';
+import { trackOpenEvents } from './open-events.ts';
+import { writeResults } from './write.ts';
 
-/** Keeps the results of attempts until they are in the database. */
+/** The last stage: writes what became of deliveries to the database. */
 export interface Recorder {
-  add(finished: Finished): void;
-  /** Results that are not recorded yet. */
-  pending(): number;
-  /** The database takes no results: no attempt may begin. */
-  stalled(): boolean;
-  /** Resolves when all are recorded. */
-  settle(): Promise<void>;
+  /** Takes an event from the stream. It leaves the outbox when all its deliveries have rows. */
+  take(event: TakenEvent): void;
+  /** Keeps the result of an attempt until it is written. */
+  attempted(delivery: AttemptedDelivery): void;
+  /** Makes deliveries that get no attempt here due at once; if that fails, they are due when their leases end. */
+  giveBack(deliveries: readonly LeasedDelivery[]): void;
+  /** False while results cannot be written, or too many are not written yet: no attempt may begin. */
+  isReady(): boolean;
+  /** Sent when results were written. */
+  readonly onRoom: (listener: () => void) => void;
+  /** Resolves when everything is written. */
+  drain(): Promise<void>;
 }
 
 /**
- * Results that arrive during a transaction become the next one: an idle dispatcher records each result at once, a
- * busy one many together. While the database is away a batch is retried until it is written; so is one whose commit
- * had no answer, as writing twice changes nothing. A batch that the database refuses is written result by result, so
- * that no result is lost because of another one.
+ * Results that arrive during a transaction become the next one: an idle dispatcher records each result at once, a busy
+ * one many together. While the database is away a batch is retried until it is written; so is one whose commit had no
+ * answer, because writing a result twice changes nothing.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, probeIntervalMs, waitingQuota, hasFailures } = options;
-  const { onHealth, onMissed, onRecorded, onRoom, log, metrics, tracer } = options;
-  const write = createWriter();
-  const lost = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
+  const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics, tracer } =
+    options;
+  const refused = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
   const took = metrics.timing(dispatcherMetrics.dispatcher_record_seconds);
+  const openEvents = trackOpenEvents(options);
+  const giveBack = createGiveBack({ ...options, openEvents });
+  const minutes = createMinutes(options);
+  const tail = createTail(options.bus);
+  const room = createSignal();
   let failing = false;
 
-  const record = async (results: readonly Finished[], own: Database<Tables>): Promise<void> => {
+  const record = async (results: readonly AttemptedDelivery[], own: Database<Tables>): Promise<void> => {
     const startedMs = performance.now();
-    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-      try {
-        const parents = results.map(({ span }) => span);
-        const { recorded, health, missed } = await traced(
-          tracer,
-          'record attempts',
-          { kind: 'internal', parents },
-          () => write(own, results, { now: now(), probeIntervalMs, waitingQuota, hasFailures }),
-        );
-        for (const span of parents) span?.end();
-        if (failing) log.info({ results: results.length }, 'results are recorded again');
-        failing = false;
-        took.observe(performance.now() - startedMs);
-        onHealth(health);
-        onMissed(missed);
-        onRecorded(recorded);
-        return;
-      } catch (error) {
-        if (!isPassing(error)) return await split(results, own, error);
-        if (!failing)
-          log.warn({ error, results: results.length }, 'results cannot be recorded; they are kept');
-        failing = true;
-        await new Promise((done) => setTimeout(done, pauseMs));
-      }
-    }
+    const parents = results.map(({ span }) => span);
+    const attributes = { kind: 'internal', parents } as const;
+    const { recorded, changes, missed } = await traced(tracer, 'record attempts', attributes, () =>
+      writeResults(own, results, { now: now(), probeIntervalMs, waitingQuota, health }),
+    );
+    for (const span of parents) span?.end();
+    if (failing) log.info({ results: results.length }, 'results are recorded again');
+    failing = false;
+    took.observe(performance.now() - startedMs);
+    options.sharedHealth.changed(changes);
+    for (const { company_id: companyId, subscription_id: subscriptionId, disabledReason } of changes)
+      if (disabledReason) log.warn({ companyId, subscriptionId, disabledReason }, 'subscription disabled');
+    onMissed(missed);
+    openEvents.written(recorded);
+    tail(recorded);
   };
-  const split = async (
-    results: readonly Finished[],
-    own: Database<Tables>,
-    error: unknown,
-  ): Promise<void> => {
-    if (results.length > 1) {
-      for (const one of results) await record([one], own);
-      return;
-    }
-    lost.value++;
-    results[0]!.span?.end();
-    const { company_id, event_id, subscription_id, attempt } = results[0]!.job;
-    log.error({ error, company_id, event_id, subscription_id, attempt }, 'a result cannot be recorded');
-  };
-  const batch: Batch<Finished> = createBatch<Finished>({
+  const write = createBatchWriter({
+    db,
+    companyOf,
+    write: record,
+    pauseMs: (failures, error, { length }) => {
+      if (!failing) log.warn({ error, results: length }, 'results cannot be recorded; they are kept');
+      failing = true;
+      return Math.min(leastPauseMs * 2 ** (failures - 1), maxPauseMs);
+    },
+    onRefused: (delivery, error) => {
+      refused.value++;
+      delivery.span?.end();
+      log.error({ error, ...idsOf(delivery) }, 'a result was refused by the database; it is lost');
+    },
+  });
+  const results: Batch<AttemptedDelivery> = createBatch<AttemptedDelivery>({
     name: 'attempt-results',
     metrics,
     when: queueMicrotask,
@@ -91,43 +95,91 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     maxFlushes: 2,
     overlapAfterMs,
     // While the database is away, one batch at a time finds out when it is back.
-    allowed: () => (failing && batch.underWay() > 0 ? 0 : maxBatch),
-    flush: async (results) => {
-      await byShard(db, results, ({ job }) => job.company_id, record);
-    },
-    onFlushed: onRoom,
+    allowed: () => (failing && results.underWay() > 0 ? 0 : maxBatch),
+    flush: async (batch) => void (await write(batch)),
+    onFlushed: room.send,
   });
+  const unrecorded = (): number => results.waiting() + results.underWay();
+  metrics.gauge(dispatcherMetrics.dispatcher_unrecorded, unrecorded);
 
   return {
-    add: batch.add,
-    pending: () => batch.waiting() + batch.underWay(),
-    stalled: () => failing,
-    settle: batch.drain,
+    take: openEvents.add,
+    attempted: (delivery) => {
+      results.add(delivery);
+      minutes.add(delivery);
+    },
+    giveBack: giveBack.add,
+    isReady: () => !failing && unrecorded() < maxUnrecorded,
+    onRoom: room.on,
+    drain: async () => {
+      await Promise.all([results.drain(), giveBack.drain(), minutes.drain()]);
+      await openEvents.drain();
+    },
   };
 };
 
 const maxBatch = 256;
 /** One transaction at a time makes the largest batches; but one that waits for a lock must not delay the others. */
 const overlapAfterMs = 50;
+const leastPauseMs = 50;
 const maxPauseMs = 250;
 
 export interface RecorderOptions {
   readonly db: Database<Tables>;
-  readonly now: () => Date;
+  readonly bus: Bus;
+  readonly health: Health;
+  readonly sharedHealth: Pick<SharedHealth, 'changed'>;
+  /** The ID that leases name. */
+  readonly holderId: () => number;
   readonly probeIntervalMs: number;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Whether failures of this subscription were seen, which a success resets. */
-  readonly hasFailures: (key: QueueKey) => boolean;
-  /** Called with the health of subscriptions after their results. */
-  readonly onHealth: (health: readonly Health[]) => void;
-  /** Called with events that made room for retries and are missed. */
+  /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
-  /** Called with each recorded batch. */
-  readonly onRecorded: (recorded: readonly Finished[]) => void;
-  /** Called when a batch has ended: there is room for more results. */
-  readonly onRoom: () => void;
+  /** More results than this must not pile up behind a slow database. */
+  readonly maxUnrecorded: number;
+  readonly now: () => Date;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
 }
+
+const idsOf = ({ company_id, event_id, subscription_id, attempt }: AttemptedDelivery) => ({
+  companyId: company_id,
+  eventId: event_id,
+  subscriptionId: subscription_id,
+  attempt,
+});
+
+/**
+ * Broadcasts recorded attempts to the portal's live view, one small message per company. The broadcast is best effort; the
+ * attempts' rows are the truth.
+ */
+const createTail =
+  (bus: Bus): ((recorded: readonly AttemptedDelivery[]) => void) =>
+  (recorded) => {
+    if (!bus.connected()) return;
+    for (const [companyId, own] of Map.groupBy(recorded, companyOf))
+      for (let from = 0; from < own.length; from += maxTailEntries)
+        bus.nc.publish(
+          deliveryTailSubject(companyId),
+          JSON.stringify(own.slice(from, from + maxTailEntries).map(tailEntryOf)),
+        );
+  };
+
+const tailEntryOf = (delivery: AttemptedDelivery): DeliveryTailEntry => {
+  const { result, decision } = delivery;
+  return {
+    eventId: delivery.event_id,
+    subscriptionId: delivery.subscription_id,
+    replayId: delivery.replay_id,
+    eventType: delivery.event_type,
+    attempt: delivery.attempt,
+    state: decision.outcome === 'retry' ? 'waiting' : decision.outcome,
+    statusCode: result.statusCode,
+    errorClass: result.errorClass,
+    elapsedMs: result.elapsedMs,
+    startedUtc: new Date(delivery.startedMs).toISOString(),
+    nextAttemptUtc: decision.outcome === 'retry' ? new Date(decision.dueMs).toISOString() : null,
+  };
+};

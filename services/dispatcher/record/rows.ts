@@ -1,9 +1,8 @@
-import { attemptFactColumns, type DeliveryRow, type WaitingEvent } from '@causeway/deliveries';
+import type { DeliveryRow, WaitingEvent } from '@causeway/deliveries';
 import type { DeliveryState } from '@causeway/proto';
-import { later } from '@causeway/runtime';
+import { later, rowList } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import type { Finished } from '../attempt/attempts.ts';
-import { hasNoRow } from '../job.ts';
+import { type AttemptedDelivery, hasNoRow } from '../delivery.ts';
 import { forShare, lockOutbox, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
@@ -20,11 +19,11 @@ export interface Change {
  * finished. A delivery that was held during the attempt stays held, unless it succeeded or has used all its attempts.
  */
 export const changeOf = (
-  { job, decision }: Finished,
+  { decision, leaseMs }: AttemptedDelivery,
   row: Pick<DeliveryRow, 'state' | 'due_utc'> | undefined,
 ): Change | undefined => {
   if (row?.state !== 'waiting' && row?.state !== 'held') return undefined;
-  const isOurs = row.state === 'waiting' && row.due_utc?.getTime() === job.leaseMs;
+  const isOurs = row.state === 'waiting' && row.due_utc?.getTime() === leaseMs;
   if (decision.outcome === 'succeeded') return { state: 'succeeded', dueMs: null, isOurs };
   if (row.state === 'waiting' && !isOurs) return undefined;
   if (decision.outcome === 'failed') return { state: 'failed', dueMs: null, isOurs };
@@ -33,43 +32,46 @@ export const changeOf = (
     : { state: 'held', dueMs: null, isOurs };
 };
 
-/** The columns of `delivery_attempts`, in the order in which they are written. */
-export const attemptColumns = [
-  'company_id',
-  'event_id',
-  'subscription_id',
-  'replay_id',
-  'attempt',
-  'created_utc',
-  ...attemptFactColumns,
-  'next_attempt_utc',
-] as const;
+/** Writes attempts; one that is written already stays as it is. Values that are too long for their columns are cut. */
+export const insertAttempts = async (
+  db: Kysely<Tables>,
+  attempted: readonly AttemptedDelivery[],
+): Promise<void> => {
+  await sql`
+    INSERT INTO delivery_attempts (company_id, event_id, subscription_id, replay_id, attempt, created_utc,
+      started_utc, elapsed_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, url, address, status_code, error_class,
+      error, request_headers, response_headers, response_body, response_truncated, next_attempt_utc)
+    VALUES ${rowList(attempted.map(attemptValues))}
+    ON DUPLICATE KEY UPDATE attempt = delivery_attempts.attempt`.execute(db);
+};
 
-/** Turns an attempt into its row. Values that are too long are cut, so that they cannot fail the batch. */
-export const attemptRow = ({ job, startedMs, result, decision }: Finished) => ({
-  company_id: job.company_id,
-  event_id: job.event_id,
-  subscription_id: job.subscription_id,
-  replay_id: job.replay_id,
-  attempt: job.attempt,
-  created_utc: job.created_utc,
-  started_utc: new Date(startedMs),
-  elapsed_ms: result.elapsedMs,
-  dns_ms: result.dnsMs,
-  connect_ms: result.connectMs,
-  tls_ms: result.tlsMs,
-  first_byte_ms: result.firstByteMs,
-  url: job.target.url,
-  address: result.address?.slice(0, maxAddress) ?? null,
-  status_code: result.statusCode,
-  error_class: result.errorClass,
-  error: result.error?.slice(0, maxError) ?? null,
-  request_headers: JSON.stringify(result.requestHeaders),
-  response_headers: result.responseHeaders && JSON.stringify(result.responseHeaders),
-  response_body: result.responseBody,
-  response_truncated: result.responseTruncated ? 1 : 0,
-  next_attempt_utc: decision.outcome === 'retry' && !decision.gone ? new Date(decision.dueMs) : null,
-});
+const attemptValues = (one: AttemptedDelivery) => {
+  const { result, decision } = one;
+  return [
+    one.company_id,
+    one.event_id,
+    one.subscription_id,
+    one.replay_id,
+    one.attempt,
+    one.created_utc,
+    new Date(one.startedMs),
+    result.elapsedMs,
+    result.dnsMs,
+    result.connectMs,
+    result.tlsMs,
+    result.firstByteMs,
+    one.target.url,
+    result.address?.slice(0, maxAddress) ?? null,
+    result.statusCode,
+    result.errorClass,
+    result.error?.slice(0, maxError) ?? null,
+    JSON.stringify(result.requestHeaders),
+    result.responseHeaders && JSON.stringify(result.responseHeaders),
+    result.responseBody,
+    result.responseTruncated ? 1 : 0,
+    decision.outcome === 'retry' && !decision.gone ? new Date(decision.dueMs) : null,
+  ];
+};
 
 const maxAddress = 45;
 const maxError = 500;
@@ -77,14 +79,14 @@ const maxError = 500;
 /** Counts the deliveries of replays that have ended, with the transaction's next statement. */
 export const countReplays = async (
   db: Kysely<Tables>,
-  changes: ReadonlyMap<Finished, Change | undefined>,
+  changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
 ): Promise<void> => {
   const counts = new Map<number, [companyId: number, replayId: number, succeeded: number, failed: number]>();
-  for (const [{ job }, to] of changes) {
-    if (job.replay_id === 0 || (to?.state !== 'succeeded' && to?.state !== 'failed')) continue;
-    const count = counts.get(job.replay_id) ?? [job.company_id, job.replay_id, 0, 0];
+  for (const [{ company_id, replay_id }, to] of changes) {
+    if (replay_id === 0 || (to?.state !== 'succeeded' && to?.state !== 'failed')) continue;
+    const count = counts.get(replay_id) ?? [company_id, replay_id, 0, 0];
     count[to.state === 'succeeded' ? 2 : 3]++;
-    counts.set(job.replay_id, count);
+    counts.set(replay_id, count);
   }
   const sorted = [...counts.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   for (const [companyId, replayId, succeeded, failed] of sorted)
@@ -102,15 +104,15 @@ export const countReplays = async (
  */
 export const countedAsMissed = async (
   db: Kysely<Tables>,
-  ended: readonly Finished[],
+  attempted: readonly AttemptedDelivery[],
   now: Date,
 ): Promise<readonly WaitingEvent[]> => {
   const soonMs = now.getTime() + lockBeforeMs;
-  const jobs = ended.flatMap(({ job }) => (hasNoRow(job) && job.event!.leaseMs < soonMs ? [job] : []));
-  const ids = await lockOutbox(db, jobs, forShare);
+  const late = attempted.filter((one) => hasNoRow(one) && one.event!.leaseMs < soonMs);
+  const ids = await lockOutbox(db, late, forShare);
   return withoutRows(
     db,
-    jobs.filter(({ event_id }) => !ids.has(event_id)),
+    late.filter(({ event_id }) => !ids.has(event_id)),
   );
 };
 

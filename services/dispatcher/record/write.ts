@@ -10,34 +10,38 @@ import {
 import { auditRow } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import type { Finished } from '../attempt/attempts.ts';
-import { isBeingEnabled } from '../commands/apply-change.ts';
-import { deliveryName, hasNoRow, type QueueKey, queueName } from '../job.ts';
-import { ensureQueues, holdOrDrop } from '../queues/queues.ts';
+import {
+  type AttemptedDelivery,
+  deliveryName,
+  hasNoRow,
+  type QueueKey,
+  queueName,
+  queuesOf,
+} from '../delivery.ts';
+import type { Health, HealthChange } from '../health.ts';
+import { ensureQueues, holdOrDrop, isBeingEnabled } from '../queue-rows.ts';
 import { addRows, isOneOfDeliveries, isOneOfQueues } from '../store.ts';
-import { perCount, type Tables } from '../tables.ts';
+import type { Tables } from '../tables.ts';
 import { countFailures } from './count-failures.ts';
-import { attemptColumns, attemptRow, type Change, changeOf, countedAsMissed, countReplays } from './rows.ts';
+import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly now: Date;
   readonly probeIntervalMs: number;
   /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
+  readonly health: Pick<Health, 'failuresOf'>;
 }
 
-/** The health of a subscription after its results are written. */
-export interface Health extends QueueKey {
-  readonly failures: number;
-  /** The failures before these results. */
-  readonly before: number;
+/** The failures of a subscription after its results were written. */
+interface WrittenChange extends HealthChange {
   readonly disabledReason: string | null;
 }
 
-export interface Written {
+interface WrittenResults {
   /** The results as recorded. At the quota of waiting deliveries, some that were to be retried have failed instead. */
-  readonly recorded: readonly Finished[];
-  readonly health: readonly Health[];
+  readonly recorded: readonly AttemptedDelivery[];
+  readonly changes: readonly WrittenChange[];
   /** Events that made room for retries: they are missed by their subscriptions. */
   readonly missed: readonly WaitingEvent[];
 }
@@ -50,46 +54,34 @@ export interface Written {
  * Most attempts succeed for a subscription without failures; two statements write any number of these. Everything
  * else is read under its lock first, queues before deliveries, as in every transaction.
  */
-export const createWriter = (): ((
+export const writeResults = (
   db: Database<Tables>,
-  finished: readonly Finished[],
-  options: WriteOptions & { readonly hasFailures: (key: QueueKey) => boolean },
-) => Promise<Written>) => {
-  const insertAttempts = perCount<ReturnType<typeof attemptRow>>(
-    (rows) => rows.flatMap((row) => attemptColumns.map((column) => row[column])),
-    (db, rows) =>
-      db
-        .insertInto('delivery_attempts')
-        .values([...rows])
-        .onDuplicateKeyUpdate({ attempt: sql`delivery_attempts.attempt` })
-        .compile(),
-  );
-
-  return (db, ended, { hasFailures, ...options }) =>
-    transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
-      await takeBackMissed(all, await countedAsMissed(all, ended, options.now));
-      const { finished, missed } = await admitRetries(all, ended, options);
-      const counted = finished.filter(
-        ({ decision, job }) => decision.outcome !== 'succeeded' || job.probe || hasFailures(job),
-      );
-      const queues = await lockQueues(all, counted);
-      const checked = finished.filter((one) => !isPlain(one));
-      await addRows(
-        all,
-        checked.map(({ job }) => job).filter(({ event }) => event),
-        { queues, now: options.now, holder: null },
-      );
-      const rows = await lockDeliveries(all, checked);
-      await insertAttempts(all, finished.map(attemptRow));
-      await succeed(all, finished.filter(isPlain), options.now);
-      const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one.job)))]));
-      await change(all, changes, options.now);
-      await countReplays(all, changes);
-      const health = await updateQueues(all, queues, counted, changes, options);
-      return { recorded: finished, health, missed };
-    });
-};
+  attempted: readonly AttemptedDelivery[],
+  options: WriteOptions,
+): Promise<WrittenResults> =>
+  transaction(db, async (trx) => {
+    const { now, health } = options;
+    const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
+    await takeBackMissed(all, await countedAsMissed(all, attempted, now));
+    const { recorded, missed } = await admitRetries(all, attempted, options);
+    const counted = recorded.filter(
+      (one) => one.decision.outcome !== 'succeeded' || one.probe || health.failuresOf(one) > 0,
+    );
+    const queues = await lockQueues(all, counted);
+    const checked = recorded.filter((one) => !isPlain(one));
+    await addRows(
+      all,
+      checked.filter(({ event }) => event),
+      { queues, now, holder: null },
+    );
+    const rows = await lockDeliveries(all, checked);
+    await insertAttempts(all, recorded);
+    await succeed(all, recorded.filter(isPlain), now);
+    const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one)))]));
+    await change(all, changes, now);
+    await countReplays(all, changes);
+    return { recorded, missed, changes: await updateQueues(all, queues, counted, changes, options) };
+  });
 
 /**
  * A failed first attempt gets its row now, and waits for its retry. At the quota of waiting deliveries it is not
@@ -97,45 +89,43 @@ export const createWriter = (): ((
  */
 const admitRetries = async (
   db: Kysely<Tables>,
-  ended: readonly Finished[],
+  attempted: readonly AttemptedDelivery[],
   { now, waitingQuota: quota }: WriteOptions,
-): Promise<{ readonly finished: readonly Finished[]; readonly missed: readonly WaitingEvent[] }> => {
-  const retries = ended.filter(({ job, decision }) => decision.outcome === 'retry' && hasNoRow(job));
-  if (retries.length === 0) return { finished: ended, missed: [] };
-  const jobs = retries.map(({ job }) => job);
-  const { refused, dropped } = await admitWaiting(db, jobs, { quota, now, makesRoom: true });
-  if (refused.length === 0) return { finished: ended, missed: dropped };
+): Promise<Pick<WrittenResults, 'recorded' | 'missed'>> => {
+  const retries = attempted.filter((one) => one.decision.outcome === 'retry' && hasNoRow(one));
+  const { refused, dropped } = await admitWaiting(db, retries, { quota, now, makesRoom: true });
+  if (refused.length === 0) return { recorded: attempted, missed: dropped };
   const failed = new Set(refused);
-  const finished = ended.map((one): Finished => {
-    const { job, decision } = one;
-    if (!failed.has(job) || decision.outcome !== 'retry') return one;
+  const recorded = attempted.map((one): AttemptedDelivery => {
+    const { decision } = one;
+    if (!failed.has(one) || decision.outcome !== 'retry') return one;
     return { ...one, decision: { ...decision, outcome: 'failed' } };
   });
-  return { finished, missed: dropped };
+  return { recorded, missed: dropped };
 };
 
 /** The common case: it has arrived, and nothing else depends on that. */
-const isPlain = ({ decision, job }: Finished): boolean =>
-  decision.outcome === 'succeeded' && job.replay_id === 0;
+const isPlain = ({ decision, replay_id }: AttemptedDelivery): boolean =>
+  decision.outcome === 'succeeded' && replay_id === 0;
 
-type Queue = Omit<DeliveryQueueRow, 'held_deliveries' | 'count_held_utc'>;
+type QueueRow = Omit<DeliveryQueueRow, 'held_deliveries' | 'count_held_utc'>;
 
 const lockQueues = async (
   db: Kysely<Tables>,
-  finished: readonly Finished[],
-): Promise<ReadonlyMap<string, Queue>> => {
-  const keys = new Map<string, QueueKey>(finished.map(({ job }) => [queueName(job), job]));
-  if (keys.size === 0) return new Map();
-  const lock = async (): Promise<readonly Queue[]> => {
-    const { rows } = await sql<Queue>`
+  attempted: readonly AttemptedDelivery[],
+): Promise<ReadonlyMap<string, QueueRow>> => {
+  const keys = queuesOf(attempted);
+  if (keys.length === 0) return new Map();
+  const lock = async (): Promise<readonly QueueRow[]> => {
+    const { rows } = await sql<QueueRow>`
       SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts
       FROM delivery_queues FORCE INDEX (PRIMARY)
-      WHERE ${isOneOfQueues([...keys.values()])} FOR UPDATE`.execute(db);
+      WHERE ${isOneOfQueues(keys)} FOR UPDATE`.execute(db);
     return rows;
   };
   let rows = await lock();
-  if (rows.length < keys.size) {
-    await ensureQueues(db, [...keys.values()], null);
+  if (rows.length < keys.length) {
+    await ensureQueues(db, keys, null);
     rows = await lock();
   }
   return new Map(rows.map((row) => [queueName(row), row]));
@@ -143,13 +133,13 @@ const lockQueues = async (
 
 const lockDeliveries = async (
   db: Kysely<Tables>,
-  finished: readonly Finished[],
+  attempted: readonly AttemptedDelivery[],
 ): Promise<ReadonlyMap<string, Pick<DeliveryRow, 'state' | 'due_utc'>>> => {
-  if (finished.length === 0) return new Map();
+  if (attempted.length === 0) return new Map();
   const { rows } = await sql<DeliveryKey & Pick<DeliveryRow, 'state' | 'due_utc'>>`
     SELECT company_id, event_id, subscription_id, replay_id, state, due_utc
     FROM deliveries FORCE INDEX (PRIMARY)
-    WHERE ${isOneOfDeliveries(finished.map(({ job }) => job))} FOR UPDATE`.execute(db);
+    WHERE ${isOneOfDeliveries(attempted)} FOR UPDATE`.execute(db);
   return new Map(rows.map((row) => [deliveryName(row), row]));
 };
 
@@ -157,18 +147,22 @@ const lockDeliveries = async (
  * A success counts even if another process holds the lease by now, or the subscription was disabled. Most of these
  * deliveries had no row until now.
  */
-const succeed = async (db: Kysely<Tables>, finished: readonly Finished[], now: Date): Promise<void> => {
-  if (finished.length === 0) return;
-  const rows = finished.map(({ job, result: { statusCode } }) => [
-    job.company_id,
-    job.event_id,
-    job.subscription_id,
-    job.replay_id,
-    job.created_utc,
-    job.event_type,
+const succeed = async (
+  db: Kysely<Tables>,
+  succeeded: readonly AttemptedDelivery[],
+  now: Date,
+): Promise<void> => {
+  if (succeeded.length === 0) return;
+  const rows = succeeded.map((one) => [
+    one.company_id,
+    one.event_id,
+    one.subscription_id,
+    one.replay_id,
+    one.created_utc,
+    one.event_type,
     'succeeded',
-    job.attempt,
-    statusCode,
+    one.attempt,
+    one.result.statusCode,
     now,
   ]);
   // MySQL assigns in this order. The state comes last, because the conditions use its previous value.
@@ -189,24 +183,24 @@ const isOpen = sql`state IN ('waiting', 'held')`;
 
 const change = async (
   db: Kysely<Tables>,
-  changes: ReadonlyMap<Finished, Change | undefined>,
+  changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
   now: Date,
 ): Promise<void> => {
-  const rows = [...changes].flatMap(([{ job, result }, to]) =>
+  const rows = [...changes].flatMap(([one, to]) =>
     to
       ? [
           [
-            job.company_id,
-            job.event_id,
-            job.subscription_id,
-            job.replay_id,
-            job.created_utc,
-            job.event_type,
+            one.company_id,
+            one.event_id,
+            one.subscription_id,
+            one.replay_id,
+            one.created_utc,
+            one.event_type,
             to.state,
             to.dueMs === null ? null : new Date(to.dueMs),
-            job.attempt,
-            result.statusCode,
-            result.errorClass,
+            one.attempt,
+            one.result.statusCode,
+            one.result.errorClass,
             now,
           ],
         ]
@@ -226,22 +220,22 @@ const change = async (
 
 const updateQueues = async (
   db: Kysely<Tables>,
-  queues: ReadonlyMap<string, Queue>,
-  counted: readonly Finished[],
-  changes: ReadonlyMap<Finished, Change | undefined>,
+  queues: ReadonlyMap<string, QueueRow>,
+  counted: readonly AttemptedDelivery[],
+  changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
   { now, probeIntervalMs }: WriteOptions,
-): Promise<readonly Health[]> => {
-  const updates = [...Map.groupBy(counted, ({ job }) => queueName(job))].flatMap(([name, finished]) => {
+): Promise<readonly WrittenChange[]> => {
+  const updates = [...Map.groupBy(counted, queueName)].flatMap(([name, attempted]) => {
     const queue = queues.get(name);
     if (!queue) return [];
-    const results = finished.map((one) => {
-      const { job, decision } = one;
+    const results = attempted.map((one) => {
+      const { decision } = one;
       const to = changes.get(one);
       const succeeded = decision.outcome === 'succeeded';
       return {
         succeeded,
-        probe: job.probe,
-        counts: job.replay_id === 0 && (succeeded || to?.isOurs === true),
+        probe: one.probe,
+        counts: one.replay_id === 0 && (succeeded || to?.isOurs === true),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };
@@ -253,10 +247,10 @@ const updateQueues = async (
       probeMs: queue.probe_due_utc?.getTime() ?? null,
     };
     const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
-    const gone = finished.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
+    const gone = attempted.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
     const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
     const nextMs = reason ? now.getTime() : count.nextMs;
-    return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.job.target.url }];
+    return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.target.url }];
   });
   if (updates.length === 0) return [];
   const rows = updates.map((queue) => [

@@ -1,7 +1,9 @@
 import { failuresUntilProbing } from '@causeway/proto';
+import { noMetrics } from '@causeway/runtime';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deliveryName, type Job, queueName } from '../job.ts';
+import { type Delivery, deliveryName, queueName } from '../delivery.ts';
+import { createHealth, type Health } from '../health.ts';
 import { createScheduler } from './scheduler.ts';
 
 const subscriptions = 3;
@@ -14,7 +16,7 @@ type Step =
   | {
       readonly kind: 'offer';
       readonly to: number;
-      readonly source: Job['source'];
+      readonly source: Delivery['source'];
       readonly probe: boolean;
       readonly times: number;
     }
@@ -55,44 +57,55 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(1500) }), weight: 2 },
 );
 
-/** Runs the steps, and records each job that is started or given back. */
-const play = (steps: readonly Step[], check: (world: Played) => void): Played => {
+/** Runs the steps, and records each delivery that is started or given back. */
+const play = async (steps: readonly Step[], check: (world: Played) => void): Promise<Played> => {
   let clockMs = 1_000_000;
   let lastEvent = 0;
-  const offered = new Map<string, Job>();
-  const started = new Map<string, Job>();
+  const offered = new Set<string>();
+  const started = new Map<string, Attempt>();
   const ended = new Set<string>();
   const returned = new Set<string>();
+  const health = createHealth();
+  // Each is started at most once, and never after it was given back.
+  const isNew = (name: string): void =>
+    expect([started.has(name), ended.has(name), returned.has(name)]).toEqual([false, false, false]);
   const scheduler = createScheduler({
     slots,
-    start: (job) => {
-      const name = deliveryName(job);
-      // Each is started at most once, and never after it was given back.
-      expect([started.has(name), ended.has(name), returned.has(name)]).toEqual([false, false, false]);
-      started.set(name, job);
+    attempts: {
+      mayBegin: () => true,
+      make: (delivery) => {
+        isNew(deliveryName(delivery));
+        return new Promise((end) => started.set(deliveryName(delivery), { delivery, end }));
+      },
     },
-    giveBack: (jobs) => {
-      for (const job of jobs) {
-        const name = deliveryName(job);
-        expect([started.has(name), ended.has(name), returned.has(name)]).toEqual([false, false, false]);
-        returned.add(name);
-      }
+    recorder: {
+      giveBack: (deliveries) => {
+        for (const name of deliveries.map(deliveryName)) {
+          isNew(name);
+          returned.add(name);
+        }
+      },
     },
-    onRoom: () => {},
+    health,
+    metrics: noMetrics,
     nowMs: () => clockMs,
     // Its timer would use the real clock.
     maxWaitMs: 1e9,
   });
-  const world: Played = { scheduler, offered, started, ended, returned };
+  const world: Played = { scheduler, health, offered, started, ended, returned };
   for (const one of steps) {
     if (one.kind === 'wait') clockMs += one.ms;
     if (one.kind === 'failures')
-      scheduler.setFailures({ company_id: companyOf(one.to), subscription_id: one.to }, one.failures);
+      health.set({ company_id: companyOf(one.to), subscription_id: one.to }, one.failures);
     if (one.kind === 'wanted')
-      scheduler.wanted({ company_id: companyOf(one.to), subscription_id: one.to, url: '' });
+      scheduler.queues.markBacklogged({
+        company_id: companyOf(one.to),
+        subscription_id: one.to,
+        url: '',
+      });
     if (one.kind === 'offer')
       for (let at = 0; at < one.times; at++) {
-        const job = {
+        const delivery = {
           company_id: companyOf(one.to),
           subscription_id: one.to,
           event_id: ++lastEvent,
@@ -101,102 +114,101 @@ const play = (steps: readonly Step[], check: (world: Played) => void): Played =>
           probe: one.probe,
           body: Buffer.alloc(9),
           target: { url: 'https://hooks.example.com/' },
-        } as Job;
-        offered.set(deliveryName(job), job);
-        scheduler.offer(job);
+        } as Delivery;
+        offered.add(deliveryName(delivery));
+        scheduler.offer(delivery);
       }
     if ((one.kind === 'end' || one.kind === 'abandon') && started.size > 0) {
-      const [name, job] = [...started][one.which % started.size]!;
+      const [name, attempt] = [...started][one.which % started.size]!;
       started.delete(name);
       ended.add(name);
-      if (one.kind === 'end') scheduler.ended(job, one.succeeded);
-      else scheduler.abandoned(job);
+      attempt.end(one.kind === 'end' ? one.succeeded : undefined);
+      await undefined;
     }
     check(world);
   }
   return world;
 };
 
+interface Attempt {
+  readonly delivery: Delivery;
+  end(succeeded: boolean | undefined): void;
+}
+
 interface Played {
   readonly scheduler: ReturnType<typeof createScheduler>;
-  readonly offered: ReadonlyMap<string, Job>;
-  readonly started: ReadonlyMap<string, Job>;
+  readonly health: Health;
+  readonly offered: ReadonlySet<string>;
+  readonly started: ReadonlyMap<string, Attempt>;
   readonly ended: ReadonlySet<string>;
   readonly returned: ReadonlySet<string>;
 }
 
+/** Plays any steps, and checks after each. */
+const always = (checkOf: () => (world: Played) => void) =>
+  fc.assert(
+    fc.asyncProperty(steps, async (order) => void (await play(order, checkOf()))),
+    { numRuns: 200 },
+  );
+
 const steps = fc.array(step, { maxLength: 60 });
 
-test('no delivery is lost: each is waiting, under way, ended or given back, and never two of these', () => {
-  fc.assert(
-    fc.property(steps, (order) => {
-      play(order, ({ scheduler, offered, started, ended, returned }) => {
-        expect(scheduler.inFlight()).toBe(started.size);
-        expect(offered.size).toBe(scheduler.waiting() + started.size + ended.size + returned.size);
-      });
-    }),
-    { numRuns: 200 },
-  );
-});
+test('no delivery is lost: each is waiting, under way, ended or given back, and never two of these', () =>
+  always(() => ({ scheduler, offered, started, ended, returned }) => {
+    const { inFlight, waiting } = scheduler.counts();
+    expect(inFlight).toBe(started.size);
+    expect(offered.size).toBe(waiting + started.size + ended.size + returned.size);
+  }));
 
-test('no more attempts are under way than there are slots, than the share of queues allows, or than the concurrency of a subscription', () => {
-  fc.assert(
-    fc.property(steps, (order) => {
-      play(order, ({ scheduler, started }) => {
-        const jobs = [...started.values()];
-        const fromQueues = jobs.filter(({ source }) => source === 'queue').length;
-        expect(jobs.length).toBeLessThanOrEqual(slots);
-        expect(fromQueues).toBeLessThanOrEqual(slots / 2);
-        expect(scheduler.free()).toEqual({
-          slots: slots - jobs.length,
-          queueSlots: Math.min(slots - jobs.length, slots / 2 - fromQueues),
-        });
-      });
-    }),
-    { numRuns: 200 },
-  );
-});
+test('no more attempts are under way than there are slots, than the share of queues allows, or than the concurrency of a subscription', () =>
+  always(() => ({ scheduler, started }) => {
+    const fromQueues = [...started.values()].filter(({ delivery }) => delivery.source === 'queue').length;
+    expect(started.size).toBeLessThanOrEqual(slots);
+    expect(fromQueues).toBeLessThanOrEqual(slots / 2);
+    expect(scheduler.free()).toEqual({
+      slots: slots - started.size,
+      queueSlots: Math.min(slots - started.size, slots / 2 - fromQueues),
+    });
+  }));
 
-test('a failing subscription gets no second attempt while one is under way', () => {
-  fc.assert(
-    fc.property(steps, (order) => {
-      // Attempts under way when it began to fail may end; none are added.
-      const atMost = new Map<string, number>();
-      play(order, ({ scheduler, started }) => {
-        for (let id = 1; id <= subscriptions; id++) {
-          const key = { company_id: companyOf(id), subscription_id: id };
-          const name = queueName(key);
-          const count = [...started.values()].filter((job) => job.subscription_id === id).length;
-          if (scheduler.failuresOf(key) < failuresUntilProbing) atMost.delete(name);
-          else {
-            const allowed = Math.max(1, atMost.get(name) ?? count);
-            expect(count).toBeLessThanOrEqual(allowed);
-            atMost.set(name, Math.min(allowed, Math.max(1, count)));
-            expect(scheduler.share([{ ...key, url: '' }])[0]).toBeLessThanOrEqual(Math.max(0, 1 - count));
-          }
+test('a failing subscription gets no second attempt while one is under way', () =>
+  always(() => {
+    // Attempts under way when it began to fail may end; none are added.
+    const atMost = new Map<string, number>();
+    return ({ scheduler, health, started }) => {
+      for (let id = 1; id <= subscriptions; id++) {
+        const key = { company_id: companyOf(id), subscription_id: id };
+        const name = queueName(key);
+        const count = [...started.values()].filter(({ delivery }) => delivery.subscription_id === id).length;
+        if (health.failuresOf(key) < failuresUntilProbing) atMost.delete(name);
+        else {
+          const allowed = Math.max(1, atMost.get(name) ?? count);
+          expect(count).toBeLessThanOrEqual(allowed);
+          atMost.set(name, Math.min(allowed, Math.max(1, count)));
+          expect(scheduler.queues.allot([{ ...key, url: '' }])[0]).toBeLessThanOrEqual(
+            Math.max(0, 1 - count),
+          );
         }
-      });
-    }),
-    { numRuns: 200 },
-  );
-});
+      }
+    };
+  }));
 
 test('at the end nothing waits, and the drain ends with the last attempt', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (order) => {
-      const { scheduler, started, offered, ended, returned } = play(order, () => {});
+      const { scheduler, started, offered, ended, returned } = await play(order, () => {});
       let isOver = false;
       const drained = scheduler.drain().then(() => {
         isOver = true;
       });
-      expect(scheduler.waiting()).toBe(0);
-      for (const job of [...started.values()]) {
-        await Promise.resolve();
+      expect(scheduler.counts().waiting).toBe(0);
+      for (const attempt of [...started.values()]) {
+        await undefined;
         expect(isOver).toBe(false);
-        scheduler.ended(job, true);
+        attempt.end(true);
       }
       await drained;
-      expect(scheduler.inFlight()).toBe(0);
+      expect(scheduler.counts().inFlight).toBe(0);
       expect(started.size + ended.size + returned.size).toBe(offered.size);
     }),
     { numRuns: 100 },

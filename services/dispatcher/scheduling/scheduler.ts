@@ -1,42 +1,44 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import { type Job, type QueueKey, queueName, type Target } from '../job.ts';
+import { createInFlight, type Metrics } from '@causeway/runtime';
+import type { Attempts } from '../attempt/attempts.ts';
+import { type Delivery, type QueueKey, queueName, type Target } from '../delivery.ts';
+import type { Health } from '../health.ts';
+import { dispatcherMetrics } from '../metrics.ts';
+import type { Recorder } from '../record/recorder.ts';
+import { createSignal } from '../signal.ts';
 import { createHosts, createShares } from './shares.ts';
 
-/** Decides when to attempt a taken delivery, so that no receiver and no company delays another. */
+/** The second stage: decides when to attempt a taken delivery, so that no receiver and no company delays another. */
 export interface Scheduler {
   /** Starts it now or soon, or gives it back if it cannot start within a second. */
-  offer(job: Job): void;
-  /** True if a first attempt would be given back at once, or must not overtake a backlog. */
-  isClosed(key: QueueKey): boolean;
-  /** Call it when an attempt has ended, by an answer or a failure. */
-  ended(job: Job, succeeded: boolean): void;
-  /** Call it when a started attempt sent nothing, which says nothing about the receiver. */
-  abandoned(job: Job): void;
-  /** Sets the consecutive failures of a queue. While it is failing, nothing waits for it here. */
-  setFailures(key: QueueKey, failures: number): void;
-  /** As `setFailures`, but never lowers them: results that are not recorded yet may count for more. */
-  raiseFailures(key: QueueKey, failures: number): void;
-  /** The known consecutive failures. Above zero, a success must reset them. */
-  failuresOf(key: QueueKey): number;
+  offer(delivery: Delivery): void;
   /** How many attempts may start, in total and from queues. */
   free(): { readonly slots: number; readonly queueSlots: number };
-  /**
-   * How many deliveries to take from each of these queues now, in their order. Companies take turns, and so do the
-   * subscriptions of each, while there is room.
-   */
-  share(targets: readonly Queued[]): readonly number[];
-  /** Notes that more is due in this queue than could be taken. It is not worth another look until `onRoom`. */
-  wanted(target: Queued): void;
-  /** Companies that may not take more now, and wanted queues of other companies that have no room. */
-  full(): { readonly companies: readonly number[]; readonly queues: readonly QueueKey[] };
-  inFlight(): number;
-  waiting(): number;
+  /** Sent when an attempt has ended. */
+  readonly onFree: (listener: () => void) => void;
+  readonly queues: QueueRoom;
+  counts(): { readonly inFlight: number; readonly waiting: number };
   /** Gives back everything that waits and resolves when nothing is in flight. */
   drain(): Promise<void>;
 }
 
+/** Divides the room for attempts from queues. */
+export interface QueueRoom {
+  /**
+   * How many deliveries to take from each of these queues now, in their order. Companies take turns, and so do the
+   * subscriptions of each, while there is room.
+   */
+  allot(targets: readonly QueueTarget[]): readonly number[];
+  /** Notes that more is due in this queue than could be taken. It is not worth another look until `onRoom`. */
+  markBacklogged(target: QueueTarget): void;
+  /** Companies that may not take more now, and backlogged queues of other companies that have no room. */
+  saturated(): { readonly companies: readonly number[]; readonly queues: readonly QueueKey[] };
+  /** Sent when a backlogged queue has room again. */
+  readonly onRoom: (listener: () => void) => void;
+}
+
 /** A queue and the URL of its subscription. */
-export type Queued = QueueKey & Pick<Target, 'url'>;
+export type QueueTarget = QueueKey & Pick<Target, 'url'>;
 
 /**
  * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host (see
@@ -52,22 +54,24 @@ export type Queued = QueueKey & Pick<Target, 'url'>;
  * part of the slots, so that retries leave room for first attempts.
  */
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
-  const { start, giveBack, onRoom, nowMs, maxWaitMs = 1_000 } = options;
+  const { attempts, recorder, health, metrics, nowMs, maxWaitMs = 1_000 } = options;
   const slots = createShares(options.slots);
   const queueSlots = createShares(Math.max(1, Math.floor(options.slots / 2)));
   const hosts = createHosts(options.maxPerHost ?? options.slots);
   const places = createShares(maxWaiting);
   const bytes = createShares(maxWaitingBytes);
-  const states = new Map<string, State>();
+  const states = new Map<string, SubscriptionState>();
   /** By company, the subscriptions with waiting deliveries. The next turn is at the front. */
-  const turns = new Map<number, Set<State>>();
-  const full = new Set<State>();
+  const turns = new Map<number, Set<SubscriptionState>>();
+  const backlogged = new Set<SubscriptionState>();
+  const inFlight = createInFlight();
+  const freed = createSignal();
+  const room = createSignal();
   let draining = false;
   let lateTimer: NodeJS.Timeout | undefined;
   let roomTimer: NodeJS.Timeout | undefined;
-  let idle: (() => void) | undefined;
 
-  const stateOf = (key: QueueKey): State => {
+  const stateOf = (key: QueueKey): SubscriptionState => {
     const name = queueName(key);
     let state = states.get(name);
     if (!state) {
@@ -76,7 +80,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
         key,
         concurrency: firstConcurrency,
         inFlight: 0,
-        failures: 0,
+        failures: health.failuresOf(key),
         answeredMs: nowMs(),
         url: '',
         waiting: [],
@@ -87,60 +91,71 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
   const forgetIdle = (): void => {
     for (const [name, state] of states)
-      if (state.inFlight === 0 && state.waiting.length === 0 && state.failures === 0 && !full.has(state))
-        states.delete(name);
+      if (state.inFlight === 0 && state.waiting.length === 0 && !backlogged.has(state)) states.delete(name);
   };
 
-  const isSilent = (state: State): boolean =>
+  const isSilent = (state: SubscriptionState): boolean =>
     state.inFlight > 0 && nowMs() - state.answeredMs > silentAfterMs;
-  const concurrencyOf = (state: State): number => {
-    if (state.failures >= failuresUntilProbing) return 1;
+  const isFailing = ({ failures }: SubscriptionState): boolean => failures >= failuresUntilProbing;
+  const concurrencyOf = (state: SubscriptionState): number => {
+    if (isFailing(state)) return 1;
     return isSilent(state) ? Math.min(state.concurrency, firstConcurrency) : state.concurrency;
   };
-  const roomOf = (state: State): number => concurrencyOf(state) - state.inFlight;
-  const sharesOf = (companyId: number, source: Job['source'], url: string): boolean =>
+  const roomOf = (state: SubscriptionState): number => concurrencyOf(state) - state.inFlight;
+  const sharesOf = (companyId: number, source: Delivery['source'], url: string): boolean =>
     slots.mayTake(companyId) &&
     (source === 'first' || queueSlots.mayTake(companyId)) &&
     hosts.mayTake(companyId, url);
-  const mayStart = (job: Job, state: State): boolean =>
-    roomOf(state) > 0 && sharesOf(job.company_id, job.source, job.target.url);
+  const mayStart = (delivery: Delivery, state: SubscriptionState): boolean =>
+    roomOf(state) > 0 && sharesOf(delivery.company_id, delivery.source, delivery.target.url);
 
-  const startNow = (job: Job, state: State): void => {
+  const start = (delivery: Delivery, state: SubscriptionState): void => {
+    const { company_id: companyId, source } = delivery;
+    const { url } = delivery.target;
     if (state.inFlight === 0) state.answeredMs = nowMs();
     state.inFlight++;
-    slots.take(job.company_id);
-    if (job.source === 'queue') queueSlots.take(job.company_id);
-    hosts.take(job.company_id, job.target.url);
-    start(job);
+    inFlight.begin();
+    slots.take(companyId);
+    if (source === 'queue') queueSlots.take(companyId);
+    hosts.take(companyId, url);
+    void attempts.make(delivery).then((succeeded) => {
+      state.inFlight--;
+      slots.giveBack(companyId);
+      if (source === 'queue') queueSlots.giveBack(companyId);
+      hosts.giveBack(companyId, url);
+      // An attempt that sent nothing says nothing about the receiver.
+      if (succeeded !== undefined) learn(delivery, state, succeeded);
+      after();
+      inFlight.end();
+      freed.send();
+    });
+  };
+  const learn = (delivery: Delivery, state: SubscriptionState, succeeded: boolean): void => {
+    state.answeredMs = nowMs();
+    state.concurrency = succeeded ? Math.min(state.concurrency + 1, maxConcurrency) : firstConcurrency;
+    // Counts the failure before it is recorded, so that no further attempts start meanwhile.
+    if (!succeeded && delivery.replay_id === 0) health.raise(delivery, health.failuresOf(delivery) + 1);
   };
 
-  const leave = (job: Job): State => {
-    const state = stateOf(job);
-    state.inFlight--;
-    slots.giveBack(job.company_id);
-    if (job.source === 'queue') queueSlots.giveBack(job.company_id);
-    hosts.giveBack(job.company_id, job.target.url);
-    return state;
-  };
-
-  const enqueue = (job: Job, state: State): void => {
-    state.waiting.push({ job, sinceMs: nowMs() });
-    const subscriptions = turns.get(job.company_id);
+  const enqueue = (delivery: Delivery, state: SubscriptionState): void => {
+    state.waiting.push({ delivery, sinceMs: nowMs() });
+    const subscriptions = turns.get(delivery.company_id);
     if (subscriptions) subscriptions.add(state);
-    else turns.set(job.company_id, new Set([state]));
-    places.take(job.company_id);
-    bytes.take(job.company_id, job.body.length);
+    else turns.set(delivery.company_id, new Set([state]));
+    places.take(delivery.company_id);
+    bytes.take(delivery.company_id, delivery.body.length);
+    watch();
   };
-  const takeWaiting = (state: State, count: number): readonly Job[] => {
-    const jobs = state.waiting.splice(0, count).map(({ job }) => job);
-    for (const job of jobs) {
-      places.giveBack(job.company_id);
-      bytes.giveBack(job.company_id, job.body.length);
+  const takeWaiting = (state: SubscriptionState, count: number): readonly Delivery[] => {
+    const taken = state.waiting.splice(0, count).map(({ delivery }) => delivery);
+    for (const { company_id, body } of taken) {
+      places.giveBack(company_id);
+      bytes.giveBack(company_id, body.length);
     }
     const subscriptions = turns.get(state.key.company_id);
     if (state.waiting.length === 0 && subscriptions?.delete(state) && subscriptions.size === 0)
       turns.delete(state.key.company_id);
-    return jobs;
+    return taken;
   };
 
   /** Starts waiting deliveries in the freed slots. Each company and subscription then moves to the end. */
@@ -148,100 +163,74 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     for (const [companyId, subscriptions] of turns) {
       if (slots.free() === 0) return;
       if (!slots.mayTake(companyId)) continue;
-      const next = [...subscriptions].find((state) => mayStart(state.waiting[0]!.job, state));
+      const next = [...subscriptions].find((state) => mayStart(state.waiting[0]!.delivery, state));
       if (!next) continue;
-      const [job] = takeWaiting(next, 1);
+      const [delivery] = takeWaiting(next, 1);
       if (subscriptions.delete(next)) subscriptions.add(next);
       if (turns.delete(companyId)) turns.set(companyId, subscriptions);
-      startNow(job!, next);
+      start(delivery!, next);
     }
   };
 
-  const hasRoom = (state: State): boolean =>
+  const hasRoom = (state: SubscriptionState): boolean =>
     roomOf(state) >= Math.ceil(concurrencyOf(state) / 2) &&
     sharesOf(state.key.company_id, 'queue', state.url);
   const reportRoom = (): void => {
     roomTimer = undefined;
-    const before = full.size;
-    for (const state of full) if (hasRoom(state)) full.delete(state);
-    if (full.size < before) onRoom();
+    const before = backlogged.size;
+    for (const state of backlogged) if (hasRoom(state)) backlogged.delete(state);
+    if (backlogged.size < before) room.send();
   };
   /** Other subscriptions may have room now too, if their company or host was the limit. */
   const after = (): void => {
     startWaiting();
-    if (full.size > 0 && !draining) roomTimer ??= setTimeout(reportRoom, reportRoomEveryMs).unref();
-    if (slots.taken() === 0) idle?.();
+    if (backlogged.size > 0 && !draining) roomTimer ??= setTimeout(reportRoom, reportRoomEveryMs).unref();
   };
 
-  const empty = (state: State): void => {
-    const jobs = takeWaiting(state, state.waiting.length);
-    if (jobs.length > 0) giveBack(jobs);
+  const empty = (state: SubscriptionState): void => {
+    const waiting = takeWaiting(state, state.waiting.length);
+    if (waiting.length > 0) recorder.giveBack(waiting);
   };
 
   const giveBackLate = (): void => {
     lateTimer = undefined;
-    const late: Job[] = [];
+    const late: Delivery[] = [];
     const before = nowMs() - maxWaitMs;
     for (const state of [...turns.values()].flatMap((subscriptions) => [...subscriptions])) {
       const keep = state.waiting.findIndex(({ sinceMs }) => sinceMs > before);
       late.push(...takeWaiting(state, keep === -1 ? state.waiting.length : keep));
     }
-    if (late.length > 0) giveBack(late);
+    if (late.length > 0) recorder.giveBack(late);
     watch();
   };
   const watch = (): void => {
     if (turns.size > 0) lateTimer ??= setTimeout(giveBackLate, Math.ceil(maxWaitMs / 4)).unref();
   };
 
-  const failuresOf = (key: QueueKey): number => states.get(queueName(key))?.failures ?? 0;
-  const setFailures = (key: QueueKey, failures: number): void => {
-    if (failures === 0 && !states.has(queueName(key))) return;
-    const state = stateOf(key);
-    state.failures = failures;
-    if (failures >= failuresUntilProbing) empty(state);
-    else if (full.has(state)) after();
-  };
-
-  const closedTo = (state: State): boolean =>
+  const closedTo = (state: SubscriptionState): boolean =>
     isSilent(state)
       ? roomOf(state) <= 0
-      : state.failures >= failuresUntilProbing || state.waiting.length >= maxWaitingPerSubscription;
+      : isFailing(state) || state.waiting.length >= maxWaitingPerSubscription;
+  /** A first attempt must not overtake a backlog. */
+  const isClosed = (delivery: Delivery, state: SubscriptionState): boolean =>
+    delivery.source === 'first' && (backlogged.has(state) || closedTo(state));
 
-  return {
-    isClosed: (key) => {
-      const state = states.get(queueName(key));
-      return state !== undefined && (full.has(state) || closedTo(state));
-    },
-    offer: (job) => {
-      const state = stateOf(job);
-      if (draining) return giveBack([job]);
-      if (state.waiting.length === 0 && mayStart(job, state)) return startNow(job, state);
-      const crowded = !places.mayTake(job.company_id) || !bytes.mayTake(job.company_id);
-      if (crowded || (closedTo(state) && !job.probe)) return giveBack([job]);
-      enqueue(job, state);
-      watch();
-    },
-    ended: (job, succeeded) => {
-      const state = leave(job);
-      state.answeredMs = nowMs();
-      state.concurrency = succeeded ? Math.min(state.concurrency + 1, maxConcurrency) : firstConcurrency;
-      // Counts the failure before it is recorded, so that no further attempts start meanwhile.
-      if (!succeeded && job.replay_id === 0 && ++state.failures >= failuresUntilProbing) empty(state);
-      after();
-    },
-    abandoned: (job) => {
-      leave(job);
-      after();
-    },
-    setFailures,
-    raiseFailures: (key, failures) => {
-      if (failures > failuresOf(key)) setFailures(key, failures);
-    },
-    failuresOf,
-    free: () => ({ slots: slots.free(), queueSlots: Math.min(slots.free(), queueSlots.free()) }),
-    share: (targets) => {
+  health.onChange((key, failures) => {
+    const state = states.get(queueName(key));
+    if (!state) return;
+    state.failures = failures;
+    if (isFailing(state)) empty(state);
+    else if (backlogged.has(state)) after();
+  });
+  metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, inFlight.count);
+  metrics.gauge(dispatcherMetrics.dispatcher_slots, () => options.slots);
+  metrics.gauge(dispatcherMetrics.dispatcher_waiting, places.taken);
+
+  const queues: QueueRoom = {
+    onRoom: room.on,
+    allot: (targets) => {
       const counts = targets.map(() => 0);
-      const reserved: Queued[] = [];
+      const reserved: QueueTarget[] = [];
       const reserveOne = (at: number): boolean => {
         const target = targets[at]!;
         const state = stateOf(target);
@@ -271,25 +260,42 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       }
       return counts;
     },
-    wanted: (target) => {
+    markBacklogged: (target) => {
       const state = stateOf(target);
       state.url = target.url;
-      full.add(state);
+      backlogged.add(state);
       after();
     },
-    full: () => {
+    saturated: () => {
       const companies = [...new Set([...slots.full(), ...queueSlots.full()])];
-      const others = [...full].filter(({ key }) => !companies.includes(key.company_id));
+      const others = [...backlogged].filter(({ key }) => !companies.includes(key.company_id));
       return { companies, queues: others.map(({ key }) => key) };
     },
-    inFlight: slots.taken,
-    waiting: places.taken,
+  };
+
+  return {
+    queues,
+    onFree: freed.on,
+    counts: () => ({ inFlight: inFlight.count(), waiting: places.taken() }),
+    offer: (delivery) => {
+      const state = stateOf(delivery);
+      if (draining || isClosed(delivery, state)) return recorder.giveBack([delivery]);
+      if (state.waiting.length === 0 && mayStart(delivery, state)) return start(delivery, state);
+      const { company_id, probe } = delivery;
+      const crowded = !places.mayTake(company_id) || !bytes.mayTake(company_id);
+      if (crowded || (closedTo(state) && !probe)) recorder.giveBack([delivery]);
+      else enqueue(delivery, state);
+    },
+    free: () =>
+      attempts.mayBegin()
+        ? { slots: slots.free(), queueSlots: Math.min(slots.free(), queueSlots.free()) }
+        : { slots: 0, queueSlots: 0 },
     drain: async () => {
       draining = true;
       clearTimeout(lateTimer);
       clearTimeout(roomTimer);
       for (const subscriptions of [...turns.values()]) for (const state of [...subscriptions]) empty(state);
-      if (slots.taken() > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await inFlight.idle();
     },
   };
 };
@@ -302,7 +308,7 @@ const maxWaitingPerSubscription = 32;
 const maxWaiting = 1_024;
 const maxWaitingBytes = 2 ** 25;
 const maxStates = 10_000;
-/** Each run checks all full queues, and one look at due queues makes up for all attempts that ended since. */
+/** Each run checks all backlogged queues, and one look at due queues makes up for all attempts that ended since. */
 const reportRoomEveryMs = 25;
 
 export interface SchedulerOptions {
@@ -310,27 +316,29 @@ export interface SchedulerOptions {
   readonly slots: number;
   /** Attempts in flight to one host; the number of slots by default. */
   readonly maxPerHost?: number | undefined;
-  readonly start: (job: Job) => void;
-  /** Makes them due in their rows again. */
-  readonly giveBack: (jobs: readonly Job[]) => void;
-  readonly onRoom: () => void;
+  readonly attempts: Attempts;
+  readonly recorder: Pick<Recorder, 'giveBack'>;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** A monotonic clock. */
   readonly nowMs: () => number;
+  /** How long a delivery may wait here. */
   readonly maxWaitMs?: number;
 }
 
-interface State {
+interface SubscriptionState {
   readonly key: QueueKey;
   concurrency: number;
   inFlight: number;
   failures: number;
   /** When it last answered, or when its first open attempt began. */
   answeredMs: number;
-  /** The URL of its subscription, once it was wanted. */
+  /** The URL of its subscription, once it was backlogged. */
   url: string;
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingDelivery[];
 }
 
-interface Waiting {
-  readonly job: Job;
+interface WaitingDelivery {
+  readonly delivery: Delivery;
   readonly sinceMs: number;
 }

@@ -1,56 +1,79 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { noMetrics } from '@causeway/runtime';
 import { describe, expect, test } from 'vitest';
-import type { Job } from '../job.ts';
+import type { Delivery, LeasedDelivery } from '../delivery.ts';
+import { createHealth, type Health } from '../health.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 let lastEvent = 0;
-const jobOf = (subscription_id: number, more: Partial<Job> = {}): Job =>
+const deliveryOf = (subscription_id: number, more: Partial<Delivery> = {}): Delivery =>
   ({
     company_id: 1,
     subscription_id,
     event_id: ++lastEvent,
+    replay_id: 0,
     source: 'first',
     probe: false,
     body: Buffer.alloc(9),
     target: { url: 'https://hooks.example.com/' },
     ...more,
-  }) as Job;
+  }) as Delivery;
 
 interface World {
   readonly scheduler: Scheduler;
+  readonly health: Health;
   /** In flight, the oldest first. */
-  readonly started: Job[];
-  readonly returned: Job[];
+  readonly started: Delivery[];
+  readonly returned: LeasedDelivery[];
   clockMs: number;
   rooms: number;
+  waiting(): number;
   /** Ends the oldest attempt of a subscription. */
-  end(subscription_id: number, succeeded?: boolean): void;
+  end(subscription_id: number, succeeded?: boolean): Promise<void>;
 }
 
 const openScheduler = (options: Partial<SchedulerOptions> = {}): World => {
+  const ends = new Map<Delivery, (succeeded: boolean) => void>();
+  const health = createHealth();
   const world: World = {
     scheduler: createScheduler({
       slots: 512,
-      start: (job) => void world.started.push(job),
-      giveBack: (jobs) => void world.returned.push(...jobs),
-      onRoom: () => void world.rooms++,
+      attempts: {
+        mayBegin: () => true,
+        make: (delivery) => {
+          world.started.push(delivery);
+          return new Promise((resolve) => ends.set(delivery, resolve));
+        },
+      },
+      recorder: { giveBack: (deliveries) => void world.returned.push(...deliveries) },
+      health,
+      metrics: noMetrics,
       nowMs: () => world.clockMs,
       ...options,
     }),
+    health,
     started: [],
     returned: [],
     clockMs: 1_000_000,
     rooms: 0,
-    end: (subscription_id, succeeded = true) => {
-      const at = world.started.findIndex((job) => job.subscription_id === subscription_id);
-      const [job] = world.started.splice(at, 1);
-      world.scheduler.ended(job!, succeeded);
+    waiting: () => world.scheduler.counts().waiting,
+    end: async (subscription_id, succeeded = true) => {
+      const at = world.started.findIndex((delivery) => delivery.subscription_id === subscription_id);
+      const [delivery] = world.started.splice(at, 1);
+      ends.get(delivery!)!(succeeded);
+      await undefined;
     },
   };
+  world.scheduler.queues.onRoom(() => void world.rooms++);
   return world;
 };
-const offer = ({ scheduler }: World, count: number, subscription_id: number, more: Partial<Job> = {}) => {
-  for (let at = 0; at < count; at++) scheduler.offer(jobOf(subscription_id, more));
+const offer = (
+  { scheduler }: World,
+  count: number,
+  subscription_id: number,
+  more: Partial<Delivery> = {},
+) => {
+  for (let at = 0; at < count; at++) scheduler.offer(deliveryOf(subscription_id, more));
 };
 const queued = (subscription_id: number, company_id = 1) => ({
   company_id,
@@ -58,40 +81,40 @@ const queued = (subscription_id: number, company_id = 1) => ({
   url: 'https://hooks.example.com/',
 });
 const roomFor = ({ scheduler }: World, subscription_id: number) =>
-  scheduler.share([queued(subscription_id)])[0];
+  scheduler.queues.allot([queued(subscription_id)])[0];
 const inFlight = ({ started }: World, subscription_id: number) =>
-  started.filter((job) => job.subscription_id === subscription_id).length;
+  started.filter((delivery) => delivery.subscription_id === subscription_id).length;
 
-test('the concurrency begins at four, grows by one with each success up to 64, and falls back with a failure', () => {
+test('the concurrency begins at four, grows by one with each success up to 64, and falls back with a failure', async () => {
   const world = openScheduler();
   offer(world, 10, 1);
   expect(inFlight(world, 1)).toBe(4);
-  world.end(1);
+  await world.end(1);
   expect(inFlight(world, 1)).toBe(5);
   for (let round = 0; round < 200; round++) {
     offer(world, 2, 1);
-    world.end(1);
+    await world.end(1);
   }
   expect(inFlight(world, 1)).toBe(64);
-  world.end(1, false);
+  await world.end(1, false);
   expect(inFlight(world, 1)).toBe(63);
-  while (inFlight(world, 1) > 4) world.end(1, false);
-  world.scheduler.offer(jobOf(1));
+  while (inFlight(world, 1) > 4) await world.end(1, false);
+  world.scheduler.offer(deliveryOf(1));
   expect(inFlight(world, 1)).toBe(4);
 });
 
-test('a receiver that goes silent gets no more than the first concurrency, however large its own was', () => {
+test('a receiver that goes silent gets no more than the first concurrency, however large its own was', async () => {
   const world = openScheduler();
   for (let round = 0; round < 40; round++) {
     offer(world, 1, 1);
-    world.end(1);
+    await world.end(1);
   }
   offer(world, 3, 1);
   world.clockMs += 1_001;
   offer(world, 30, 1);
   expect(inFlight(world, 1)).toBe(4);
   expect(world.returned).toHaveLength(29);
-  world.end(1);
+  await world.end(1);
   offer(world, 30, 1);
   expect(inFlight(world, 1)).toBe(33);
 });
@@ -100,70 +123,73 @@ test('deliveries that wait too long are given back, and so are those that find n
   const world = openScheduler({ maxWaitMs: 40, nowMs: () => performance.now() });
   offer(world, 4 + 32 + 3, 1);
   expect(world.returned).toHaveLength(3);
-  expect(world.scheduler.waiting()).toBe(32);
+  expect(world.waiting()).toBe(32);
   await sleep(100);
   expect(world.returned).toHaveLength(35);
-  expect(world.scheduler.waiting()).toBe(0);
+  expect(world.waiting()).toBe(0);
 });
 
-test('many hanging receivers leave slots, waiting places and turns to others', () => {
+test('many hanging receivers leave slots, waiting places and turns to others', async () => {
   const world = openScheduler({ slots: 64 });
   for (let hanging = 100; hanging < 110; hanging++) offer(world, 100, hanging, { company_id: hanging });
   expect(world.started).toHaveLength(40);
   offer(world, 10, 1);
   expect(inFlight(world, 1)).toBe(4);
-  for (let round = 0; round < 6; round++) world.end(1);
+  for (let round = 0; round < 6; round++) await world.end(1);
   expect(inFlight(world, 1)).toBe(4);
 });
 
-test('attempts from queues leave half of the slots to first attempts', () => {
+test('attempts from queues leave half of the slots to first attempts', async () => {
   const world = openScheduler({ slots: 16 });
   for (let queue = 100; queue < 120; queue++) offer(world, 1, queue, { company_id: queue, source: 'queue' });
   expect(world.started).toHaveLength(8);
   expect(world.scheduler.free()).toEqual({ slots: 8, queueSlots: 0 });
   for (const company_id of [1, 2, 3, 4, 5, 6, 7, 8]) offer(world, 1, company_id, { company_id });
   expect(world.started).toHaveLength(16);
-  world.end(1);
+  await world.end(1);
   expect(world.scheduler.free()).toEqual({ slots: 1, queueSlots: 0 });
-  world.end(100);
+  await world.end(100);
   expect(inFlight(world, 108)).toBe(1);
 });
 
-test('subscriptions that wait take turns', () => {
+test('subscriptions that wait take turns', async () => {
   const world = openScheduler({ slots: 2 });
   offer(world, 2, 1);
   for (const subscription of [2, 3]) offer(world, 3, subscription);
   const order: number[] = [];
   while (world.started.length > 0) {
-    const [job] = world.started;
-    order.push(job!.subscription_id);
-    world.end(job!.subscription_id);
+    const [delivery] = world.started;
+    order.push(delivery!.subscription_id);
+    await world.end(delivery!.subscription_id);
   }
   expect(order).toEqual([1, 1, 2, 3, 2, 3, 2, 3]);
 });
 
 test('a recorded count of failures never lowers the known one: results that are not recorded yet may count for more', () => {
-  const { scheduler } = openScheduler();
-  scheduler.raiseFailures(jobOf(1), 3);
-  expect(scheduler.failuresOf(jobOf(1))).toBe(3);
-  scheduler.setFailures(jobOf(1), 5);
-  for (const recorded of [0, 4]) scheduler.raiseFailures(jobOf(1), recorded);
-  expect([scheduler.failuresOf(jobOf(1)), scheduler.isClosed(jobOf(1))]).toEqual([5, true]);
-  scheduler.setFailures(jobOf(1), 0);
-  expect(scheduler.isClosed(jobOf(1))).toBe(false);
+  const world = openScheduler();
+  const { health, returned } = world;
+  health.raise(deliveryOf(1), 3);
+  expect(health.failuresOf(deliveryOf(1))).toBe(3);
+  health.set(deliveryOf(1), 5);
+  for (const recorded of [0, 4]) health.raise(deliveryOf(1), recorded);
+  offer(world, 1, 1);
+  expect([health.failuresOf(deliveryOf(1)), returned.length]).toEqual([5, 1]);
+  health.set(deliveryOf(1), 0);
+  offer(world, 1, 1);
+  expect([inFlight(world, 1), returned.length]).toEqual([1, 1]);
 });
 
-test('a failing subscription has no waiting deliveries, and room for one attempt at a time', () => {
+test('a failing subscription has no waiting deliveries, and room for one attempt at a time', async () => {
   const world = openScheduler();
   offer(world, 8, 1);
-  world.scheduler.setFailures(jobOf(1), 5);
+  world.health.set(deliveryOf(1), 5);
   expect(world.returned).toHaveLength(4);
   offer(world, 1, 1);
   expect(world.returned).toHaveLength(5);
   expect(roomFor(world, 1)).toBe(0);
-  for (let round = 0; round < 4; round++) world.end(1, false);
+  for (let round = 0; round < 4; round++) await world.end(1, false);
   expect(roomFor(world, 1)).toBe(1);
-  offer(world, 1, 1, { probe: true });
+  offer(world, 1, 1, { source: 'queue', probe: true });
   expect(inFlight(world, 1)).toBe(1);
   expect(roomFor(world, 1)).toBe(0);
 });
@@ -171,15 +197,15 @@ test('a failing subscription has no waiting deliveries, and room for one attempt
 test('a queue with more deliveries is read again when half of its concurrency is free', async () => {
   const world = openScheduler();
   offer(world, 4, 1);
-  world.scheduler.wanted(queued(1));
-  expect(world.scheduler.full().queues).toHaveLength(1);
-  world.end(1, false);
+  world.scheduler.queues.markBacklogged(queued(1));
+  expect(world.scheduler.queues.saturated().queues).toHaveLength(1);
+  await world.end(1, false);
   await sleep(100);
   expect(world.rooms).toBe(0);
-  world.end(1, false);
+  await world.end(1, false);
   await expect.poll(() => world.rooms).toBe(1);
-  expect(world.scheduler.full()).toEqual({ companies: [], queues: [] });
-  world.scheduler.wanted(queued(2));
+  expect(world.scheduler.queues.saturated()).toEqual({ companies: [], queues: [] });
+  world.scheduler.queues.markBacklogged(queued(2));
   await expect.poll(() => world.rooms).toBe(2);
 });
 
@@ -196,12 +222,12 @@ test('a drain gives back waiting deliveries, accepts no more, and ends with the 
   for (let left = 4; left > 0; left--) {
     await sleep(0);
     expect(drained).toBe(false);
-    world.end(1);
+    await world.end(1);
   }
   await draining;
 });
 
-describe('one company with 950 slow subscriptions', () => {
+describe('one company with 950 slow subscriptions', async () => {
   const slow = Array.from({ length: 950 }, (_, at) => 1_000 + at);
 
   test('gets half of the slots, and another company’s attempts of either kind begin at once', () => {
@@ -210,21 +236,21 @@ describe('one company with 950 slow subscriptions', () => {
     expect(world.started).toHaveLength(16);
     for (const id of slow) offer(world, 2, id);
     expect(world.started).toHaveLength(32);
-    expect(world.scheduler.waiting()).toBeLessThanOrEqual(512);
+    expect(world.waiting()).toBeLessThanOrEqual(512);
     offer(world, 1, 1, { company_id: 2 });
     offer(world, 1, 2, { company_id: 2, source: 'queue' });
     expect([inFlight(world, 1), inFlight(world, 2)]).toEqual([1, 1]);
   });
 
-  test('does not take waiting places or turns from others', () => {
+  test('does not take waiting places or turns from others', async () => {
     const world = openScheduler({ slots: 8 });
     for (const id of slow) offer(world, 2, id);
     for (const company_id of [2, 3, 4]) offer(world, 3, company_id, { company_id });
     const order: number[] = [];
-    while (world.scheduler.waiting() > 450) {
-      const [job] = world.started;
-      order.push(job!.company_id);
-      world.end(job!.subscription_id);
+    while (world.waiting() > 450) {
+      const [delivery] = world.started;
+      order.push(delivery!.company_id);
+      await world.end(delivery!.subscription_id);
     }
     // All of the small companies are done when the large one has had about as many attempts.
     expect(order.slice(0, 24).filter((company) => company > 1)).toHaveLength(9);
@@ -233,7 +259,7 @@ describe('one company with 950 slow subscriptions', () => {
   test('gets no more than its share of the due queues that are read, after one for each company', () => {
     const world = openScheduler({ slots: 64 });
     const others = [2, 3].map((company_id) => queued(company_id, company_id));
-    const counts = world.scheduler.share([...slow.slice(0, 62).map((id) => queued(id)), ...others]);
+    const counts = world.scheduler.queues.allot([...slow.slice(0, 62).map((id) => queued(id)), ...others]);
     expect(counts.slice(-2)).toEqual([4, 4]);
     const large = counts.slice(0, -2);
     expect(large.reduce((sum, count) => sum + count, 0)).toBe(12);
@@ -246,27 +272,27 @@ describe('one company with 950 slow subscriptions', () => {
   test('is skipped while it has its share, and its queues are read again when it has less', async () => {
     const world = openScheduler({ slots: 16 });
     for (const id of slow.slice(0, 4)) offer(world, 1, id, { source: 'queue' });
-    for (const id of slow) world.scheduler.wanted(queued(id));
-    expect(world.scheduler.full()).toEqual({ companies: [1], queues: [] });
+    for (const id of slow) world.scheduler.queues.markBacklogged(queued(id));
+    expect(world.scheduler.queues.saturated()).toEqual({ companies: [1], queues: [] });
     expect(world.rooms).toBe(0);
-    for (const id of slow.slice(0, 4)) world.end(id);
+    for (const id of slow.slice(0, 4)) await world.end(id);
     await expect.poll(() => world.rooms).toBeGreaterThan(0);
-    await expect.poll(() => world.scheduler.full()).toEqual({ companies: [], queues: [] });
+    await expect.poll(() => world.scheduler.queues.saturated()).toEqual({ companies: [], queues: [] });
   });
 });
 
-describe('a host', () => {
-  const to = (url: string) => ({ target: { url } as Job['target'] });
+describe('a host', async () => {
+  const to = (url: string) => ({ target: { url } as Delivery['target'] });
   const shared = to('https://shared.example/a');
 
-  test('gets a limited number of concurrent attempts over all subscriptions and ports, without effect on others', () => {
+  test('gets a limited number of concurrent attempts over all subscriptions and ports, without effect on others', async () => {
     const world = openScheduler({ slots: 512, maxPerHost: 8 });
     for (let company_id = 1; company_id <= 40; company_id++)
       offer(world, 4, company_id, { company_id, ...to(`https://SHARED.example:${400 + company_id}/`) });
     expect(world.started).toHaveLength(8);
     offer(world, 4, 99, { company_id: 1, ...to('https://other.example/') });
     expect(inFlight(world, 99)).toBe(4);
-    world.end(world.started[0]!.subscription_id);
+    await world.end(world.started[0]!.subscription_id);
     expect(world.started.filter(({ subscription_id }) => subscription_id !== 99)).toHaveLength(8);
   });
 
@@ -278,7 +304,7 @@ describe('a host', () => {
     expect(inFlight(world, 1)).toBe(1);
     const url = shared.target.url;
     expect(
-      world.scheduler.share([
+      world.scheduler.queues.allot([
         { ...queued(7), url },
         { ...queued(8, 3), url },
       ]),

@@ -1,7 +1,7 @@
 import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
 import { createBatch, type KeyRing, type Metrics } from '@causeway/runtime';
 import { Piscina } from 'piscina';
-import type { Target } from '../job.ts';
+import type { Target } from '../delivery.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
 /** Signs attempts with the current time, right before they are sent. */

@@ -7,6 +7,7 @@ import {
 import {
   acrossTenants,
   type Bus,
+  createInFlight,
   type Database,
   isRequest,
   type Log,
@@ -14,17 +15,17 @@ import {
   tracedAnswer,
   transaction,
 } from '@causeway/runtime';
-import { tracedPost } from '../attempt/tracing.ts';
+import { tracedPost } from '../attempt/attempts.ts';
+import { queueName } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
-import { queueName } from '../job.ts';
-import { endBackOff } from '../queues/queues.ts';
+import { endBackOff } from '../queue-rows.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-export interface TestDeliveries {
+interface TestDeliveries {
   /** Stops taking requests and resolves when all taken ones are answered. */
-  drain(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /**
@@ -34,15 +35,14 @@ export interface TestDeliveries {
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
-  let inFlight = 0;
-  let idle: (() => void) | undefined;
+  const inFlight = createInFlight();
 
   const answer = async (data: string): Promise<TestDeliveryAnswer> => {
-    if (inFlight > maxInFlight) return { error: 'too many test deliveries are under way' };
+    if (inFlight.count() > maxInFlight) return { error: 'too many test deliveries are under way' };
     try {
       return await deliver(options, JSON.parse(data) as TestDelivery);
     } catch (error) {
-      log.error({ error }, 'a test delivery failed');
+      log.error({ error }, 'test delivery failed');
       return {
         error:
           error instanceof CannotSign
@@ -56,20 +56,17 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
     queue: 'dispatchers',
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
-      inFlight++;
+      inFlight.begin();
       void tracedAnswer(tracer, message, { root: false }, async () => {
         message.respond(JSON.stringify(await answer(message.string())));
-      }).then(() => {
-        inFlight--;
-        if (inFlight === 0) idle?.();
-      });
+      }).then(() => inFlight.end());
     },
   });
   await bus.flush();
   return {
-    drain: async () => {
+    stop: async () => {
       subscription.unsubscribe();
-      if (inFlight > 0) await new Promise<void>((resolve) => (idle = resolve));
+      await inFlight.idle();
       await bus.flush();
     },
   };
@@ -102,7 +99,10 @@ const deliver = async (
   );
   if (result.errorClass === null && target.consecutive_failures >= failuresUntilProbing)
     await transaction(db, (trx) => endBackOff(trx, key, now())).catch((error: unknown) =>
-      log.warn({ error, companyId, subscriptionId }, 'the next probe keeps its time'),
+      log.warn(
+        { error, companyId, subscriptionId },
+        'ending the back-off failed; the next probe keeps its time',
+      ),
     );
   return {
     attempt: {
@@ -125,7 +125,7 @@ const deliver = async (
   };
 };
 
-export interface TestDeliveryOptions {
+interface TestDeliveryOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly signer: Signer;

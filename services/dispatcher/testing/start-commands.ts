@@ -1,10 +1,11 @@
 import type { ReplayRow, SubscriptionChangeRow } from '@causeway/deliveries';
 import { waitingDeliveriesQuota } from '@causeway/proto';
-import { type Bus, createLog, type Trx, transaction } from '@causeway/runtime';
+import { type Bus, createLog, noMetrics, type Trx, transaction } from '@causeway/runtime';
 import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
-import { applyChange, selectChange } from '../commands/apply-change.ts';
+import { applyChange } from '../commands/apply-change.ts';
 import { nextPage } from '../commands/replay-page.ts';
 import { serveCommands } from '../commands/serve-commands.ts';
+import { selectChange } from '../queue-rows.ts';
 import { correctHeld } from '../queues/recounts.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -31,10 +32,11 @@ export const startCommands = async (
     log,
     now,
     waitingQuota,
-    onQueueDue: () => {},
-    onReset: () => {},
+    poller: { wake: () => {} },
+    sharedHealth: { changed: () => {} },
+    metrics: noMetrics,
   });
-  cleanUp(() => commands.drain());
+  cleanUp(() => commands.stop());
   const interrupt = async (work: (trx: Trx<Tables>) => Promise<void>): Promise<void> => {
     const killed = new Error('killed');
     await transaction(db, async (trx) => {

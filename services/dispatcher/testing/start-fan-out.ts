@@ -14,7 +14,7 @@ export const startFanOut = (database: TestDatabase, waitingQuota = waitingDelive
     now: () => new Date(),
     waitingQuota,
     onMissed: () => {},
-    onWritten: () => {},
+    poller: { wake: () => {} },
   });
   cleanUp(() => fanOut.stop());
 };

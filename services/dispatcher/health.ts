@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { deliveryHealthSubject, failuresUntilProbing } from '@causeway/proto';
+import { type Bus, readNotice } from '@causeway/runtime';
+import { type QueueKey, queueName } from './delivery.ts';
+
+/**
+ * The consecutive failures of subscriptions, as far as this process knows: from its own attempts, the rows of queues and
+ * the other dispatchers. The exact count is in the row of the queue.
+ */
+export interface Health {
+  /** Above zero, a success must reset them. */
+  failuresOf(key: QueueKey): number;
+  set(key: QueueKey, failures: number): void;
+  /** As `set`, but never lowers them: results that are not recorded yet may count for more. */
+  raise(key: QueueKey, failures: number): void;
+  onChange(listener: (key: QueueKey, failures: number) => void): void;
+}
+
+export const createHealth = (): Health => {
+  const counts = new Map<string, number>();
+  const listeners: ((key: QueueKey, failures: number) => void)[] = [];
+  const failuresOf = (key: QueueKey): number => counts.get(queueName(key)) ?? 0;
+  const set = (key: QueueKey, failures: number): void => {
+    if (failures === failuresOf(key)) return;
+    if (failures === 0) counts.delete(queueName(key));
+    else counts.set(queueName(key), failures);
+    for (const listener of listeners) listener(key, failures);
+  };
+  return {
+    failuresOf,
+    set,
+    raise: (key, failures) => {
+      if (failures > failuresOf(key)) set(key, failures);
+    },
+    onChange: (listener) => void listeners.push(listener),
+  };
+};
+
+/** A change of a count that was committed. */
+export interface HealthChange extends QueueKey {
+  readonly before: number;
+  readonly failures: number;
+}
+
+/** Shares committed changes with the other dispatchers. */
+export interface SharedHealth {
+  changed(changes: readonly HealthChange[]): void;
+  stop(): void;
+}
+
+type Notice = readonly [companyId: number, subscriptionId: number, failures: number, sender: string];
+
+/**
+ * A success must reset a subscription's failures, so every dispatcher must know which have some. The message is best
+ * effort: a dispatcher that missed it learns of the failures from its own attempts, or when it reads the company again.
+ */
+export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
+  const own = randomUUID();
+  const subscription = bus.nc.subscribe(deliveryHealthSubject, {
+    callback: (error, message) => {
+      if (error) return;
+      for (const [company_id, subscription_id, failures, sender] of readNotice<Notice>(message) ?? [])
+        if (sender !== own) health.set({ company_id, subscription_id }, failures);
+    },
+  });
+  return {
+    changed: (changes) => {
+      for (const change of changes) health.set(change, change.failures);
+      const notices = changes
+        .filter(({ before, failures }) => stageOf(before) !== stageOf(failures))
+        .map((one): Notice => [one.company_id, one.subscription_id, one.failures, own]);
+      if (notices.length > 0 && bus.connected())
+        bus.nc.publish(deliveryHealthSubject, JSON.stringify(notices));
+    },
+    stop: () => subscription.unsubscribe(),
+  };
+};
+
+const stageOf = (failures: number): 'none' | 'some' | 'failing' =>
+  failures === 0 ? 'none' : failures < failuresUntilProbing ? 'some' : 'failing';

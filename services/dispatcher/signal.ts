@@ -1,0 +1,15 @@
+/** A notification without data, by which a stage reaches the stages before it without knowing them. */
+export interface Signal {
+  on(listener: () => void): void;
+  send(): void;
+}
+
+export const createSignal = (): Signal => {
+  const listeners: (() => void)[] = [];
+  return {
+    on: (listener) => void listeners.push(listener),
+    send: () => {
+      for (const listener of listeners) listener();
+    },
+  };
+};
