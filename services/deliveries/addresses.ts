@@ -1,13 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Why an address is blocked, or undefined if deliveries may go there. Only unicast addresses of the public internet
- * are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds). An IPv6 address must be in
- * 2000::/3, the only block that is assigned. IPv6 addresses that embed an IPv4 address (NAT64, 6to4, Teredo, ISATAP,
- * SIIT) are blocked even if that address is public, because a translator on the way decides where the packet ends.
- * IPv4-mapped addresses are the exception: the socket treats them as IPv4.
- *
- * @param address as text, without brackets.
+ * Why an address is blocked, or undefined if deliveries may go there. Only unicast addresses of the public
+ * internet are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds); of IPv6,
+ * those in 2000::/3, the only assigned block. IPv6 addresses that embed an IPv4 address (NAT64, 6to4, Teredo,
+ * ISATAP, SIIT) are blocked even if that address is public, because a translator on the way decides where the
+ * packet ends. The socket treats IPv4-mapped addresses as IPv4.
  * @returns words that fit after "resolves to". They never contain the address, which callers must not learn.
  */
 export const addressProblem = (address: string): string | undefined => {
@@ -26,11 +24,9 @@ export const addressProblem = (address: string): string | undefined => {
 };
 
 /**
- * Why a URL's host is blocked, or undefined if it may be resolved. The host is parsed as URL parsers do (WHATWG), so
- * that `2130706433`, `0x7f.1`, `１２７.0.0.1` and `127.0.0.1.` are all recognised as loopback. A name that passes may
- * still resolve to a blocked address: check each of its addresses with `addressProblem`.
- *
- * @param host with or without the brackets of IPv6, without a port.
+ * Why a URL's host is blocked, or undefined if it may be resolved. The host is parsed as URL parsers do
+ * (WHATWG), so that `2130706433`, `0x7f.1` and `127.0.0.1.` are recognised as loopback. A name that passes
+ * may still resolve to a blocked address.
  * @returns words that fit after "The host is".
  */
 export const hostProblem = (host: string): string | undefined => {
@@ -106,7 +102,6 @@ const forbidden6 = listsOf(ranges6, 'ipv6');
 const blocked = (lists: typeof forbidden4, address: string, family: Family): string | undefined =>
   lists.find(([, list]) => list.check(address, family))?.[0];
 
-/** The eight groups of a valid IPv6 address. */
 const groupsOf = (address: string): readonly number[] => {
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a, b, c, d] = bytes.map(Number) as [number, number, number, number];
@@ -134,13 +129,9 @@ const canonical = (host: string): string | undefined => {
   }
 };
 
-/** The ports that deliveries may go to. */
 export type DeliveryPorts = ReadonlySet<number> | 'any';
 
-/**
- * Ports of HTTPS: the standard one, and the usual one of a server that cannot have it. Other ports may belong to
- * services that mistake a request for a command.
- */
+/** Other ports may belong to services that mistake a request for a command. */
 const httpsPorts = [443, 8443];
 
 /** The configured ports. The default is `httpsPorts`, or any port if plain http or private addresses are allowed. */
@@ -149,15 +140,13 @@ export const deliveryPorts = (
   { allowHttp, allowPrivate }: { readonly allowHttp: boolean; readonly allowPrivate: boolean },
 ): DeliveryPorts => configured ?? (allowHttp || allowPrivate ? 'any' : new Set(httpsPorts));
 
-/** The port of an http or https URL. */
 export const portOf = ({ port, protocol }: URL): number => {
   if (port !== '') return Number(port);
   return protocol === 'http:' ? 80 : 443;
 };
 
 /**
- * Why deliveries may not go to a URL's port, or undefined if they may.
- * @returns words that fit after "The port is" or "the port is".
+ * Why deliveries may not go to a URL's port, in words that fit after "The port is"; undefined if they may.
  */
 export const portProblem = (url: URL, ports: DeliveryPorts): string | undefined => {
   const port = portOf(url);

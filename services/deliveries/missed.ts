@@ -1,11 +1,9 @@
 import { acrossTenants, type Log, type Metric, type Metrics, rowList } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 
-/** An event for a subscription whose delivery would wait, or is missed. */
 export interface WaitingEvent {
   readonly company_id: number;
   readonly subscription_id: number;
-  /** When the event was created. */
   readonly created_utc: Date;
 }
 
@@ -21,7 +19,7 @@ export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEve
   );
 };
 
-/** Counts events as missed no more, because they were attempted after all. */
+/** Takes back the counts of missed events that were attempted after all. */
 export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
   if (events.length === 0) return;
   const all = acrossTenants(db, 'a service counts missed events of many companies in one batch');
@@ -33,7 +31,7 @@ export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly Waitin
   const counted = new Set(rows.map(({ subscription_id }) => subscription_id));
   const known = counts.filter(([, subscription]) => counted.has(subscription));
   if (known.length === 0) return;
-  // An update: the rows are there, and locked.
+  // The rows exist and are locked, so nothing is inserted.
   await sql`
     INSERT INTO missed_events (company_id, subscription_id, missed, since_utc) VALUES ${rowList(known)}
     ON DUPLICATE KEY UPDATE missed = missed_events.missed - LEAST(missed_events.missed, VALUES(missed))`.execute(
@@ -41,7 +39,6 @@ export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly Waitin
   );
 };
 
-/** How many events each subscription missed, and since when. */
 const countsOf = (events: readonly WaitingEvent[]) =>
   [...bySubscription(events).values()]
     .map((missed) => ({
@@ -63,7 +60,6 @@ export const createMissedReport = ({
 }: {
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Counts the missed events. */
   readonly metric: Metric<'counter', readonly []>;
 }): ((events: readonly WaitingEvent[]) => void) => {
   const total = metrics.counter(metric).cell();

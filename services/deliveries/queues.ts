@@ -2,7 +2,6 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, rowList } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
-/** What decides when a dispatcher reads a queue; times in milliseconds. */
 export interface QueueDue {
   readonly nextMs: number | null;
   readonly probeMs: number | null;
@@ -10,8 +9,8 @@ export interface QueueDue {
 }
 
 /**
- * The next time that a dispatcher reads a queue, given that one of its deliveries is due at `dueMs`. While its
- * subscription fails, the delivery waits for the next probe.
+ * The next time that a dispatcher reads a queue with a delivery due at `dueMs`; while it fails, the next
+ * probe.
  */
 export const nextDueMs = ({ nextMs, probeMs, failures }: QueueDue, dueMs: number): number => {
   const openMs = failures < failuresUntilProbing ? dueMs : Math.max(dueMs, probeMs ?? dueMs);
@@ -26,9 +25,8 @@ export const nextDueSql = (due: Date): RawBuilder<Date> => sql`CASE
   ELSE ${due} END`;
 
 /**
- * Raises the version of the subscriptions of these companies. Every transaction that inserts, changes or deletes a
- * subscription calls it, best last: events of the company wait from here to the commit. So an event that is committed
- * after the change carries the new version, and no dispatcher matches it against an older copy.
+ * Raises the version of the subscriptions of companies. Each transaction that changes a subscription calls
+ * it, best last: events of the company wait until the commit, and carry the new version after it.
  */
 export const raiseSubscriptionsVersion = async <DB>(
   db: Kysely<DB>,

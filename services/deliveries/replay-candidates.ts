@@ -3,7 +3,6 @@ import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryRow, ReplayRow } from './tables.ts';
 
-/** An event that a replay delivers. */
 export interface ReplayCandidate {
   readonly event_id: number;
   readonly created_utc: Date;
@@ -16,14 +15,10 @@ interface FoundCandidates {
   readonly candidates: readonly ReplayCandidate[];
   /** Everything up to this position has been examined. */
   readonly position: number;
-  /** Whether the search has reached the end. */
   readonly end: boolean;
 }
 
-/**
- * Finds candidates after a position, chunk by chunk, until it has enough or the time is up. `webhooks` counts with it
- * and the dispatcher replays with it, so that they agree.
- */
+/** Finds candidates chunk by chunk, until there are enough or the time is up. `webhooks` counts with it. */
 export const findReplayCandidates = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
@@ -48,7 +43,6 @@ export const findReplayCandidates = async <DB>(
   }
 };
 
-/** Rows that one query reads. */
 const chunk = 2_000;
 
 /** Deliveries that ended in one of the states, each event once, in the order of the events. */
@@ -91,7 +85,6 @@ const readEnded = async <DB>(
   return [...events.values()].sort((a, b) => a.event_id - b.event_id).slice(0, chunk);
 };
 
-/** Events of the types, in the order of their commits. */
 const readEvents = async <DB>(
   db: Kysely<DB>,
   { companyId, since, until, types = [] }: ReplaySelection,
@@ -113,7 +106,6 @@ type Ended = Pick<
 >;
 
 interface Looked extends ReplayCandidate {
-  /** The replay ids of its deliveries that match the filter. */
   readonly ended: readonly number[];
 }
 
@@ -136,7 +128,6 @@ const onlyWanted = async <DB>(
     .map(({ ended, ...candidate }) => candidate);
 };
 
-/** Whether the delivery was attempted, or will be. */
 const wasTried = ({ attempts, state }: Sibling): boolean =>
   attempts > 0 || (state !== 'held' && state !== 'dropped');
 
@@ -148,7 +139,6 @@ const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
 
 type Sibling = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'>;
 
-/** All deliveries of these events to the subscription. */
 const readSiblings = async <DB>(
   db: Kysely<DB>,
   { companyId, subscriptionId }: ReplaySelection,
@@ -165,7 +155,6 @@ const readSiblings = async <DB>(
   return rows;
 };
 
-/** The ids of those events that are still to be fanned out. */
 const readUnfanned = async <DB>(
   db: Kysely<DB>,
   { companyId }: ReplaySelection,
@@ -182,10 +171,8 @@ const readUnfanned = async <DB>(
 export interface ReplaySelection {
   readonly companyId: number;
   readonly subscriptionId: number;
-  /** The range of the events' times; `until` is excluded. */
   readonly since: Date;
   readonly until: Date;
-  /** Absent: all. */
   readonly types?: readonly EventType[] | undefined;
   /** Deliveries that ended in these states. Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;
@@ -194,7 +181,6 @@ export interface ReplaySelection {
   readonly startedUtc: Date;
 }
 
-/** The filter as it is stored and shown. */
 export const replayFilterOf = ({ since, until, types, states, statusCodes }: ReplaySelection): string =>
   JSON.stringify({
     ...(since.getTime() > 0 && { since }),
@@ -204,7 +190,6 @@ export const replayFilterOf = ({ since, until, types, states, statusCodes }: Rep
     statusCodes,
   });
 
-/** The selection of a running replay. */
 export const replaySelectionOf = (row: ReplayRow): ReplaySelection => {
   const { since, until, types, states, statusCodes } = row.filter as StoredFilter;
   return {

@@ -8,8 +8,8 @@ import type {
 } from '@causeway/proto';
 
 /**
- * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations), as they are read. The
- * tables are the interface between the two: pending work is a row with a due time.
+ * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations). The tables are
+ * the interface between the two: pending work is a row with a due time.
  */
 export interface SubscriptionRow {
   readonly company_id: number;
@@ -22,7 +22,6 @@ export interface SubscriptionRow {
   readonly managed_by: string | null;
   readonly disabled_reason: string | null;
   readonly disabled_utc: Date | null;
-  /** Whether the service disabled it automatically. */
   readonly auto_disabled: number;
   /**
    * Null: no challenge is needed. Otherwise the subscription is disabled until its receiver echoes one. `pending`:
@@ -31,7 +30,6 @@ export interface SubscriptionRow {
   readonly verification: 'pending' | 'required' | null;
   /** When the result of the last challenge came; null before the first and after success. */
   readonly challenged_utc: Date | null;
-  /** Why the last challenge failed, as a sentence. */
   readonly challenge_failure: string | null;
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;
@@ -99,7 +97,6 @@ export const deliveryColumns = [
   'updated_utc',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** A column of the histogram in `delivery_minutes`. */
 export type ElapsedColumn = `upto_${(typeof elapsedBoundsMs)[number]}` | 'above';
 
 export type DeliveryMinutesRow = {
@@ -108,7 +105,6 @@ export type DeliveryMinutesRow = {
   readonly subscription_id: number;
 } & { readonly [Column in 'succeeded' | 'failed' | ElapsedColumn]: number };
 
-/** The columns of `AttemptFacts`. */
 export const attemptFactColumns = [
   'started_utc',
   'elapsed_ms',

@@ -4,7 +4,6 @@ import { type Kysely, sql } from 'kysely';
 import { noteMissed, type WaitingEvent } from './missed.ts';
 
 export interface AdmitOptions {
-  /** Maximum number of waiting deliveries of a company. */
   readonly quota: number;
   readonly now: Date;
   /** Whether deliveries of the subscription with the longest backlog are dropped to make room for others'. */
@@ -12,24 +11,19 @@ export interface AdmitOptions {
 }
 
 export interface Admission<Row> {
-  /** Deliveries that may be written as waiting. */
   readonly admitted: readonly Row[];
-  /** Deliveries without room. */
   readonly refused: readonly Row[];
   /** Deliveries that were dropped to make room; they are already counted as missed. */
   readonly dropped: readonly WaitingEvent[];
 }
 
 /**
- * Admits deliveries that are about to wait, within the quota of each company (contract, "Quotas").
- *
- * Each company has an upper bound of its waiting deliveries, which one statement raises. The company's row stays
- * locked until the transaction ends, so concurrent writers cannot exceed the quota together. Nothing lowers the bound
- * as deliveries end: when it reaches the quota, the rows are counted, a long backlog in the background. If the quota
- * is really reached, the subscription with the longest backlog is refused; its newest deliveries that were never
- * attempted make room for those of other subscriptions.
- *
- * Call it before locking queues or deliveries: every transaction locks companies, then queues, then deliveries.
+ * Admits deliveries that are about to wait, within the quota of each company (contract, "Quotas"). Call it
+ * before locking queues or deliveries. Each company has an upper bound of its waiting deliveries, which one
+ * statement raises; the company's row stays locked until the commit. Nothing lowers the bound as deliveries
+ * end: when it reaches the quota, the rows are counted. If the quota is really reached, the subscription with
+ * the longest backlog is refused; its newest deliveries that were never attempted make room for those of
+ * other subscriptions.
  */
 export const admitWaiting = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,

@@ -12,15 +12,15 @@ export interface QueueKey {
 /** A delivery that this process has leased. */
 export interface LeasedDelivery extends DeliveryKey {
   readonly event_type: EventType;
-  /** The end of the lease. */
   readonly leaseMs: number;
   /** The ID under which this process leases its row (`Holder`); undefined while it has none. */
   holder?: number | undefined;
-  /** The event it belongs to, if it was matched here: it may have no row yet. Absent: it was taken from its queue. */
+  /**
+   * The event that was matched here; its delivery may have no row yet. Absent: it was taken from its queue.
+   */
   readonly event?: TakenEvent;
 }
 
-/** What flows from the intake to the record: a leased delivery, for one attempt. */
 export interface Delivery extends LeasedDelivery {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
@@ -29,11 +29,9 @@ export interface Delivery extends LeasedDelivery {
   /** True for the single attempt at a time of a failing subscription. */
   readonly probe: boolean;
   readonly target: Target;
-  /** The envelope. */
   readonly body: Buffer;
 }
 
-/** A delivery after its attempt. */
 export interface AttemptedDelivery extends Delivery {
   readonly startedMs: number;
   readonly result: PostResult;
@@ -42,7 +40,6 @@ export interface AttemptedDelivery extends Delivery {
   readonly span?: Span | undefined;
 }
 
-/** What happens to a delivery after an attempt. */
 export type Decision =
   | { readonly outcome: 'succeeded' }
   | (FailedAttempt & { readonly outcome: 'retry'; readonly dueMs: number })
@@ -55,7 +52,7 @@ export interface FailedAttempt {
   readonly notBeforeMs: number;
 }
 
-/** Where a delivery goes and what signs it: the subscription as it was when the delivery was taken. */
+/** The subscription as it was when the delivery was taken. */
 export interface Target {
   readonly url: string;
   readonly secret: Buffer;
@@ -66,13 +63,9 @@ export interface Target {
 
 /** An event whose deliveries this process makes, until the lease of its outbox row ends. */
 export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' | 'created_utc'> {
-  /** The end of the lease. */
   leaseMs: number;
-  /** Its deliveries that have no row yet, by subscription. */
   readonly open: Map<number, LeasedDelivery>;
-  /** Its deliveries without room at the quota of waiting deliveries. */
   readonly missed: LeasedDelivery[];
-  /** The W3C trace context of its message, if it is traced. */
   readonly traceparent?: string | undefined;
 }
 
@@ -81,7 +74,6 @@ export const companyOf = ({ company_id }: { readonly company_id: number }): numb
 export const queueName = ({ company_id, subscription_id }: QueueKey): string =>
   `${company_id}.${subscription_id}`;
 
-/** The distinct queues of deliveries. */
 export const queuesOf = (keys: readonly QueueKey[]): readonly QueueKey[] => [
   ...new Map(keys.map((key) => [queueName(key), key])).values(),
 ];

@@ -4,11 +4,10 @@ import { type Bus, readNotice } from '@causeway/runtime';
 import { type QueueKey, queueName } from './delivery.ts';
 
 /**
- * The consecutive failures of subscriptions, as far as this process knows: from its own attempts, the rows of queues and
- * the other dispatchers. The exact count is in the row of the queue.
+ * The consecutive failures of subscriptions, as far as this process knows. The exact count is in the row of
+ * the queue.
  */
 export interface Health {
-  /** Above zero, a success must reset them. */
   failuresOf(key: QueueKey): number;
   set(key: QueueKey, failures: number): void;
   /** As `set`, but never lowers them: results that are not recorded yet may count for more. */
@@ -36,13 +35,11 @@ export const createHealth = (): Health => {
   };
 };
 
-/** A change of a count that was committed. */
 export interface HealthChange extends QueueKey {
   readonly before: number;
   readonly failures: number;
 }
 
-/** Shares committed changes with the other dispatchers. */
 export interface SharedHealth {
   changed(changes: readonly HealthChange[]): void;
   stop(): void;
@@ -51,8 +48,9 @@ export interface SharedHealth {
 type Notice = readonly [companyId: number, subscriptionId: number, failures: number, sender: string];
 
 /**
- * A success must reset a subscription's failures, so every dispatcher must know which have some. The message is best
- * effort: a dispatcher that missed it learns of the failures from its own attempts, or when it reads the company again.
+ * A success must reset a subscription's failures, so every dispatcher must know which have some. The message
+ * is best effort: a dispatcher that missed it learns of the failures from its own attempts, or when it reads
+ * the company again.
  */
 export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
   const own = randomUUID();

@@ -1,6 +1,5 @@
 import { declareMetrics } from '@causeway/runtime';
 
-/** The metrics of the dispatcher. */
 export const dispatcherMetrics = declareMetrics({
   dispatcher_attempt_seconds: { type: 'histogram', help: 'Duration of delivery attempts' },
   dispatcher_attempts_in_flight: { type: 'gauge', help: 'Attempts in flight' },

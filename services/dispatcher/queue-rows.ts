@@ -7,8 +7,8 @@ import { isOneOfQueues } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Moves the due time of these queues to `due` at the latest, and makes those that are missing (`ensureQueues`).
- * @returns the names of those that exist now. This transaction has locked them.
+ * Makes queues due at `due` at the latest, and makes missing ones.
+ * @returns the names of those that exist; all are locked.
  */
 export const scheduleQueues = async (
   db: Kysely<Tables>,
@@ -64,9 +64,9 @@ export const endBackOff = async (
 };
 
 /**
- * Makes the missing queues of subscriptions. A subscription that was just created has none until the dispatchers learn
- * of it; a deleted one gets none.
- * @param due when a new queue is due; null if nothing waits in it.
+ * Makes the missing queues of subscriptions: one that was just created has none until the dispatchers learn
+ * of it. A deleted one gets none.
+ * @param due null if nothing waits in it.
  */
 export const ensureQueues = async (
   db: Kysely<Tables>,
@@ -83,8 +83,8 @@ export const ensureQueues = async (
 };
 
 /**
- * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one. This includes deliveries
- * with an attempt in flight, whose result is still recorded.
+ * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one, also with an
+ * attempt in flight, whose result is still recorded.
  * @param until only deliveries of events until then.
  * @returns whether none is left.
  */
@@ -108,10 +108,7 @@ export const holdOrDrop = async (
 
 const chunk = 1_000;
 
-/**
- * Adds to the count of a subscription's held deliveries, in the transaction that changes their rows.
- * @param by negative if deliveries are no longer held.
- */
+/** Adds to the count of a subscription's held deliveries, in the transaction that changes their rows. */
 export const addHeld = async (
   db: Kysely<Tables>,
   { company_id, subscription_id }: QueueKey,
@@ -126,7 +123,6 @@ export const addHeld = async (
     WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
 };
 
-/** A subscription's change that is not applied yet. */
 export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
   trx
     .selectFrom('subscription_changes')

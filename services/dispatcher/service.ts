@@ -44,45 +44,33 @@ export interface DispatcherOptions {
   readonly db: Database<Tables>;
   /** A pool with one connection, for the sign of life that its leases depend on. */
   readonly beatDb: Database<Tables>;
-  /** This process's name, for the log of the others. */
   readonly instance: string;
   readonly keyRing: KeyRing;
   readonly log: Log;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** https and public addresses only, unless given. */
   readonly allowHttp?: boolean;
   readonly allowPrivate?: boolean;
-  /** Without it, those of `deliveryPorts`. */
   readonly ports?: DeliveryPorts | undefined;
   readonly resolve?: PosterOptions['resolve'];
   readonly scheduleMs?: readonly number[];
-  /** How long a receiver has for its whole answer. */
   readonly timeoutMs?: number;
-  /** Wait before the first probe of a failing subscription. */
   readonly probeIntervalMs?: number;
-  /** The lease of a delivery that is being attempted. */
   readonly leaseMs?: number;
-  /** Attempts in flight at a time. */
   readonly slots?: number;
-  /** Of these, to one host. */
   readonly maxPerHost?: number;
-  /** Threads that sign. */
   readonly signers?: number;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota?: number;
-  /** Whole days to keep deliveries and attempts. */
   readonly retentionDays?: number;
-  /** Copies of the stream of events in the NATS cluster; default 1. */
   readonly replicas?: number;
   readonly now?: () => Date;
-  /** From 0 up to 1. */
   readonly random?: () => number;
 }
 
 /**
- * Sends what is due, as one of any number of replicas. A delivery passes four stages: intake, scheduler, attempts, recorder.
- * Each knows only those after it, so the last one is built first. Resolves when the NATS server knows its subscriptions.
+ * Sends what is due, as one of any number of replicas. A delivery passes four stages: intake, scheduler,
+ * attempts, recorder. Each knows only those after it, so the last one is built first. Resolves when the NATS
+ * server knows its subscriptions.
  */
 export const createDispatcher = async (options: DispatcherOptions): Promise<Dispatcher> => {
   const { bus, db, log, metrics = noMetrics, tracer, ports, resolve } = options;

@@ -5,7 +5,6 @@ import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './delivery.ts';
 import type { Tables } from './tables.ts';
 
-/** A waiting delivery's columns that an attempt needs. */
 export type WaitingDelivery = DeliveryKey &
   Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
 
@@ -17,8 +16,8 @@ export const readBodies = async (
   if (keys.length === 0) return new Map();
   const events = new Map(keys.map((key) => [key.event_id, key]));
   const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
-  // Event ids are unique, but each partition has its own index; the bounds limit the partitions read. Without the
-  // hint MySQL may choose the primary key, whose prefix is the company, and scan all its events.
+  // Each partition has its own index of event ids; the bounds limit the partitions read. Without the hint
+  // MySQL may choose the primary key, whose prefix is the company, and scan all its events.
   const { rows } = await sql<StoredEvent>`
     SELECT event_id, company_id, type, created_utc, payload FROM events FORCE INDEX (event_id)
     WHERE (company_id, event_id, created_utc)
@@ -27,7 +26,6 @@ export const readBodies = async (
   return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
 };
 
-/** A subscription's target with its queue key and state. */
 export type FoundTarget = QueueKey & Target & { readonly enabled: number };
 
 /** Reads the subscriptions that still exist, by `queueName`. */
@@ -47,9 +45,9 @@ export const readTargets = async (
 };
 
 /**
- * Writes waiting rows for deliveries that have none yet, due when their leases end. Existing rows stay as they are. A
- * delivery without a queue gets none, because its subscription was deleted.
- * @param queues the names of the queues that exist and that this transaction has locked.
+ * Writes waiting rows, due when the leases end, for deliveries that have none. A delivery without a queue
+ * gets none, because its subscription was deleted.
+ * @param queues the names of queues that exist and are locked.
  */
 export const addRows = async (
   db: Kysely<Tables>,
@@ -84,7 +82,6 @@ export const addRows = async (
     ON DUPLICATE KEY UPDATE event_id = deliveries.event_id`.execute(db);
 };
 
-/** The deliveries that have no row. Waits for rows that other transactions are writing. */
 export const withoutRows = async <Delivery extends DeliveryKey>(
   db: Kysely<Tables>,
   deliveries: readonly Delivery[],
@@ -97,11 +94,9 @@ export const withoutRows = async <Delivery extends DeliveryKey>(
   return deliveries.filter((one) => !known.has(deliveryName(one)));
 };
 
-/** Whether a row of `delivery_queues` has one of these keys. */
 export const isOneOfQueues = (keys: readonly QueueKey[]): RawBuilder<SqlBool> =>
   sql`(company_id, subscription_id) IN (${rowList(keys.map((key) => [key.company_id, key.subscription_id]))})`;
 
-/** Whether a row of `deliveries` has one of these keys. */
 export const isOneOfDeliveries = (keys: readonly DeliveryKey[]): RawBuilder<SqlBool> =>
   sql`(company_id, event_id, subscription_id, replay_id, created_utc) IN (${rowList(keys.map(valuesOf))})`;
 
@@ -126,17 +121,15 @@ interface OutboxKey {
   readonly event_id: number;
 }
 
-/** Whether a row of `event_outbox` is that of one of these events. */
 export const isOneOfEvents = (events: readonly OutboxKey[]): RawBuilder<SqlBool> => {
   const keys = new Map(events.map(({ company_id, event_id }) => [event_id, [company_id, event_id]]));
   return sql`(company_id, event_id) IN (${rowList([...keys.values()])})`;
 };
 
 /**
- * Locks the outbox rows of events, so that no dispatcher takes them before the transaction ends. Call it before locking
- * companies.
- * @returns the IDs of the events that have a row. Another dispatcher has taken the others, and decided about their
- * deliveries.
+ * Locks the outbox rows of events, so that no dispatcher takes them before the transaction ends. Call it
+ * before locking companies.
+ * @returns the IDs of the events that have a row; another dispatcher has decided about the others.
  */
 export const lockOutbox = async (
   db: Kysely<Tables>,
@@ -154,8 +147,8 @@ export const forShare = sql`FOR SHARE`;
 export const forUpdate = sql`FOR UPDATE`;
 
 /**
- * Takes the first of some rows that no other process has taken meanwhile. A poller reads them without locks and locks
- * one by its key: a transaction that locks whichever row of any company is due would touch several shards.
+ * Takes the first of some rows, read without locks, that no other process has taken meanwhile. Locking by key
+ * keeps each transaction in one shard.
  * @param take resolves to undefined if the row is gone or locked.
  */
 export const takeFirst = async <Key, Taken>(

@@ -13,9 +13,8 @@ import type { AuditRow, StoredEvent } from '@causeway/proto';
 import type { ColumnType, Generated } from 'kysely';
 
 /**
- * The tables of deliveries (services/webhooks/migrations), and three of crm's: the event log, which the dispatcher only
- * reads; the outbox, whose rows it deletes when all deliveries of an event have rows; and the versions of
- * subscriptions, which it raises when it disables one.
+ * The tables of deliveries (services/webhooks/migrations), and three of crm's: the event log, the outbox, and
+ * the versions of subscriptions.
  */
 export interface Tables {
   audit_log: AuditRow & { audit_id: Generated<number> };
@@ -23,7 +22,6 @@ export interface Tables {
   subscription_changes: SubscriptionChangeRow;
   delivery_queues: DeliveryQueueRow;
   deliveries: DeliveryRow & {
-    /** While it is leased: the dispatcher that leases it. */
     readonly leased_by: number | null;
   };
   dispatchers: {
@@ -44,7 +42,6 @@ export interface Tables {
   event_sequences: { readonly company_id: number; readonly subscriptions_version: number };
 }
 
-/** Every row of these tables belongs to one company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'subscription_changes',

@@ -12,11 +12,9 @@ import { decide } from './decide.ts';
 export interface Attempts {
   /** Never throws. @returns whether the delivery succeeded; undefined if nothing was sent. */
   make(delivery: Delivery): Promise<boolean | undefined>;
-  /** Whether an attempt may begin: its lease is certain, and its result will be recorded soon. */
   mayBegin(): boolean;
 }
 
-/** Signs each attempt right before sending it, then applies the retry rules to its result. */
 export const createAttempts = (options: AttemptsOptions): Attempts => {
   const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, random, log, metrics, tracer } =
     options;
@@ -32,8 +30,8 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return isLost || delivery.leaseMs - nowMs < lastStartMs;
   };
   /**
-   * Waits if the other dispatchers may have given this one up; its next beat tells. A delivery without a row is leased
-   * by its event: that lease is so short that it may have ended while a starved process signed.
+   * Waits if the other dispatchers may have given this one up; its next beat tells. A delivery without a row
+   * has only its event's short lease, which may have ended while a starved process signed.
    */
   const isHeld = async (delivery: Delivery): Promise<boolean> => {
     while (!holder.isSure()) {
@@ -97,7 +95,6 @@ interface AttemptsOptions {
   readonly holder: Pick<Holder, 'id' | 'isSure' | 'nextBeat'>;
   readonly recorder: Pick<Recorder, 'attempted' | 'giveBack' | 'isReady'>;
   readonly now: () => Date;
-  /** At least 0, less than 1. */
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -112,8 +109,8 @@ const idsOf = ({ company_id, event_id, subscription_id, replay_id }: Delivery) =
 });
 
 /**
- * Logs and counts attempts. Each is one line at debug; failed ones are logged at info, up to a fixed number per
- * second because a receiver that is down fails thousands.
+ * Logs and counts attempts; failed ones up to a number per second, because a receiver that is down fails
+ * thousands.
  */
 const createAttemptLog = ({
   log,
@@ -165,8 +162,8 @@ const createAttemptLog = ({
 const loggedPerSecond = 10;
 
 /**
- * Starts the span of a delivery, which ends when its attempt is recorded. A first attempt continues the trace of the
- * event's cause. A retry may run hours later, so it starts its own trace; both carry the event's id.
+ * The span of a delivery ends when its attempt is recorded. A retry may run hours later, so it starts its own
+ * trace.
  */
 const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undefined =>
   tracer?.start('deliver event', {
@@ -188,9 +185,7 @@ const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undef
     },
   });
 
-/**
- * Wraps a post in a client span with OpenTelemetry's HTTP attributes. @param attempt number of the attempt, from 1.
- */
+/** Wraps a post in a client span with OpenTelemetry's HTTP attributes. */
 export const tracedPost = (
   tracer: Tracer | undefined,
   parents: readonly (Span | undefined)[],

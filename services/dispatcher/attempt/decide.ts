@@ -9,9 +9,8 @@ export interface AttemptAnswer {
 }
 
 /**
- * The retry rules (contract, "Deliveries"). The wait after attempt n is the schedule's n-th entry with 10 % jitter.
- * `Retry-After` on a 429 or 503 can lengthen it, never shorten it.
- * @param random at least 0, less than 1.
+ * The retry rules (contract, "Deliveries"). The wait after attempt n is the schedule's n-th entry with 10 %
+ * jitter. `Retry-After` on a 429 or 503 can lengthen it, never shorten it.
  */
 export const decide = (
   { statusCode, errorClass, retryAfter }: AttemptAnswer,
@@ -32,17 +31,13 @@ const jitter = 0.1;
 const maxAskedMs = 8 * 3_600_000;
 
 interface DecideOptions {
-  /** Number of the attempt just made, from 1. */
   readonly attempt: number;
   readonly scheduleMs: readonly number[];
   readonly nowMs: number;
   readonly random: number;
 }
 
-/**
- * The wait that a `Retry-After` header asks for, in milliseconds. It holds whole seconds or a date (RFC 9110,
- * 10.2.3). Undefined if it is neither, or a date in the past.
- */
+/** The wait that a `Retry-After` header asks for: whole seconds or a date (RFC 9110, 10.2.3). */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   const text = header?.trim() ?? '';
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000;

@@ -7,7 +7,7 @@ import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
 /**
- * Retries, cancels or releases one delivery, with its entry in the audit log.
+ * Acts on one delivery, with an entry in the audit log.
  * @returns why nothing changed; null if it was carried out.
  */
 export const actOnDelivery = async (
@@ -27,14 +27,12 @@ export const actOnDelivery = async (
 
 export interface ActOptions {
   readonly now: () => Date;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
 }
 
 /** Undoes the transaction. */
 class Refusal extends Error {}
 
-/** @returns whether to run again, because a change of the subscription was applied instead. */
 const act = async (
   trx: Trx<Tables>,
   asked: DeliveryAction,
@@ -121,7 +119,6 @@ const cancel: Step = async (trx, asked, { now }) => {
       .execute();
 };
 
-/** Makes a held delivery pending again. */
 const release: Step = async (trx, asked, { now, quota }) => {
   // The company's row is locked before the deliveries.
   const wanted = { ...(await readDelivery(trx, asked)), company_id: asked.companyId };
@@ -139,7 +136,6 @@ const release: Step = async (trx, asked, { now, quota }) => {
 
 const steps: Readonly<Record<DeliveryAction['action'], Step>> = { retry, cancel, release };
 
-/** Locks the queue and then the delivery, as every transaction does. */
 const lockDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> => {
   await trx
     .selectFrom('delivery_queues')

@@ -5,9 +5,9 @@ import { endBackOff, ensureQueues, holdOrDrop, selectChange } from '../queue-row
 import type { Tables } from '../tables.ts';
 
 /**
- * Applies a change of a subscription, whose row is locked, to its queue and deliveries: makes its queue, holds what
- * waits, sets its failures to zero, or ends the back-off that the receiver at its former URL has caused. A long backlog is held chunk by chunk: then the row stays for the rest. Of a
- * deleted subscription, the dispatcher that takes its queue drops the deliveries.
+ * Applies a change of a subscription, whose row is locked, to its queue and deliveries. A long backlog is
+ * held chunk by chunk: then the row stays for the rest. Deliveries of a deleted subscription are dropped by
+ * the dispatcher that takes its queue.
  */
 export const applyChange = async (
   trx: Trx<Tables>,
@@ -52,9 +52,9 @@ export const applyChange = async (
 };
 
 /**
- * Applies what is left of a change before a replay continues: what waited at a disabling is held first, and no delivery
- * of the replay is.
- * @returns whether there was a change. Then the replay continues in the next transaction: this one has locked the queue.
+ * Applies a change before a replay continues, so that only what waited at a disabling is held.
+ * @returns whether there was a change. Then the replay continues in the next transaction: this one has locked
+ * the queue.
  */
 export const applyFirst = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<boolean> => {
   const change = await selectChange(trx, key).forUpdate().executeTakeFirst();

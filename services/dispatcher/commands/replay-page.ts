@@ -13,7 +13,6 @@ import { addHeld, scheduleQueues } from '../queue-rows.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
-/** The columns of the replay's row that a page changes. */
 type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
 
 /** Search time of one page; if matches are rare, the page is short. */
@@ -25,8 +24,8 @@ const whileEndingMs = 2_000;
 const discardEveryMs = 20;
 
 /**
- * Runs one step of a replay whose row is locked, and sets when the next one is due, in one transaction: an
- * interrupted replay continues exactly where it stopped.
+ * Runs one step of a replay whose row is locked, in one transaction: an interrupted replay continues where it
+ * stopped.
  */
 export const nextPage = async (
   trx: Trx<Tables>,
@@ -44,7 +43,6 @@ export const nextPage = async (
 
 interface PageOptions {
   readonly now: Date;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
 }
 
@@ -114,7 +112,6 @@ const admit = async <Event extends ReplayedEvent>(
   return admitWaiting(trx, wanted, { quota, now, makesRoom: false });
 };
 
-/** The event of a resend; undefined if it is kept no longer. */
 const readResent = async (trx: Trx<Tables>, replay: ReplayRow): Promise<ReplayedEvent | undefined> => {
   const { eventId } = replay.filter as { readonly eventId: number };
   return trx
@@ -148,7 +145,6 @@ const dropHeld = async (
   await addHeld(trx, { company_id, subscription_id }, -Number(numUpdatedRows), now);
 };
 
-/** Counts the deliveries that are due and not taken, up to `maxDueInReplay`. */
 const countDue = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: ReplayRow,
@@ -168,8 +164,7 @@ const countDue = async (
 };
 
 /**
- * Drops a chunk of a cancelled replay's waiting deliveries. Deliveries in progress are dropped too: their attempt is
- * recorded, and no other follows.
+ * Deliveries in progress are dropped too: their attempt is recorded, and no other follows.
  * @returns whether more may be left.
  */
 const dropWaiting = async (
@@ -192,7 +187,7 @@ const dropWaiting = async (
 const dropChunk = 500;
 
 /**
- * Releases the oldest held deliveries, as far as the quota of waiting deliveries has room.
+ * Releases the oldest held deliveries, as far as the quota has room.
  * @returns how many, and whether there may be more.
  */
 const releasePage = async (
@@ -215,7 +210,6 @@ const releasePage = async (
   return { count: held.length, more };
 };
 
-/** Drops the oldest held deliveries, and counts them in the replays that made them. */
 const discardHeldPage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,
@@ -243,7 +237,6 @@ const discardChunk = 1_000;
 
 type Held = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'created_utc'>;
 
-/** The oldest held deliveries. */
 const heldRows = (trx: Trx<Tables>, { company_id, subscription_id }: ReplayRow, limit: number) =>
   trx
     .selectFrom('deliveries as d')
@@ -273,7 +266,6 @@ const setHeldState = async (
       AND (event_id, replay_id, created_utc) IN (${rowList(keys)})`.execute(trx);
 };
 
-/** An event that a replay delivers again. */
 type ReplayedEvent = Pick<DeliveryRow, 'event_id' | 'created_utc' | 'event_type'>;
 
 /** Writes a replay's deliveries as waiting and due. Existing ones stay as they are. */

@@ -28,16 +28,15 @@ import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
 
-/** Carries out what `webhooks` asks for. */
 interface Commands {
-  /** Takes no more; resolves when the current steps have ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Carries out command rows, as one of any number of dispatchers: changes of subscriptions, and replays, one page at a
- * time. A poll finds what is due; an interrupted step is rolled back and is still due. A request that names a command starts it at once, and is
- * answered when its first step is committed. Resolves when requests can arrive.
+ * Carries out command rows, as one of any number of dispatchers: changes of subscriptions, and replays page
+ * by page. A request that names a command starts it at once, and is answered when its first step is
+ * committed. A poll finds what is due; an interrupted step is rolled back and is still due. Resolves when
+ * requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
   const { bus, db, now, waitingQuota, sharedHealth, poller, log, metrics } = options;
@@ -103,7 +102,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     return (await takeFirst(due, (key) => replayPage(key, false))) ?? 0;
   };
 
-  /** @returns the answer: none to a command that is a row, because the poll finds what was not carried out. */
+  /** A command that is a row gets no answer, because the poll finds what was not carried out. */
   const carryOut = async (text: string): Promise<string | undefined> => {
     try {
       const command = JSON.parse(text) as DeliveryCommand | DeliveryAction;
@@ -160,9 +159,7 @@ interface CommandOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly now: () => Date;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Woken after a commit that may have made a queue due. */
   readonly poller: Pick<Repeated, 'wake'>;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
   readonly log: Log;

@@ -7,29 +7,22 @@ import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** An event to fan out. */
 export interface EventKey extends Pick<StoredEvent, 'company_id' | 'event_id'> {
   /** Null if retention has removed the event and only its outbox row is left. */
   readonly type: EventType | null;
-  /** The lease of its outbox row that this process has, if the event's message came here. */
   readonly leaseMs?: number | undefined;
 }
 
 interface FannedOut {
-  /** Events that this call fanned out. */
   readonly events: number;
-  /** Waiting deliveries that it wrote. */
   readonly deliveries: number;
-  /** Events left untouched, because they would have made the transaction too large. */
   readonly left: readonly EventKey[];
-  /** Missed by their subscriptions, as the quota of waiting deliveries is reached. */
   readonly missed: readonly WaitingEvent[];
 }
 
 /**
- * Writes the deliveries of events as waiting, due at once, and takes the events from the outbox, in one transaction.
- * It skips events whose outbox rows are missing, locked or leased to another process. Deliveries that exist already
- * stay as they are.
+ * Writes the deliveries of events as waiting, due at once, and takes the events from the outbox, in one
+ * transaction. It skips events whose outbox rows are missing, locked or leased to another process.
  */
 export const fanOutEvents = async (
   db: Database<Tables>,
@@ -70,7 +63,6 @@ export const fanOutEvents = async (
 
 type OutboxKey = Pick<EventKey, 'company_id' | 'event_id'>;
 
-/** Locks those rows of the events that no other process has locked or leased. */
 const lockOutboxRows = async (db: Kysely<Tables>, events: readonly EventKey[], now: Date) => {
   const leased = events.filter(({ leaseMs }) => leaseMs !== undefined);
   const isOurs = leased.length === 0 ? sql`` : sql`OR (event_id, leased_until) IN (${leasesOf(leased)})`;
@@ -105,7 +97,6 @@ const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) 
     .where('enabled', '=', 1)
     .execute();
 
-/** An event whose outbox row this transaction has locked; without a type if retention has removed the event. */
 interface FoundEvent {
   readonly company_id: number;
   readonly event_id: number;
@@ -113,13 +104,11 @@ interface FoundEvent {
   readonly type: EventType | null;
 }
 
-/** An enabled subscription. */
 interface FoundSubscription extends QueueKey {
   readonly event_types: readonly EventType[];
 }
 
 interface Plan {
-  /** Deliveries that are due at once. */
   readonly deliveries: readonly LeasedDelivery[];
   /** Events whose deliveries these are, and events without any. They leave the outbox. */
   readonly done: readonly FoundEvent[];

@@ -21,18 +21,14 @@ import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 
 /** Writes the deliveries of events as rows, for events that do not fit the normal path. */
 export interface FanOut {
-  /** Writes the deliveries of an event soon. If that fails, the sweeper takes the event when its lease ends. */
   write(event: EventKey): void;
-  /** Resolves when every event that was added is written, and no sweep is under way. */
   stop(): Promise<void>;
 }
 
-/** Runs on every dispatcher. */
 export const startFanOut = (options: FanOutOptions): FanOut => {
   const { db, log, metrics, now, waitingQuota, onMissed, poller } = options;
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
-  /** @returns how many of them it has fanned out. */
   const write = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
@@ -49,7 +45,6 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
     db,
     companyOf,
     write,
-    // The sweeper takes what is left.
     pauseMs: () => undefined,
     onRefused: ({ company_id: companyId, event_id: eventId }, error) =>
       log.error({ error, companyId, eventId }, 'fan-out of an event failed; it stays in the outbox'),
@@ -90,18 +85,14 @@ interface FanOutOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly now: () => Date;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
-  /** Woken when deliveries were written, which are due at once. */
   readonly poller: Pick<Repeated, 'wake'>;
 }
 
 /**
- * Takes events whose leases have expired: their messages were lost, or the dispatcher that had them has died. Searches
- * without locks, because the dispatcher that has an event would skip a locked row.
- * @param work as `fanOut`; resolves to how many events it fanned out.
+ * Takes events whose leases have expired: their messages were lost, or the dispatcher that had them has died.
+ * Searches without locks, because the dispatcher that has an event would skip a locked row.
  */
 const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
   const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
@@ -170,15 +161,12 @@ const readOldest = async (db: Kysely<Tables>): Promise<Oldest> => {
 };
 
 interface Oldest {
-  /** The earliest end of a lease. */
   readonly due: Date | null;
-  /** The earliest event. */
   readonly created: Date | null;
 }
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
-/** Events to fan out now. An outbox row outlives its event if an outage is longer than retention. */
 const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {
   const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`

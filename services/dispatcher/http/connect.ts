@@ -8,13 +8,10 @@ import type { Resolve } from './resolve.ts';
 export interface ConnectContext {
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
-  /** Certificate authorities that replace the default ones. */
   readonly ca?: string;
-  /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
-/** Progress of opening a connection. Durations are in ms. */
 export interface Opening {
   dnsMs: number | null;
   connectMs: number | null;
@@ -26,12 +23,11 @@ export interface Opening {
 }
 
 /**
- * Resolves the host, checks every address, and connects to one of the checked addresses. There is no second lookup
- * that could answer differently. One blocked address refuses the whole answer, because an honest receiver never mixes
- * blocked and public addresses. An open connection needs no further check: its address does not change, and neither
- * do the rules.
- * @param opening receives the progress, even if opening never ends.
- * @param closed checked between steps; once true, no further step begins.
+ * Resolves the host, checks every address, and connects to one of the checked addresses, without a second
+ * lookup that could answer differently. One blocked address refuses the whole answer, because an honest
+ * receiver never mixes blocked and public addresses.
+ * @param opening receives the progress.
+ * @param closed once true, no further step begins.
  * @throws Failure
  */
 export type Connect = (url: URL, opening: Opening, closed: () => boolean) => Promise<Socket>;
@@ -91,9 +87,7 @@ export const createConnect = (context: ConnectContext): Connect => {
   };
 };
 
-/**
- * @throws Failure with the message for an unknown name, so that a tenant cannot find out which internal names exist.
- */
+/** @throws Failure as for an unknown name, so that a tenant cannot find out which internal names exist. */
 const assertAllowed = (
   { allowPrivate }: ConnectContext,
   host: string,
@@ -103,7 +97,6 @@ const assertAllowed = (
     throw new Failure('dns', unresolvedHost(host));
 };
 
-/** Resolves to the socket when it emits `event`. @throws Failure */
 const established = (
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -113,8 +106,7 @@ const established = (
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
     opening.socket = socket;
-    // This listener stays for the socket's whole life. A TLS error after the handshake does not close the socket, and
-    // between two owners nobody else would handle it.
+    // Stays for the whole life of the socket: a TLS error after the handshake does not close it.
     socket.on('error', () => socket.destroy());
     const failed = (error: Error) => reject(opening.doing === 'tls' ? ofTls(error) : ofConnect(error));
     // Destroying the socket at the deadline passes no error.

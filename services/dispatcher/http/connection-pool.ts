@@ -12,16 +12,13 @@ export interface Connection {
   readonly opening: Opening;
   readonly origin: string;
   readonly openedMs: number;
-  /** Whether a request has been sent over it. */
   used: boolean;
-  /** Closes it, even during a request. */
   end(): void;
 }
 
 export interface ConnectionPool {
   /** An idle connection, unless `fresh`, else a new one. */
   take(url: URL, fresh?: boolean): Connection;
-  /** Returns a connection whose answer was read completely. */
   giveBack(connection: Connection): void;
   counts(): { readonly open: number; readonly idle: number };
   close(): void;
@@ -33,8 +30,8 @@ interface ConnectionPoolContext {
 }
 
 /**
- * Idle connections kept for one origin. Many subscriptions may share one: with 64, two hundred subscriptions opened
- * and closed connections all the time, which took a fifth of this process's CPU time.
+ * For one origin, which subscriptions may share: with 64, two hundred subscriptions opened and closed
+ * connections all the time, which took a fifth of this process's CPU time.
  */
 const idlePerOrigin = 512;
 const idleAltogether = 2048;
@@ -46,10 +43,7 @@ const longestIdleMs = 30_000;
 /** Closes idle connections this much earlier than the receiver would. */
 const idleMarginMs = 1000;
 
-/**
- * The open connections to receivers. Callers limit how many they use, so this pool has no queue. It drops an origin
- * together with its last idle connection.
- */
+/** The open connections to receivers. Callers limit how many they use, so this pool has no queue. */
 export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): ConnectionPool => {
   const idle = new Map<string, Connection[]>();
   let idleCount = 0;
@@ -146,9 +140,8 @@ const openConnection = (url: URL, connect: Connect, openedMs: number, ended: () 
 };
 
 /**
- * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2: a client must accept
- * one that it did not ask for). Undici's parser closes the connection at a 100 and has no option for it, so this
- * hands the parser a 102 instead.
+ * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2). Undici's
+ * parser closes the connection at a 100 and has no option for it, so this hands the parser a 102 instead.
  */
 const passOverContinue = (socket: Socket): void => {
   const parser = (socket as unknown as Record<symbol, Parser>)[symbols.kParser]!;

@@ -15,7 +15,6 @@ interface ExchangeContext {
 
 /** Maximum bytes read from a body. A longer body closes the connection. */
 const readBytes = 64 * 1024;
-/** Maximum number of stored answer headers. */
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
 /** Interim answers (1xx) are ignored up to this number; more are a failure. */
@@ -39,7 +38,6 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
     let bodyBytes = 0;
     let over = false;
 
-    /** @param complete whether the whole answer was read, so that the connection can be reused. */
     const finish = (failure: Failure | undefined, complete: boolean) => {
       if (over) return;
       over = true;
@@ -101,8 +99,8 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       },
       onResponseEnd: () => finish(undefined, true),
       onResponseError: (_controller, error) => {
-        // The receiver may close an idle connection just as the request goes out. If no byte of an answer has
-        // arrived, send the request once more over a new connection.
+        // The receiver may close an idle connection just as the request goes out. Without a byte of an
+        // answer, send once more.
         if (!over && reused && firstByteMs === null) return send(true);
         finish(ofExchange(error), false);
       },
@@ -180,9 +178,8 @@ const rounded = (ms: number | null | undefined): number | null => (ms == null ? 
 const keptBytes = 16 * 1024;
 
 /**
- * Makes a body readable: inflates one that the receiver compressed unasked, up to the stored size. A body that does
- * not inflate stays unchanged.
- * @param bytes the part of the body that was read.
+ * Inflates a body that the receiver compressed unasked, up to the stored size. If that fails it stays
+ * unchanged.
  */
 const readable = async (
   bytes: Buffer,
@@ -202,7 +199,6 @@ const inflaters: Readonly<Record<string, () => Inflater>> = {
   br: () => createBrotliDecompress(options),
 };
 
-/** Inflates slightly more than is stored. Undefined if nothing inflates. */
 const inflate = (inflater: Inflater, bytes: Buffer): Promise<Buffer | undefined> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];

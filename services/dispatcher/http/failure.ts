@@ -1,6 +1,5 @@
 import { type ErrorClass, unresolvedHost } from '@causeway/proto';
 
-/** Why no answer came. The message is one sentence that is stored and shown to people. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly errorClass: ErrorClass;
@@ -28,7 +27,6 @@ export const ofLookup = (host: string, error: unknown): Failure => {
   return new Failure('dns', `The host ${host} ${what[code] ?? 'could not be resolved'}.`);
 };
 
-/** The failure to connect, to one or several addresses of a host. */
 export const ofConnect = (error: unknown): Failure => {
   const { errors } = error as { errors?: readonly unknown[] };
   const code = codeOf(errors?.[0] ?? error);
@@ -43,7 +41,6 @@ export const ofConnect = (error: unknown): Failure => {
   return new Failure('connect', what[code] ?? 'No connection could be made.');
 };
 
-/** The failure of a TLS handshake. */
 export const ofTls = (error: unknown): Failure => {
   const code = codeOf(error);
   const what: Readonly<Record<string, string>> = {
@@ -68,7 +65,6 @@ export const ofTls = (error: unknown): Failure => {
   return new Failure('tls', what[code] ?? 'The TLS handshake failed.');
 };
 
-/** The failure of a request in flight: the connection ended, or the answer is not HTTP. */
 export const ofExchange = (error: Error): Failure => {
   if (error instanceof Failure) return error;
   const code = codeOf(error);

@@ -7,23 +7,17 @@ import { Failure } from './failure.ts';
 import { createResolver, createSystemResolver, type Resolve } from './resolve.ts';
 
 export interface PosterOptions {
-  /** Allows addresses of private networks. */
   readonly allowPrivate: boolean;
   readonly allowHttp: boolean;
-  /** `deliveryPorts` by default. */
   readonly ports?: DeliveryPorts | undefined;
-  /** Time limit for the whole post: DNS, connection, TLS, headers and body. */
   readonly timeoutMs: number;
   readonly resolve?: Resolve | undefined;
-  /** Certificate authorities that replace the default ones, PEM. */
   readonly ca?: string;
-  /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
 export interface Post {
   readonly url: string;
-  /** Without host, connection and content-length, which the poster adds. */
   readonly headers: readonly HeaderPair[];
   readonly body: Buffer | string;
 }
@@ -35,38 +29,29 @@ export interface PostResult {
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
-  /** From the start of the attempt to the first byte of the answer. */
   readonly firstByteMs: number | null;
-  /** The receiver's address. */
   readonly address: string | null;
   readonly statusCode: number | null;
   /** Null for a 2xx. */
   readonly errorClass: ErrorClass | null;
-  /** One sentence for people. */
   readonly error: string | null;
   readonly requestHeaders: readonly HeaderPair[];
   readonly responseHeaders: readonly HeaderPair[] | null;
   /** At most 16 KiB, inflated if the receiver compressed it. */
   readonly responseBody: Buffer | null;
   readonly responseTruncated: boolean;
-  /** The raw header. */
   readonly retryAfter: string | null;
 }
 
 export interface Poster {
-  /** Never throws. */
   post(post: Post): Promise<PostResult>;
   counts(): { readonly open: number; readonly idle: number };
-  /** Refuses further posts and resolves when those in flight have ended. */
   close(): Promise<void>;
 }
 
 /**
- * Posts deliveries over pooled connections.
- *
- * The status decides if the answer's headers arrive before the deadline. A 2xx whose body is cut off or never ends is
- * a success: the receiver has confirmed the event, and a retry would send a duplicate. Redirects are not followed. At
- * most 64 KiB of a body are read.
+ * The status decides if the answer's headers arrive before the deadline. A 2xx whose body is cut off or never
+ * ends is a success: the receiver has confirmed the event, and a retry would send a duplicate.
  */
 export const createPoster = (options: PosterOptions): Poster => {
   const { allowPrivate, allowHttp, timeoutMs, now = () => performance.now() } = options;

@@ -14,9 +14,9 @@ export interface ResolveOptions {
 const secondFamilyMs = 1000;
 
 /**
- * Queries the name servers for A and AAAA. The C library's resolver would block one of four threads for as long as a
- * name server is slow, so four slow names would stop all others. The name is queried as absolute, so that this
- * machine's search list does not apply.
+ * Queries the name servers for A and AAAA. The C library's resolver would block one of four threads for as
+ * long as a name server is slow. The name is queried as absolute, so that this machine's search list does not
+ * apply.
  */
 export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
@@ -50,9 +50,7 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
     });
 };
 
-/**
- * Resolves names as this machine does, hosts file included, for installations that deliver inside their own network.
- */
+/** Resolves names as this machine does, hosts file included, for deliveries inside its own network. */
 export const createSystemResolver =
   ({ timeoutMs }: ResolveOptions): Resolve =>
   (host) =>

@@ -5,11 +5,9 @@ import type { QueueKey, Target } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import type { Tables } from '../tables.ts';
 
-/** The enabled subscriptions of companies, in memory. */
 export interface Companies {
   /** @returns undefined if there is no copy of at least this version. */
   get(companyId: number, version: number): Company | undefined;
-  /** Reads companies anew. */
   load(companyIds: readonly number[]): Promise<void>;
 }
 
@@ -22,12 +20,9 @@ export interface Subscriber extends QueueKey {
 }
 
 /**
- * A copy is exact because it is versioned. A transaction that changes a subscription raises the version of its company,
- * in the row that every event's transaction locks. So an event that is committed after the change carries the new
- * version, and an older copy is not used for it.
- *
- * A copy is also read anew after a minute, for changes behind the version, such as those of an operator in SQL.
- * Secrets stay sealed here.
+ * A copy is exact because it is versioned. A transaction that changes a subscription raises the version of
+ * its company, in the row that every event's transaction locks, and the event carries the version. A copy is
+ * also read again after a minute, for changes behind the version, such as those of an operator in SQL.
  */
 export const createCompanies = ({ db, nowMs, health }: CompaniesOptions): Companies => {
   /** The least recently used first. */

@@ -18,22 +18,17 @@ import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Companies, Company } from './companies.ts';
 import { type KeptStream, pull } from './stream.ts';
 
-/** The first stage. */
 interface Intake {
-  /** Stops taking and resolves when everything taken has been handed on. */
   stop(): Promise<void>;
 }
 
 /**
- * The normal path: takes events from the stream, matches them against the subscriptions in memory and hands their
- * deliveries to the scheduler, without a statement. It requests as many as there are free slots, so that the rest
- * stays in the stream for other dispatchers.
- *
- * The lease that the event's outbox row is born with protects its deliveries: if this process dies, those without rows
- * are found when the lease ends. So messages are not acknowledged; the stream hands each out once.
- *
- * What does not fit this path is written as waiting deliveries (`fan-out/`): an event that arrives late in its lease,
- * has very many subscribers, or comes from an older release.
+ * Takes events from the stream, matches them against the subscriptions in memory and hands their deliveries
+ * to the scheduler, without a statement. It requests as many as there are free slots, so that the rest stays
+ * in the stream for other dispatchers. The lease that the event's outbox row is born with protects its
+ * deliveries: if this process dies, those without rows are found when the lease ends. So messages are not
+ * acknowledged. What does not fit this path is written as waiting deliveries (`fan-out/`): an event that
+ * arrives late in its lease, has very many subscribers, or comes from an older release.
  */
 export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, scheduler, companies, recorder, holder, stream, fanOut, now, leaseMs, log, metrics } = options;
@@ -118,7 +113,6 @@ export const startIntake = (options: IntakeOptions): Intake => {
   };
 };
 
-/** @returns the event with a delivery for each subscriber, under leases until `untilMs`. */
 const deliveriesOf = (
   { company_id, event_id, created_utc, leaseMs, type, body, traceparent }: ArrivedEvent,
   subscribers: ReturnType<Company['subscribers']>,
@@ -168,24 +162,19 @@ interface IntakeOptions {
   readonly stream: KeptStream;
   readonly fanOut: Pick<FanOut, 'write'>;
   readonly now: () => Date;
-  /** The lease of each delivery. */
   readonly leaseMs: number;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** An event as it arrives from the stream. */
 interface ArrivedEvent extends EnvelopeHead {
-  /** The end of its outbox row's lease. */
   readonly leaseMs: number;
   /** The version of its company's subscriptions at its commit. Undefined: an older release sent it. */
   readonly version: number | undefined;
-  /** The envelope. */
   readonly body: Buffer;
   readonly traceparent?: string | undefined;
 }
 
-/** @returns undefined if the message is not an event. */
 const readArrived = (message: Msg): ArrivedEvent | undefined => {
   const head = decodeEnvelopeHead(message.data);
   if (!head) return undefined;

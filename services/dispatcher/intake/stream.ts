@@ -12,16 +12,11 @@ import {
 } from '@nats-io/jetstream';
 import { createInbox, type Msg } from '@nats-io/transport-node';
 
-/** Makes sure that the stream of events exists. */
 export interface KeptStream {
-  /** Call it when the stream or its consumer may be missing. */
   ensure(): void;
 }
 
-/**
- * Creates the stream and its consumer now, after each reconnect, and whenever they may be missing.
- * @param options.replicas copies of the stream in the NATS cluster.
- */
+/** Creates the stream and its consumer now, after each reconnect, and whenever `ensure` is called. */
 export const keepStream = async (
   bus: Bus,
   { replicas, log }: { readonly replicas: number; readonly log: Log },
@@ -41,8 +36,8 @@ export const keepStream = async (
 };
 
 /**
- * The stream only makes work start sooner: the sweeper finds in the outbox what it lost. So it is kept in memory, with
- * a short maximum age.
+ * The stream only makes work start sooner: the sweeper finds in the outbox what it lost. So it is kept in
+ * memory.
  */
 export const createStream = async (bus: Bus, replicas: number): Promise<void> => {
   const manager = await jetstreamManager(bus.nc, { checkAPI: false, timeout: requestTimeoutMs });
@@ -57,7 +52,7 @@ export const createStream = async (bus: Bus, replicas: number): Promise<void> =>
   });
   await manager.consumers.add(eventStream, {
     durable_name: eventConsumer,
-    // A message is handed out once: whoever acts on it again would deliver again.
+    // A message is handed out once: acting on it again would deliver again.
     ack_policy: AckPolicy.None,
     // Older events may have been delivered already.
     deliver_policy: DeliverPolicy.New,
@@ -80,23 +75,21 @@ const addStream = async (
   }
 };
 
-/** Takes messages from a durable pull consumer on demand. */
 interface Pulling {
-  /** Call it when demand may have grown. */
   more(): void;
-  /** Stops requesting. Messages already requested may still arrive until this resolves. */
+  /** Messages already requested may still arrive until this resolves. */
   stop(): Promise<void>;
 }
 
 /**
- * Sends one request for messages at a time, for the current demand, and the next one when the messages have arrived
- * or the server has ended the request. (The client's own `consume` keeps its buffer full regardless of demand.) A
- * missing consumer, an unreachable server and a lost request look the same: it retries.
+ * Sends one request for messages at a time, for the current demand, and the next one when the messages have
+ * arrived or the server has ended the request. (The client's own `consume` keeps its buffer full regardless
+ * of demand.) A missing consumer, an unreachable server and a lost request look the same and are retried.
  */
 export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: PullOptions): Pulling => {
   const { nc } = bus;
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
-  // Only messages of the stream have it, whoever else might send to the inbox.
+  // Only messages of the stream have this reply subject, even if others send to the inbox.
   const replyPrefix = `$JS.ACK.${stream}.${consumer}.`;
   const inbox = createInbox(inboxPrefix);
   let left = 0;
@@ -192,10 +185,8 @@ interface PullOptions {
   readonly bus: Bus;
   readonly stream: string;
   readonly consumer: string;
-  /** How many messages to request now. */
   readonly demand: () => number;
   readonly take: (message: Msg) => void;
-  /** Called when the stream or the consumer may be missing. */
   readonly onMissing: () => void;
   readonly log: Log;
 }

@@ -6,15 +6,13 @@ import { companyOf, type QueueKey, queueName } from '../delivery.ts';
 import { isOneOfDeliveries, isOneOfDue, isOneOfQueues } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** A delivery and the end of its lease. */
 type LeasedRow = DeliveryKey & { readonly due_utc: Date };
 
 /**
- * Makes the deliveries that a dispatcher has leased due at once. Call it after the dispatcher was given up.
- *
- * There is no index by holder, because every delivery would pay for it. A queue is due at the earliest due time of its
- * deliveries, leases included, so few queues can have such a delivery. What another transaction has locked is left for
- * the next call.
+ * Makes the deliveries due at once that a dispatcher leased before it was given up. There is no index by
+ * holder, because every delivery would pay for it. A queue is due at the earliest due time of its deliveries,
+ * leases included, so few queues can have such a delivery. Rows that another transaction has locked are left
+ * for the next call.
  * @returns how many it has freed, and how many it has found and left.
  */
 export const freeLeases = async (
@@ -23,7 +21,6 @@ export const freeLeases = async (
   now: Date,
 ): Promise<{ readonly freed: number; readonly left: number }> => {
   const all = acrossTenants(db, 'a dispatcher frees the leases of another in any company');
-  // Longer than any lease.
   const search = { holder, now, horizon: new Date(now.getTime() + leaseMs + 5_000) };
   const queues = await readQueues(all, search.horizon);
   let [freed, found] = [0, 0];
@@ -63,7 +60,6 @@ const leasedOf = ({ company_id, subscription_id }: QueueKey, { holder, now, hori
   WHERE company_id = ${company_id} AND subscription_id = ${subscription_id} AND state = 'waiting'
     AND due_utc > ${now} AND due_utc <= ${horizon} AND leased_by = ${holder})`;
 
-/** Locks queues before deliveries, as every transaction does. */
 const free = (
   db: Database<Tables>,
   leased: readonly LeasedRow[],

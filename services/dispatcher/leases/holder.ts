@@ -5,29 +5,24 @@ import { createSignal } from '../signal.ts';
 import type { Tables } from '../tables.ts';
 import { freeLeases } from './free-leases.ts';
 
-/** This process as a holder of leases. */
 export interface Holder {
   /** The ID that its leases name. A process that was given up continues under another one. */
   id(): number;
-  /** Nobody else can have its leases: an attempt may start. */
   isSure(): boolean;
   /** Resolves at the next beat that gets through; after a second at the latest. */
   nextBeat(): Promise<void>;
-  /** Sent when attempts may start again. */
   readonly onSure: (listener: () => void) => void;
-  /** Sent when deliveries are due that others had leased. */
+  /** Sent when deliveries are due that a silent dispatcher had leased. */
   readonly onFreed: (listener: () => void) => void;
-  /** Call it when it holds no leases any more. */
   stop(): Promise<void>;
 }
 
 /**
- * Beats in the database, where the leases are, and watches the beats of the others. Whoever sees that one is silent gives
- * it up and frees its leases.
- *
- * A dispatcher is sure of its leases for a second from the beginning of its last beat, and the others give it up later
- * than that. So one that was frozen or cut off starts no attempt until it has beaten again, and then it knows whether it
- * was given up. Resolves after the first beat.
+ * Beats in the database, where the leases are, and watches the beats of the others. A dispatcher that sees a
+ * silent one gives it up and frees its leases. A dispatcher is sure of its leases for a second from the
+ * beginning of its last beat, and the others give it up later than that. So a dispatcher that was frozen or
+ * cut off starts no attempt until it has beaten again, and then knows whether it was given up. Resolves after
+ * the first beat.
  */
 export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   const { beatDb, db, instance, now, nowMs, log, metrics } = options;
@@ -125,13 +120,11 @@ interface HolderOptions {
   readonly db: Database<Tables>;
   readonly instance: string;
   readonly now: () => Date;
-  /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** Counts for how many reads in a row each dispatcher has not beaten. */
 interface SilentDispatchers {
   /** @returns those that were silent for long enough to be given up. */
   read(found: readonly KnownDispatcher[]): readonly KnownDispatcher[];
@@ -140,8 +133,8 @@ interface SilentDispatchers {
 }
 
 /**
- * Reads are at least `beatEveryMs` apart, so a dispatcher that is given up has not beaten for `silentReads` times as long.
- * Counting reads needs no clock that two machines share, and a reader that stood still judges by no more than it has read.
+ * Reads are at least `beatEveryMs` apart. Counting them needs no clock that two machines share, and a reader
+ * that stood still judges by no more than it has read.
  */
 export const countSilence = (): SilentDispatchers => {
   let silent = new Map<number, { readonly beats: number; readonly reads: number }>();
@@ -163,7 +156,6 @@ export const beatEveryMs = 250;
 /** At least 1.25 s in all: longer than `sureForMs`, after which a silent dispatcher starts nothing. */
 export const silentReads = 5;
 
-/** A dispatcher's row, as the others read it. */
 export interface KnownDispatcher {
   readonly dispatcher_id: number;
   readonly instance: string;
@@ -171,13 +163,11 @@ export interface KnownDispatcher {
   readonly given_up_utc: Date | null;
 }
 
-/** @returns the ID that leases name; no other process ever gets it. */
 const register = async (db: Database<Tables>, instance: string): Promise<number> => {
   const { insertId } = await db.insertInto('dispatchers').values({ instance }).executeTakeFirstOrThrow();
   return Number(insertId);
 };
 
-/** @returns false if the others have given it up. */
 const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
   const { numUpdatedRows } = await db
     .updateTable('dispatchers')
@@ -191,7 +181,7 @@ const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
 const readDispatchers = (db: Database<Tables>): Promise<readonly KnownDispatcher[]> =>
   db.selectFrom('dispatchers').select(['dispatcher_id', 'instance', 'beats', 'given_up_utc']).execute();
 
-/** From its commit on, the dispatcher's leases are no longer its own. @returns false if it has beaten since. */
+/** From its commit on, the dispatcher's leases are void. @returns false if it has beaten since. */
 const giveUp = async (
   db: Database<Tables>,
   { dispatcher_id, beats }: KnownDispatcher,
@@ -207,7 +197,6 @@ const giveUp = async (
   return numUpdatedRows > 0n;
 };
 
-/** Call it when no delivery is leased to the dispatcher any more. */
 const forget = async (db: Database<Tables>, id: number): Promise<void> => {
   await db.deleteFrom('dispatchers').where('dispatcher_id', '=', id).execute();
 };

@@ -12,9 +12,8 @@ import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Measures how late deliveries are, for an alert: the oldest due time of all queues. Queues of failing subscriptions
- * are late by design, so they are measured separately. Held deliveries of disabled subscriptions have no due time and
- * are measured by their age.
+ * Measures how late deliveries are, for an alert. Queues of failing subscriptions are late by design, so they
+ * are measured separately. Held deliveries have no due time and are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
   const open = createMeasurement<Lateness>(6 * everyMs);

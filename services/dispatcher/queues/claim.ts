@@ -12,7 +12,6 @@ import {
 } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** Deliveries taken from a queue, all under one lease. */
 export interface Claim {
   readonly target: FoundTarget;
   readonly deliveries: readonly WaitingDelivery[];
@@ -21,24 +20,19 @@ export interface Claim {
 }
 
 interface ClaimOptions {
-  /** Queues that were due a moment ago. */
   readonly queues: readonly QueueKey[];
-  /** How many deliveries to take from each. */
   readonly allot: (targets: readonly FoundTarget[]) => readonly number[];
   readonly now: Date;
-  /** Lease of the taken deliveries. */
   readonly leaseMs: number;
-  /** Who takes them. */
   readonly holderId: number;
 }
 
 /**
- * Takes due deliveries of due queues in one transaction, with a fixed number of statements for any number of queues.
- *
- * The replica that locks a queue's row takes from it. Other replicas skip locked rows, so they never wait for each
- * other here. They also skip locked deliveries: a transaction that locks one has locked its queue before, or is about
- * to set the queue's due time. A queue is due at the earliest due time of its waiting deliveries, leases included.
- * While its subscription fails, it is due only after the one attempt taken must have ended: a probe.
+ * Takes due deliveries of due queues in one transaction, with a fixed number of statements for any number of
+ * queues. The replica that locks a queue's row takes from it; others skip locked rows, so they never wait for
+ * each other. They also skip locked deliveries: a transaction that locks one has locked its queue before, or
+ * is about to set the queue's due time. While a subscription fails, its queue is due only after the one
+ * attempt taken must have ended: a probe.
  */
 export const claimDue = (
   db: Database<Tables>,
@@ -104,7 +98,6 @@ interface Take {
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
   consecutive_failures >= failuresUntilProbing;
 
-/** Locks the queues that are still due and not locked by another transaction. */
 const lockQueues = async (
   db: Kysely<Tables>,
   { now, queues }: ClaimOptions,
@@ -134,7 +127,6 @@ const lockDue = async (
   return parts.length === 0 ? [] : (await unionOf<WaitingDelivery>(parts).execute(db)).rows;
 };
 
-/** The earliest due time of each queue, by its name. */
 const readEarliest = async (
   db: Kysely<Tables>,
   queues: readonly QueueKey[],

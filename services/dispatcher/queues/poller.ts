@@ -20,8 +20,8 @@ import type { Tables } from '../tables.ts';
 import { claimDue } from './claim.ts';
 
 /**
- * Takes deliveries of queues that are due: retries, backlogs, expired leases, released and replayed deliveries all come
- * this way. One look at a time, and the next one at once if more was due than could be taken, otherwise after a pause.
+ * Takes deliveries of due queues: retries, backlogs, expired leases, released and replayed deliveries. One
+ * look at a time, and the next one at once if more was due than could be taken.
  */
 export const startPoller = (options: PollerOptions): Repeated => {
   const { db, scheduler, health, now, leaseMs, holder, log, metrics } = options;
@@ -113,9 +113,9 @@ interface PollerOptions {
 }
 
 /**
- * Chooses which of the due queues come next. Companies take turns, and so do the queues of a company, the longest due
- * first. If more queues are due than one look reads, the next looks skip the companies already read until all others
- * have had a turn. So a company with a thousand due queues delays another by one look, not by a thousand.
+ * Chooses which of the due queues come next. Companies take turns, and so do the queues of a company, the
+ * longest due first. If more queues are due than one look reads, the next looks skip the companies already
+ * read until all others have had a turn. So a company with a thousand due queues delays another by one look.
  * @returns queues that have room, and whether more are due than were read.
  */
 const createTurns = (room: QueueRoom) => {
@@ -143,11 +143,9 @@ const createTurns = (room: QueueRoom) => {
   };
 };
 
-/** How many queues one look takes, and how many candidates it reads. */
 const maxQueues = 64;
 const maxRead = 256;
 
-/** Reads without locks; the first replica to claim a queue has it. */
 const readDue = async (
   db: Kysely<Tables>,
   now: Date,
@@ -165,7 +163,7 @@ const readDue = async (
 const keyOf = ({ company_id, subscription_id }: QueueKey) => [company_id, subscription_id];
 
 /**
- * Picks the first queue of each company, then the second of each, and so on. If a company has more than fit, it
+ * Picks the first queue of each company, then the second of each, and so on. If there are more than fit, it
  * starts at a random one, so that replicas that look at the same moment choose different queues.
  */
 const inTurns = (due: readonly QueueKey[]): readonly QueueKey[] => {

@@ -13,7 +13,6 @@ import type { QueueKey } from '../delivery.ts';
 import { candidates, takeFirst } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** Corrects the count of one subscription whose recount is due. @returns how many were due, 0 or 1. */
 export const correctHeld = async ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> => {
   const due = await acrossTenants(db, 'held deliveries are counted for a due subscription of any company')
     .selectFrom('delivery_queues')
@@ -74,8 +73,8 @@ interface RecountOptions {
 }
 
 /**
- * Counts the waiting deliveries of a company whose bound has passed half of the quota, and lowers the bound. It locks
- * nothing while it counts: what others add to the bound meanwhile stays added, so it remains an upper bound.
+ * Counts the waiting deliveries of a company whose bound has passed half of the quota, and lowers the bound.
+ * It locks nothing while it counts: what others add meanwhile stays added.
  * @returns how many companies were due, 0 or 1.
  */
 export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promise<number> => {
@@ -115,7 +114,6 @@ export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promis
 const leaseMs = 60_000;
 const leastPauseMs = 1_000;
 
-/** Recounts companies as they fall due; any replica takes any of them. */
 export const startWaitingRecount = (options: RecountOptions & { readonly log: Log }): Repeated =>
   repeat(() => recountWaiting(options), {
     pauseMs: 1_000,

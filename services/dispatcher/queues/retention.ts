@@ -10,7 +10,6 @@ import {
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
-/** The dispatcher's tables with daily partitions. */
 export const datedTables = ['deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
 
 /** Keeps deliveries, attempts and minutes for a number of days, on one dispatcher at a time. */
@@ -58,7 +57,6 @@ interface DeliveryRetentionOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Whole days to keep rows. */
   readonly days: number;
   readonly now: () => Date;
 }

@@ -1,16 +1,12 @@
 import { nextDueMs, type QueueDue } from '@causeway/deliveries';
 import { failuresUntilDisabled, failuresUntilProbing, longestProbeWait } from '@causeway/proto';
 
-/** The result of an attempt, for the failure count of its subscription. */
 export interface CountedResult {
   readonly succeeded: boolean;
-  /** The attempt was a probe: the only attempt at a time of a failing subscription. */
   readonly probe: boolean;
   /** False for a replay, and if another process had the lease of the delivery by then. */
   readonly counts: boolean;
-  /** When its delivery is due for a retry. */
   readonly retryMs: number | null;
-  /** The receiver asked for no probe before. */
   readonly notBeforeMs: number;
 }
 
@@ -21,11 +17,10 @@ export interface FailureCount extends QueueDue {
 }
 
 /**
- * Counts results into a queue's row, in the order in which they ended.
- *
- * Any success resets the count. From the fifth consecutive failure on only probes count, so all attempts under way
- * when the receiver went down count as five at most. The wait before the next probe doubles with each failure, so the
- * fifteen further probes that disable a subscription take ten minutes, and its receiver's restart costs a few of them.
+ * Counts results into a queue's row, in the order in which they ended. From the fifth consecutive failure on
+ * only probes count, so all attempts under way when the receiver went down count as five at most. The wait
+ * before the next probe doubles with each failure, so the fifteen further probes that disable a subscription
+ * take ten minutes.
  */
 export const countFailures = (
   before: QueueDue & { readonly failedAttempts: number },

@@ -19,7 +19,6 @@ import type { OpenEvents } from './open-events.ts';
 
 /** Ends the leases of deliveries that this process will not attempt, those of some milliseconds in one transaction. */
 export interface GiveBack {
-  /** Makes them due at once, through their queues; if that fails, they are due when their leases end. */
   add(deliveries: readonly LeasedDelivery[]): void;
   drain(): Promise<void>;
 }
@@ -66,17 +65,15 @@ interface GiveBackOptions {
   readonly now: () => Date;
   readonly waitingQuota: number;
   readonly openEvents: Pick<OpenEvents, 'written' | 'missed'>;
-  /** Called with events of other deliveries, which made room and count as missed. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
 /**
- * If another dispatcher has taken an event because its lease had ended, the event's deliveries without rows are left to
- * that dispatcher.
- * @returns the deliveries without room, which count as missed when their event leaves the outbox, and events of other
- * deliveries that made room.
+ * Deliveries without rows of an event that another dispatcher has taken are left to it.
+ * @returns the deliveries without room, which count as missed when their event leaves the outbox, and events
+ * of others that made room.
  */
 const endLeases = (
   db: Database<Tables>,

@@ -14,10 +14,8 @@ import { sql } from 'kysely';
 import { type AttemptedDelivery, companyOf, type QueueKey, queueName } from '../delivery.ts';
 import type { Tables } from '../tables.ts';
 
-/** Counts attempts by minute and subscription, for the dashboards. */
 export interface Minutes {
   add(delivery: AttemptedDelivery): void;
-  /** Writes all counts. */
   drain(): Promise<void>;
 }
 

@@ -18,27 +18,21 @@ import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, forUpdate, isOneOfEvents, lockOutbox } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** The events of this process that are still in the outbox. */
 export interface OpenEvents {
   add(event: TakenEvent): void;
   /** Called with deliveries that have rows. An event leaves the outbox with the last of its deliveries. */
   written(deliveries: readonly LeasedDelivery[]): void;
   /** Called with deliveries without room: they count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
-  /** Resolves when every event that could be removed from the outbox is. */
   drain(): Promise<void>;
 }
 
 /**
- * Removes events from the outbox when all their deliveries have rows, in batches, apart from the transactions that
- * write these rows. If this process is killed before, another one takes the event when its lease ends, and finds
- * nothing left to do.
- *
- * Deliveries without room at the quota count as missed in the transaction that takes their event from the outbox, in
- * this process or another one, so that each counts once.
- *
- * A delivery that is unfinished shortly before the lease ends gets a waiting row, under the longer lease of its
- * attempt. So it shows as waiting, and its event leaves the outbox, even if a receiver hangs.
+ * Removes events from the outbox when all their deliveries have rows, in batches. If this process is killed
+ * before, another one takes the event when its lease ends, and finds nothing left to do. Deliveries without
+ * room at the quota count as missed in the transaction that takes their event from the outbox, so that each
+ * counts once. A delivery that is unfinished shortly before the lease ends gets a waiting row, under the
+ * longer lease of its attempt. So its event leaves the outbox, even if a receiver hangs.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
@@ -79,7 +73,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     for (const event of events) {
       if (deliveries >= perTransaction) break;
       if (event.leaseMs > before) continue;
-      // The sweeper has it, of whichever dispatcher.
+      // The sweeper has it.
       if (event.leaseMs <= nowMs) events.delete(event);
       else {
         ending.push(event);
@@ -119,10 +113,8 @@ const everyMs = 100;
 const perTransaction = 1_000;
 
 /**
- * Locks queues before deliveries, as every transaction does. At the quota of waiting deliveries some get no row: the
- * leases of their events are extended again and again, and they get their rows with their results.
- *
- * An event whose lease another process has taken meanwhile is left to it.
+ * At the quota some deliveries get no row: the leases of their events are extended again and again, and they
+ * get their rows with their results. An event whose lease another process has taken is left to that process.
  */
 const write = (
   db: Database<Tables>,
@@ -153,7 +145,6 @@ const write = (
     return { admitted };
   });
 
-/** Locks the outbox rows that are still leased to this process. */
 const lockOwn = async (
   db: Kysely<Tables>,
   events: readonly TakenEvent[],
@@ -197,18 +188,15 @@ const removeIncomplete = (
     return missed;
   });
 
-/** Whether a row of `event_outbox` is that of an event, with the lease that this process knows. */
+/** With the lease that this process knows. */
 const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
   IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
 
 interface OpenEventsOptions {
   readonly db: Database<Tables>;
   readonly now: () => Date;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** The ID that leases name. */
   readonly holderId: () => number;
-  /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;

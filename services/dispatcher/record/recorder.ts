@@ -25,22 +25,17 @@ import { writeResults } from './write.ts';
 export interface Recorder {
   /** Takes an event from the stream. It leaves the outbox when all its deliveries have rows. */
   take(event: TakenEvent): void;
-  /** Keeps the result of an attempt until it is written. */
   attempted(delivery: AttemptedDelivery): void;
-  /** Makes deliveries that get no attempt here due at once; if that fails, they are due when their leases end. */
   giveBack(deliveries: readonly LeasedDelivery[]): void;
   /** False while results cannot be written, or too many are not written yet: no attempt may begin. */
   isReady(): boolean;
-  /** Sent when results were written. */
   readonly onRoom: (listener: () => void) => void;
-  /** Resolves when everything is written. */
   drain(): Promise<void>;
 }
 
 /**
- * Results that arrive during a transaction become the next one: an idle dispatcher records each result at once, a busy
- * one many together. While the database is away a batch is retried until it is written; so is one whose commit had no
- * answer, because writing a result twice changes nothing.
+ * Results that arrive during a transaction become the next one. While the database is away a batch is retried
+ * until it is written; so is one whose commit had no answer, because writing a result twice changes nothing.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics, tracer } =
@@ -129,12 +124,9 @@ export interface RecorderOptions {
   readonly bus: Bus;
   readonly health: Health;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
-  /** The ID that leases name. */
   readonly holderId: () => number;
   readonly probeIntervalMs: number;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
-  /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   /** More results than this must not pile up behind a slow database. */
   readonly maxUnrecorded: number;
@@ -151,10 +143,6 @@ const idsOf = ({ company_id, event_id, subscription_id, attempt }: AttemptedDeli
   attempt,
 });
 
-/**
- * Broadcasts recorded attempts to the portal's live view, one small message per company. The broadcast is best effort; the
- * attempts' rows are the truth.
- */
 const createTail =
   (bus: Bus): ((recorded: readonly AttemptedDelivery[]) => void) =>
   (recorded) => {

@@ -6,7 +6,6 @@ import { type AttemptedDelivery, hasNoRow } from '../delivery.ts';
 import { forShare, lockOutbox, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
-/** The new values of a delivery's row. */
 export interface Change {
   readonly state: DeliveryState;
   readonly dueMs: number | null;
@@ -15,8 +14,9 @@ export interface Change {
 }
 
 /**
- * Computes what an attempt changes in its delivery's current row. Undefined if another process leases it or it is
- * finished. A delivery that was held during the attempt stays held, unless it succeeded or has used all its attempts.
+ * What an attempt changes in its delivery's row; undefined if another process leases the row or it is
+ * finished. A delivery that was held during the attempt stays held, unless it succeeded or has used all its
+ * attempts.
  */
 export const changeOf = (
   { decision, leaseMs }: AttemptedDelivery,
@@ -32,7 +32,6 @@ export const changeOf = (
     : { state: 'held', dueMs: null, isOurs };
 };
 
-/** Writes attempts; one that is written already stays as it is. Values that are too long for their columns are cut. */
 export const insertAttempts = async (
   db: Kysely<Tables>,
   attempted: readonly AttemptedDelivery[],
@@ -76,7 +75,6 @@ const attemptValues = (one: AttemptedDelivery) => {
 const maxAddress = 45;
 const maxError = 500;
 
-/** Counts the deliveries of replays that have ended, with the transaction's next statement. */
 export const countReplays = async (
   db: Kysely<Tables>,
   changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
@@ -99,8 +97,7 @@ export const countReplays = async (
 };
 
 /**
- * First attempts that another dispatcher has counted as missed: it took their events because the leases had ended, and
- * found neither rows nor room.
+ * First attempts of events that another dispatcher took when their leases had ended, and counted as missed.
  */
 export const countedAsMissed = async (
   db: Kysely<Tables>,

@@ -28,31 +28,25 @@ import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } 
 interface WriteOptions {
   readonly now: Date;
   readonly probeIntervalMs: number;
-  /** Deliveries of one company that may wait. */
   readonly waitingQuota: number;
   readonly health: Pick<Health, 'failuresOf'>;
 }
 
-/** The failures of a subscription after its results were written. */
 interface WrittenChange extends HealthChange {
   readonly disabledReason: string | null;
 }
 
 interface WrittenResults {
-  /** The results as recorded. At the quota of waiting deliveries, some that were to be retried have failed instead. */
   readonly recorded: readonly AttemptedDelivery[];
   readonly changes: readonly WrittenChange[];
-  /** Events that made room for retries: they are missed by their subscriptions. */
   readonly missed: readonly WaitingEvent[];
 }
 
 /**
- * Writes the results of attempts in one transaction: their rows, the states of their deliveries, and the failure
- * counts and due times of the queues. A second run changes nothing: the row of an attempt exists already, and a
- * delivery whose lease has changed is not counted.
- *
- * Most attempts succeed for a subscription without failures; two statements write any number of these. Everything
- * else is read under its lock first, queues before deliveries, as in every transaction.
+ * Writes the results of attempts in one transaction. A second run changes nothing: the row of an attempt
+ * exists already, and a delivery whose lease has changed is not counted. Most attempts succeed for a
+ * subscription without failures; two statements write any number of these. Everything else is read under its
+ * lock first, queues before deliveries.
  */
 export const writeResults = (
   db: Database<Tables>,
@@ -84,8 +78,8 @@ export const writeResults = (
   });
 
 /**
- * A failed first attempt gets its row now, and waits for its retry. At the quota of waiting deliveries it is not
- * retried: its delivery has failed.
+ * A failed first attempt gets a row to wait for its retry. At the quota of waiting deliveries it has failed
+ * for good.
  */
 const admitRetries = async (
   db: Kysely<Tables>,
@@ -104,7 +98,6 @@ const admitRetries = async (
   return { recorded, missed: dropped };
 };
 
-/** The common case: it has arrived, and nothing else depends on that. */
 const isPlain = ({ decision, replay_id }: AttemptedDelivery): boolean =>
   decision.outcome === 'succeeded' && replay_id === 0;
 
@@ -143,10 +136,6 @@ const lockDeliveries = async (
   return new Map(rows.map((row) => [deliveryName(row), row]));
 };
 
-/**
- * A success counts even if another process holds the lease by now, or the subscription was disabled. Most of these
- * deliveries had no row until now.
- */
 const succeed = async (
   db: Kysely<Tables>,
   succeeded: readonly AttemptedDelivery[],
@@ -261,7 +250,6 @@ const updateQueues = async (
     queue.nextMs === null ? null : new Date(queue.nextMs),
     queue.probeMs === null ? null : new Date(queue.probeMs),
   ]);
-  // They exist and are locked, so nothing is inserted.
   await sql`
     INSERT INTO delivery_queues
       (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc)
@@ -286,8 +274,8 @@ const goneReason = 'the receiver answered 410 Gone';
 const failuresReason = '20 consecutive failures';
 
 /**
- * Disables a subscription and holds its waiting deliveries: a first part here, the rest in the dispatcher that claims
- * its queue.
+ * Disables a subscription and holds a first part of its waiting deliveries; the dispatcher that claims its
+ * queue holds the rest.
  * @param url the URL that answered 410: the subscription may have another one by now.
  * @returns whether it was enabled until now.
  */
@@ -297,7 +285,6 @@ const disable = async (
   reason: string,
   now: Date,
 ): Promise<boolean> => {
-  // Its failures were before it was enabled.
   if (url === undefined && (await isBeingEnabled(db, key))) return false;
   const enabled = db
     .updateTable('subscriptions')
@@ -315,7 +302,6 @@ const disable = async (
   return true;
 };
 
-/** The audit log names the system, because no person did it. */
 const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
   const { name, url } = await db
     .selectFrom('subscriptions')

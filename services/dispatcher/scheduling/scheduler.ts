@@ -10,11 +10,8 @@ import { createHosts, createShares } from './shares.ts';
 
 /** The second stage: decides when to attempt a taken delivery, so that no receiver and no company delays another. */
 export interface Scheduler {
-  /** Starts it now or soon, or gives it back if it cannot start within a second. */
   offer(delivery: Delivery): void;
-  /** How many attempts may start, in total and from queues. */
   free(): { readonly slots: number; readonly queueSlots: number };
-  /** Sent when an attempt has ended. */
   readonly onFree: (listener: () => void) => void;
   readonly queues: QueueRoom;
   counts(): { readonly inFlight: number; readonly waiting: number };
@@ -25,8 +22,8 @@ export interface Scheduler {
 /** Divides the room for attempts from queues. */
 export interface QueueRoom {
   /**
-   * How many deliveries to take from each of these queues now, in their order. Companies take turns, and so do the
-   * subscriptions of each, while there is room.
+   * How many deliveries to take from each of these queues now. Companies take turns, and so do their
+   * subscriptions.
    */
   allot(targets: readonly QueueTarget[]): readonly number[];
   /** Notes that more is due in this queue than could be taken. It is not worth another look until `onRoom`. */
@@ -37,21 +34,16 @@ export interface QueueRoom {
   readonly onRoom: (listener: () => void) => void;
 }
 
-/** A queue and the URL of its subscription. */
 export type QueueTarget = QueueKey & Pick<Target, 'url'>;
 
 /**
- * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host (see
- * `Shares`). So one company leaves room for others, regardless of how many subscriptions it has.
- *
- * Within its company's share each subscription has its own concurrency: the maximum number of attempts in flight. It
- * starts small, grows by one with each success, and shrinks back to the start after a failure. While its receiver has
- * not answered for a second, the start applies and nothing waits for it, so a receiver that hangs after many
- * successes does not use up a large concurrency first.
- *
- * A few deliveries for a busy subscription wait here briefly, because a burst to a fast receiver is soon over. The
- * rest are given back to their rows, where a backlog of any length costs nothing. Attempts from queues may use only
- * part of the slots, so that retries leave room for first attempts.
+ * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host
+ * (see `Shares`). Within its company's share each subscription has its own concurrency: the maximum number of
+ * attempts in flight. It starts small, grows by one with each success, and shrinks back to the start after a
+ * failure. While its receiver has not answered for a second, the start applies and nothing waits for it, so a
+ * receiver that hangs after many successes does not use up a large concurrency first. A few deliveries for a
+ * busy subscription wait here briefly, because a burst to a fast receiver is soon over. The rest are given
+ * back to their rows, where a backlog of any length costs nothing.
  */
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { attempts, recorder, health, metrics, nowMs, maxWaitMs = 1_000 } = options;
@@ -61,7 +53,6 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const places = createShares(maxWaiting);
   const bytes = createShares(maxWaitingBytes);
   const states = new Map<string, SubscriptionState>();
-  /** By company, the subscriptions with waiting deliveries. The next turn is at the front. */
   const turns = new Map<number, Set<SubscriptionState>>();
   const backlogged = new Set<SubscriptionState>();
   const inFlight = createInFlight();
@@ -303,7 +294,6 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
 const firstConcurrency = 4;
 const maxConcurrency = 64;
 const silentAfterMs = 1_000;
-/** Limits on waiting deliveries, for one subscription and for all. */
 const maxWaitingPerSubscription = 32;
 const maxWaiting = 1_024;
 const maxWaitingBytes = 2 ** 25;
@@ -312,7 +302,6 @@ const maxStates = 10_000;
 const reportRoomEveryMs = 25;
 
 export interface SchedulerOptions {
-  /** Attempts in flight at a time. */
   readonly slots: number;
   /** Attempts in flight to one host; the number of slots by default. */
   readonly maxPerHost?: number | undefined;
@@ -320,9 +309,7 @@ export interface SchedulerOptions {
   readonly recorder: Pick<Recorder, 'giveBack'>;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** How long a delivery may wait here. */
   readonly maxWaitMs?: number;
 }
 
@@ -333,7 +320,6 @@ interface SubscriptionState {
   failures: number;
   /** When it last answered, or when its first open attempt began. */
   answeredMs: number;
-  /** The URL of its subscription, once it was backlogged. */
   url: string;
   readonly waiting: WaitingDelivery[];
 }

@@ -1,4 +1,3 @@
-/** Counts attempts in flight by host and company. Companies share a host's limit as they share the slots. */
 interface Hosts {
   mayTake(companyId: number, url: string): boolean;
   take(companyId: number, url: string): void;
@@ -54,7 +53,6 @@ export interface Shares {
   giveBack(companyId: number, count?: number): void;
   taken(): number;
   free(): number;
-  /** Companies that may not take more now. */
   full(): readonly number[];
 }
 

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 
 /** A signing secret in the forms that the two schemes use. Only the signing threads hold one. */
 export interface OpenSecret {
-  /** The whole text as shown to its owner. */
   readonly text: Buffer;
   /** The decoded bytes after `whsec_`. */
   readonly bytes: Buffer;
@@ -14,8 +13,8 @@ export const openedSecret = (secret: string): OpenSecret => ({
 });
 
 /**
- * `X-Webhook-Signature` (contract, "Deliveries"): `sha256=` and the hex HMAC-SHA256, keyed with the
- * whole secret, of `<timestamp>.<body>`; one for each secret, separated by a comma.
+ * `X-Webhook-Signature` (contract, "Deliveries"): hex HMAC-SHA256, keyed with the whole secret, of
+ * `<timestamp>.<body>`.
  */
 export const signatureHeader = (
   secrets: readonly OpenSecret[],
@@ -29,8 +28,8 @@ export const signatureHeader = (
     .join(',');
 
 /**
- * `webhook-signature` (Standard Webhooks, "Signature scheme"): `v1,` and the base64 HMAC-SHA256, keyed with the
- * secret's bytes, of `<id>.<timestamp>.<body>`; one for each secret, separated by a space.
+ * `webhook-signature` (Standard Webhooks, "Signature scheme"): base64 HMAC-SHA256 of
+ * `<id>.<timestamp>.<body>`.
  */
 export const standardSignatureHeader = (
   secrets: readonly OpenSecret[],

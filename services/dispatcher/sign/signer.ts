@@ -4,9 +4,7 @@ import { Piscina } from 'piscina';
 import type { Target } from '../delivery.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
-/** Signs attempts with the current time, right before they are sent. */
 export interface Signer {
-  /** @throws CannotSign if the subscription's secret cannot be decrypted. */
   sign(request: SignRequest): Promise<HeaderPair[]>;
   close(): Promise<void>;
 }
@@ -23,8 +21,8 @@ export class CannotSign extends Error {
 }
 
 /**
- * Attempts of one tick, and those that arrive while every thread is busy, go to a thread as one task: a single
- * attempt does not wait, and a busy dispatcher pays for one round trip to a thread per batch.
+ * Attempts of one tick, and those that arrive while every thread is busy, go to a thread as one task, so that
+ * a busy dispatcher pays for one round trip per batch.
  */
 export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptions): Signer => {
   const pool = new Piscina<SignTask, readonly Signatures[]>({
@@ -129,6 +127,5 @@ interface Delivered {
   readonly event_id: number;
   readonly event_type: EventType | typeof challengeType;
   readonly attempt: number;
-  /** 0 if it is not a replay. */
   readonly replay_id: number;
 }

@@ -3,9 +3,7 @@ import { type KeyRing, openSecret } from '@causeway/runtime/sealed-secret';
 import { workerData } from 'piscina';
 import { type OpenSecret, openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
 
-/** A batch to sign. The bodies are concatenated in one buffer, which is transferred to the thread, not copied. */
 export interface SignTask {
-  /** Epoch seconds. */
   readonly timestamp: number;
   readonly bodies: Uint8Array;
   readonly items: readonly SignItem[];
@@ -14,13 +12,10 @@ export interface SignTask {
 export interface SignItem {
   readonly companyId: number;
   readonly eventId: number;
-  /** Encrypted. The second one is the previous secret during a rotation's overlap. */
   readonly secrets: readonly Uint8Array[];
-  /** Where its body ends in `bodies`. */
   readonly end: number;
 }
 
-/** The two signature headers of an item, or the reason for their absence. */
 export type Signatures = readonly [signature: string, standard: string] | { readonly error: string };
 
 /** Runs in the signing threads, the only place where secrets are decrypted. */

@@ -24,14 +24,12 @@ import { readTargets } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 interface TestDeliveries {
-  /** Stops taking requests and resolves when all taken ones are answered. */
   stop(): Promise<void>;
 }
 
 /**
- * Answers requests for test deliveries and verification challenges as one replica of a queue group. Each is one
- * attempt, signed and sent like any other, limited separately, and not recorded. After a success, a failing subscription
- * is probed at once. Resolves when requests can arrive.
+ * Answers requests for test deliveries and verification challenges. Each is one attempt, signed and sent like
+ * any other, limited separately, and not recorded. After a success, a failing subscription is probed at once.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
