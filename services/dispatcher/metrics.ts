@@ -30,10 +30,6 @@ export const dispatcherMetrics = declareMetrics({
     type: 'counter',
     help: 'Other dispatchers that this one has given up, because they gave no sign of life',
   },
-  dispatcher_given_back_total: {
-    type: 'counter',
-    help: 'Deliveries that were taken and returned without an attempt',
-  },
   dispatcher_leases_freed_total: {
     type: 'counter',
     help: 'Deliveries made due because the dispatcher that leased them was given up',
@@ -51,17 +47,13 @@ export const dispatcherMetrics = declareMetrics({
     type: 'gauge',
     help: 'Time since the earliest expired lease in the outbox',
   },
-  dispatcher_queue_looks_total: { type: 'counter', help: 'Polls for queues that are due' },
   dispatcher_queue_taken_total: { type: 'counter', help: 'Deliveries taken from queues' },
   dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
-  dispatcher_record_seconds: { type: 'histogram', help: 'Time to record a batch of results' },
-  dispatcher_replay_pages_total: { type: 'counter', help: 'Pages of replays processed' },
   dispatcher_retention_stale_seconds: {
     type: 'gauge',
     help: 'Time since the last retention run that succeeded',
   },
   dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
-  dispatcher_too_late_total: { type: 'counter', help: 'Deliveries whose lease was too short for an attempt' },
   dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },
   dispatcher_waiting: { type: 'gauge', help: 'Deliveries that wait in memory for their turn' },
   dispatcher_waiting_queues: { type: 'gauge', help: 'Queues with waiting deliveries', labels: ['kind'] },

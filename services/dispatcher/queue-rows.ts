@@ -3,7 +3,7 @@ import { countHeldAfterMs, type DeliveryState, failuresUntilProbing } from '@cau
 import { acrossTenants, type Trx, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type QueueKey, queueName } from './delivery.ts';
-import { isOneOfQueues } from './store.ts';
+import { isOneOfQueues, isQueue } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -29,16 +29,11 @@ export const scheduleQueues = async (
 };
 
 /** Makes the next probe of a failing subscription due now. A probe under way goes on alone. */
-export const endBackOff = async (
-  trx: Trx<Tables>,
-  { company_id, subscription_id }: QueueKey,
-  now: Date,
-): Promise<void> => {
+export const endBackOff = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<void> => {
   const queue = await trx
     .selectFrom('delivery_queues')
     .select('probe_due_utc')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue(key))
     .where('consecutive_failures', '>=', failuresUntilProbing)
     .where('probe_due_utc', '>', now)
     .forUpdate()
@@ -47,8 +42,7 @@ export const endBackOff = async (
   const probe = await trx
     .selectFrom('deliveries')
     .select('event_id')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue(key))
     .where('state', '=', 'waiting')
     .where('due_utc', '=', queue.probe_due_utc)
     .where('leased_by', 'is not', null)
@@ -58,8 +52,7 @@ export const endBackOff = async (
   await trx
     .updateTable('delivery_queues')
     .set({ next_due_utc: now, probe_due_utc: now })
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue(key))
     .execute();
 };
 
@@ -123,25 +116,15 @@ export const addHeld = async (
     WHERE company_id = ${tenantIs(company_id)} AND subscription_id = ${subscription_id}`.execute(db);
 };
 
-export const selectChange = (trx: Kysely<Tables>, { company_id, subscription_id }: QueueKey) =>
+export const selectChange = (trx: Kysely<Tables>, key: QueueKey) =>
   trx
     .selectFrom('subscription_changes')
     .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id);
+    .where(isQueue(key));
 
 /** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */
-export const isBeingEnabled = async (
-  db: Kysely<Tables>,
-  { company_id, subscription_id }: QueueKey,
-): Promise<boolean> => {
-  await db
-    .selectFrom('subscriptions')
-    .select('subscription_id')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
-    .forUpdate()
-    .execute();
-  const change = await selectChange(db, { company_id, subscription_id }).executeTakeFirst();
+export const isBeingEnabled = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
+  await db.selectFrom('subscriptions').select('subscription_id').where(isQueue(key)).forUpdate().execute();
+  const change = await selectChange(db, key).executeTakeFirst();
   return change?.resets_failures === 1;
 };

@@ -1,7 +1,7 @@
 import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
 import { encodeEnvelope, type StoredEvent } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './delivery.ts';
 import type { Tables } from './tables.ts';
 
@@ -115,6 +115,13 @@ const valuesOf = (key: DeliveryKey) => [
   key.replay_id,
   key.created_utc,
 ];
+
+/** The same for one queue, in a query of the builder. */
+export const isQueue =
+  ({ company_id, subscription_id }: QueueKey) =>
+  // biome-ignore lint/suspicious/noExplicitAny: any table with these columns.
+  (builder: ExpressionBuilder<Tables, any>) =>
+    builder.and({ company_id, subscription_id });
 
 interface OutboxKey {
   readonly company_id: number;

@@ -1,5 +1,6 @@
 import { eventStream } from '@causeway/proto';
-import { errorType, type Log, type Metrics, type Span, type Tracer, traced } from '@causeway/runtime';
+import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
 import type { Poster, PostResult } from '../http/post.ts';
 import type { Holder } from '../leases/holder.ts';
@@ -19,7 +20,6 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, random, log, metrics, tracer } =
     options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
-  const late = metrics.counter(dispatcherMetrics.dispatcher_too_late_total).cell();
   const notHeld = metrics.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
   const lag = metrics.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
 
@@ -66,10 +66,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   return {
     mayBegin: () => holder.isSure() && recorder.isReady(),
     make: async (delivery) => {
-      if (isTooLate(delivery)) {
-        late.value++;
-        return undefined;
-      }
+      if (isTooLate(delivery)) return undefined;
       const span = startSpan(tracer, delivery);
       try {
         return await post(delivery, span);
@@ -86,7 +83,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   };
 };
 
-interface AttemptsOptions {
+interface AttemptsOptions extends Pick<Context, 'now' | 'log' | 'metrics' | 'tracer'> {
   readonly signer: Signer;
   readonly poster: Poster;
   readonly scheduleMs: readonly number[];
@@ -94,11 +91,7 @@ interface AttemptsOptions {
   readonly lastStartMs: number;
   readonly holder: Pick<Holder, 'id' | 'isSure' | 'nextBeat'>;
   readonly recorder: Pick<Recorder, 'attempted' | 'giveBack' | 'isReady'>;
-  readonly now: () => Date;
   readonly random: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly tracer?: Tracer | undefined;
 }
 
 const idsOf = ({ company_id, event_id, subscription_id, replay_id }: Delivery) => ({

@@ -1,8 +1,9 @@
 import { admitWaiting, type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
 import { auditRow, type DeliveryAction } from '@causeway/proto';
 import { type Database, type Trx, transaction } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import { addHeld, scheduleQueues } from '../queue-rows.ts';
-
+import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
@@ -25,10 +26,7 @@ export const actOnDelivery = async (
   }
 };
 
-export interface ActOptions {
-  readonly now: () => Date;
-  readonly waitingQuota: number;
-}
+export type ActOptions = Pick<Context, 'now' | 'waitingQuota'>;
 
 /** Undoes the transaction. */
 class Refusal extends Error {}
@@ -44,8 +42,7 @@ const act = async (
   const subscription = await trx
     .selectFrom('subscriptions')
     .select(['enabled', 'name', 'url'])
-    .where('company_id', '=', key.company_id)
-    .where('subscription_id', '=', key.subscription_id)
+    .where(isQueue(key))
     .executeTakeFirst();
   if (!subscription) throw new Refusal('the subscription was deleted');
   if (asked.action !== 'cancel' && subscription.enabled !== 1)

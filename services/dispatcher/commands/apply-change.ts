@@ -2,6 +2,7 @@ import type { SubscriptionChangeRow } from '@causeway/deliveries';
 import type { Trx } from '@causeway/runtime';
 import type { QueueKey } from '../delivery.ts';
 import { endBackOff, ensureQueues, holdOrDrop, selectChange } from '../queue-rows.ts';
+import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -18,8 +19,7 @@ export const applyChange = async (
   const subscription = await trx
     .selectFrom('subscriptions')
     .select('enabled')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue(key))
     .executeTakeFirst();
   if (subscription) await ensureQueues(trx, [key], null);
   if (!subscription || hold_utc || resets_failures)
@@ -29,25 +29,18 @@ export const applyChange = async (
         next_due_utc: now,
         ...(resets_failures && { consecutive_failures: 0, failed_attempts: 0 }),
       })
-      .where('company_id', '=', company_id)
-      .where('subscription_id', '=', subscription_id)
+      .where(isQueue(key))
       .execute();
   else await endBackOff(trx, key, now);
   // If it was enabled again since, deliveries of later events stay waiting.
   const until = subscription?.enabled === 1 ? hold_utc : null;
   const allHeld = !subscription || !hold_utc || (await holdOrDrop(trx, key, 'held', now, until));
-  if (allHeld)
-    await trx
-      .deleteFrom('subscription_changes')
-      .where('company_id', '=', company_id)
-      .where('subscription_id', '=', subscription_id)
-      .execute();
+  if (allHeld) await trx.deleteFrom('subscription_changes').where(isQueue(key)).execute();
   else
     await trx
       .updateTable('subscription_changes')
       .set({ changed_utc: now, resets_failures: 0 })
-      .where('company_id', '=', company_id)
-      .where('subscription_id', '=', subscription_id)
+      .where(isQueue(key))
       .execute();
 };
 

@@ -9,7 +9,7 @@ import { maxDueInReplay, replayPageEveryMs } from '@causeway/proto';
 import { rowList, type Trx, tenantIs } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { addHeld, scheduleQueues } from '../queue-rows.ts';
-
+import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
@@ -56,8 +56,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   const subscription = await trx
     .selectFrom('subscriptions')
     .select('enabled')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue({ company_id, subscription_id }))
     .executeTakeFirst();
   // If the subscription was deleted, the dispatcher that takes its queue drops the waiting deliveries.
   if (!subscription) return { state: 'cancelled', ...ended };
@@ -133,8 +132,7 @@ const dropHeld = async (
   const { numUpdatedRows } = await trx
     .updateTable('deliveries')
     .set({ state: 'dropped', updated_utc: now })
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue({ company_id, subscription_id }))
     .where('state', '=', 'held')
     .where(
       'event_id',
@@ -154,8 +152,7 @@ const countDue = async (
     .selectFrom('deliveries as d')
     .modifyFront(sql`/*+ INDEX(d by_state) */`)
     .select('event_id')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue({ company_id, subscription_id }))
     .where('state', '=', 'waiting')
     .where('due_utc', '<=', now)
     .limit(maxDueInReplay)
@@ -175,8 +172,7 @@ const dropWaiting = async (
   const { numUpdatedRows } = await trx
     .updateTable('deliveries')
     .set({ state: 'dropped', due_utc: null, updated_utc: now })
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue({ company_id, subscription_id }))
     .where('replay_id', '=', replay_id)
     .where('state', '=', 'waiting')
     .limit(dropChunk)
@@ -242,8 +238,7 @@ const heldRows = (trx: Trx<Tables>, { company_id, subscription_id }: ReplayRow, 
     .selectFrom('deliveries as d')
     .modifyFront(sql`/*+ INDEX(d by_state) */`)
     .select(['event_id', 'replay_id', 'created_utc'])
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
+    .where(isQueue({ company_id, subscription_id }))
     .where('state', '=', 'held')
     .where('due_utc', 'is', null)
     .orderBy('event_id')

@@ -8,22 +8,17 @@ import {
 } from '@causeway/proto';
 import {
   acrossTenants,
-  type Bus,
   createInFlight,
-  type Database,
   isRequest,
-  type Log,
-  type Metrics,
   type Repeated,
   repeat,
   transaction,
 } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import type { QueueKey } from '../delivery.ts';
 import type { SharedHealth } from '../health.ts';
-import { dispatcherMetrics } from '../metrics.ts';
 import { selectChange } from '../queue-rows.ts';
 import { candidates, takeFirst } from '../store.ts';
-import type { Tables } from '../tables.ts';
 import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange } from './apply-change.ts';
 import { nextPage } from './replay-page.ts';
@@ -39,8 +34,7 @@ interface Commands {
  * requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
-  const { bus, db, now, waitingQuota, sharedHealth, poller, log, metrics } = options;
-  const pages = metrics.counter(dispatcherMetrics.dispatcher_replay_pages_total).cell();
+  const { bus, db, now, waitingQuota, sharedHealth, poller, log } = options;
   const inFlight = createInFlight();
 
   /** @param waits whether it waits for the row's lock. */
@@ -74,7 +68,6 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       return 1;
     });
     if (!found) return undefined;
-    pages.value++;
     poller.wake();
     return found;
   };
@@ -155,13 +148,7 @@ type ReplayKey = Pick<ReplayRow, 'company_id' | 'replay_id'>;
 const pollEveryMs = 1_000;
 const maxInFlight = 32;
 
-interface CommandOptions {
-  readonly bus: Bus;
-  readonly db: Database<Tables>;
-  readonly now: () => Date;
-  readonly waitingQuota: number;
+interface CommandOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }

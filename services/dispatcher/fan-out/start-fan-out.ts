@@ -1,4 +1,3 @@
-import type { WaitingEvent } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
 import {
   acrossTenants,
@@ -8,12 +7,11 @@ import {
   type Database,
   DatabaseUnavailable,
   isConnectionLost,
-  type Log,
-  type Metrics,
   type Repeated,
   repeat,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { companyOf } from '../delivery.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
@@ -80,13 +78,8 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   };
 };
 
-interface FanOutOptions {
-  readonly db: Database<Tables>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly now: () => Date;
-  readonly waitingQuota: number;
-  readonly onMissed: (events: readonly WaitingEvent[]) => void;
+interface FanOutOptions
+  extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
 }
 

@@ -1,6 +1,7 @@
 import type { EventType } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { QueueKey, Target } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import type { Tables } from '../tables.ts';
@@ -115,8 +116,6 @@ const read = async (db: Database<Tables>, companyIds: readonly number[]): Promis
   return rows;
 };
 
-interface CompaniesOptions {
-  readonly db: Database<Tables>;
-  readonly nowMs: () => number;
+interface CompaniesOptions extends Pick<Context, 'db' | 'nowMs'> {
   readonly health: Pick<Health, 'raise'>;
 }

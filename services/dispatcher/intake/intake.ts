@@ -6,8 +6,9 @@ import {
   outboxLeaseMs,
   versionHeader,
 } from '@causeway/proto';
-import { type Bus, createBatch, type Log, type Metrics, traceOf } from '@causeway/runtime';
+import { createBatch, traceOf } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
+import type { Context } from '../context.ts';
 import type { Delivery, TakenEvent } from '../delivery.ts';
 import type { FanOut } from '../fan-out/start-fan-out.ts';
 import type { Holder } from '../leases/holder.ts';
@@ -153,18 +154,14 @@ const maxSubscribers = 256;
 /** What must be left of an event's lease before its deliveries would get rows. */
 const marginMs = 200;
 
-interface IntakeOptions {
-  readonly bus: Bus;
+interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'> {
   readonly scheduler: Scheduler;
   readonly companies: Companies;
   readonly recorder: Pick<Recorder, 'take' | 'onRoom'>;
   readonly holder: Pick<Holder, 'onSure'>;
   readonly stream: KeptStream;
   readonly fanOut: Pick<FanOut, 'write'>;
-  readonly now: () => Date;
   readonly leaseMs: number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 interface ArrivedEvent extends EnvelopeHead {

@@ -11,6 +11,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { createInbox, type Msg } from '@nats-io/transport-node';
+import type { Context } from '../context.ts';
 
 export interface KeptStream {
   ensure(): void;
@@ -181,12 +182,10 @@ const heartbeatMs = 1_000;
 const silenceMs = 2_500;
 const pauseMs = 250;
 
-interface PullOptions {
-  readonly bus: Bus;
+interface PullOptions extends Pick<Context, 'bus' | 'log'> {
   readonly stream: string;
   readonly consumer: string;
   readonly demand: () => number;
   readonly take: (message: Msg) => void;
   readonly onMissing: () => void;
-  readonly log: Log;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Log, Metrics } from '@causeway/runtime';
+import type { Database } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import { createSignal } from '../signal.ts';
 import type { Tables } from '../tables.ts';
@@ -114,15 +115,10 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
 /** See `silentReads`. Long enough that a slow commit stops nothing. */
 export const sureForMs = 1_000;
 
-interface HolderOptions {
+interface HolderOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | 'metrics'> {
   /** A pool of its own, with one connection: a beat must not wait behind other queries. */
   readonly beatDb: Database<Tables>;
-  readonly db: Database<Tables>;
   readonly instance: string;
-  readonly now: () => Date;
-  readonly nowMs: () => number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 interface SilentDispatchers {

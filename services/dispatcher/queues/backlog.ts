@@ -1,13 +1,7 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import {
-  acrossTenants,
-  createMeasurement,
-  type Database,
-  type Log,
-  type Metrics,
-  repeat,
-} from '@causeway/runtime';
+import { acrossTenants, createMeasurement, type Metrics, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
@@ -92,9 +86,6 @@ const readLateness = async (
   return { oldestSeconds: Math.max(0, lateMs) / 1000, queues: row.queues };
 };
 
-export interface BacklogOptions {
-  readonly db: Database<Tables>;
-  readonly now: () => Date;
-  readonly log: Log;
+export interface BacklogOptions extends Pick<Context, 'db' | 'now' | 'log'> {
   readonly metrics?: Metrics | undefined;
 }

@@ -7,6 +7,7 @@ import {
   type FoundTarget,
   isOneOfDeliveries,
   isOneOfQueues,
+  isQueue,
   readTargets,
   type WaitingDelivery,
 } from '../store.ts';
@@ -173,10 +174,6 @@ const setNextDue = async (db: Kysely<Tables>, next: readonly NextDue[]): Promise
   );
 };
 
-const deleteQueue = async (db: Kysely<Tables>, { company_id, subscription_id }: QueueKey): Promise<void> => {
-  await db
-    .deleteFrom('delivery_queues')
-    .where('company_id', '=', company_id)
-    .where('subscription_id', '=', subscription_id)
-    .execute();
+const deleteQueue = async (db: Kysely<Tables>, queue: QueueKey): Promise<void> => {
+  await db.deleteFrom('delivery_queues').where(isQueue(queue)).execute();
 };

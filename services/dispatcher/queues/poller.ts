@@ -2,14 +2,13 @@ import { failuresUntilProbing } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
-  type Log,
-  type Metrics,
   partsByShard,
   type Repeated,
   repeat,
   rowList,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { companyOf, type QueueKey } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import type { Holder } from '../leases/holder.ts';
@@ -26,7 +25,6 @@ import { claimDue } from './claim.ts';
 export const startPoller = (options: PollerOptions): Repeated => {
   const { db, scheduler, health, now, leaseMs, holder, log, metrics } = options;
   const nextQueues = createTurns(scheduler.queues);
-  const looks = metrics.counter(dispatcherMetrics.dispatcher_queue_looks_total).cell();
   const taken = metrics.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   let pauseMs = pollEveryMs;
 
@@ -39,7 +37,6 @@ export const startPoller = (options: PollerOptions): Repeated => {
   };
   const lookNow = async (): Promise<boolean> => {
     if (scheduler.free().queueSlots === 0) return false;
-    looks.value++;
     const started = now();
     const holderId = holder.id();
     const all = acrossTenants(db, 'a dispatcher looks for due queues of all companies');
@@ -101,15 +98,11 @@ export const startPoller = (options: PollerOptions): Repeated => {
 const pollEveryMs = 150;
 const afterFailureMs = 500;
 
-interface PollerOptions {
-  readonly db: Database<Tables>;
+interface PollerOptions extends Pick<Context, 'db' | 'now' | 'log' | 'metrics'> {
   readonly scheduler: Scheduler;
   readonly health: Pick<Health, 'set'>;
   readonly holder: Holder;
-  readonly now: () => Date;
   readonly leaseMs: number;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /**

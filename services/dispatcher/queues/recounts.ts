@@ -9,8 +9,9 @@ import {
   transaction,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import type { QueueKey } from '../delivery.ts';
-import { candidates, takeFirst } from '../store.ts';
+import { candidates, isQueue, takeFirst } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export const correctHeld = async ({ db, now }: Pick<HeldCountOptions, 'db' | 'now'>): Promise<number> => {
@@ -30,8 +31,7 @@ const correctOne = (db: Database<Tables>, key: QueueKey, now: Date): Promise<1 |
     const due = await trx
       .selectFrom('delivery_queues')
       .select(['company_id', 'subscription_id'])
-      .where('company_id', '=', key.company_id)
-      .where('subscription_id', '=', key.subscription_id)
+      .where(isQueue(key))
       .where('count_held_utc', '<=', now)
       .forUpdate()
       .skipLocked()
@@ -40,15 +40,13 @@ const correctOne = (db: Database<Tables>, key: QueueKey, now: Date): Promise<1 |
     const { held } = await trx
       .selectFrom('deliveries')
       .select(({ fn }) => fn.countAll<number>().as('held'))
-      .where('company_id', '=', due.company_id)
-      .where('subscription_id', '=', due.subscription_id)
+      .where(isQueue(due))
       .where('state', '=', 'held')
       .executeTakeFirstOrThrow();
     await trx
       .updateTable('delivery_queues')
       .set({ held_deliveries: held, count_held_utc: null })
-      .where('company_id', '=', due.company_id)
-      .where('subscription_id', '=', due.subscription_id)
+      .where(isQueue(due))
       .execute();
     return 1;
   });
@@ -60,16 +58,10 @@ export const startHeldCount = (options: HeldCountOptions): Repeated =>
     onError: (error) => options.log.warn({ error }, 'count of held deliveries failed'),
   });
 
-interface HeldCountOptions {
-  readonly db: Database<Tables>;
-  readonly log: Log;
-  readonly now: () => Date;
-}
+type HeldCountOptions = Pick<Context, 'db' | 'now' | 'log'>;
 
-interface RecountOptions {
-  readonly db: Database<Tables>;
+interface RecountOptions extends Pick<Context, 'db' | 'now'> {
   readonly quota: number;
-  readonly now: () => Date;
 }
 
 /**

@@ -1,12 +1,5 @@
-import {
-  acrossTenants,
-  byShard,
-  type Database,
-  type Log,
-  type Metrics,
-  type Repeated,
-  startRetention,
-} from '@causeway/runtime';
+import { acrossTenants, byShard, type Database, type Repeated, startRetention } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
@@ -53,10 +46,6 @@ const recount = (now: Date) => async (companies: readonly { company_id: number }
     .execute();
 };
 
-interface DeliveryRetentionOptions {
-  readonly db: Database<Tables>;
-  readonly log: Log;
-  readonly metrics: Metrics;
+interface DeliveryRetentionOptions extends Pick<Context, 'db' | 'now' | 'log' | 'metrics'> {
   readonly days: number;
-  readonly now: () => Date;
 }

@@ -1,17 +1,15 @@
-import { admitWaiting, type WaitingEvent } from '@causeway/deliveries';
+import { admitWaiting } from '@causeway/deliveries';
 import {
   acrossTenants,
   after,
   createBatch,
   createBatchWriter,
   type Database,
-  type Log,
-  type Metrics,
   transaction,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { companyOf, hasNoRow, type LeasedDelivery, queuesOf } from '../delivery.ts';
-import { dispatcherMetrics } from '../metrics.ts';
 import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, forShare, isOneOfDue, lockOutbox, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
@@ -25,7 +23,6 @@ export interface GiveBack {
 
 export const createGiveBack = (options: GiveBackOptions): GiveBack => {
   const { db, now, waitingQuota: quota, openEvents, onMissed, log, metrics } = options;
-  const returned = metrics.counter(dispatcherMetrics.dispatcher_given_back_total).cell();
   const onFailed = (error: unknown): void =>
     log.warn({ error }, 'giving deliveries back failed; they are due when their leases end');
   const write = createBatchWriter<Tables, LeasedDelivery, void>({
@@ -49,7 +46,6 @@ export const createGiveBack = (options: GiveBackOptions): GiveBack => {
   });
   return {
     add: (deliveries) => {
-      returned.value += deliveries.length;
       for (const one of deliveries) batch.add(one);
     },
     drain: batch.drain,
@@ -60,14 +56,9 @@ export const createGiveBack = (options: GiveBackOptions): GiveBack => {
 const maxTries = 40;
 const retryAfterMs = 250;
 
-interface GiveBackOptions {
-  readonly db: Database<Tables>;
-  readonly now: () => Date;
-  readonly waitingQuota: number;
+interface GiveBackOptions
+  extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly openEvents: Pick<OpenEvents, 'written' | 'missed'>;
-  readonly onMissed: (events: readonly WaitingEvent[]) => void;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }
 
 /**

@@ -1,16 +1,8 @@
 import type { ElapsedColumn } from '@causeway/deliveries';
 import { elapsedBoundsMs } from '@causeway/proto';
-import {
-  acrossTenants,
-  after,
-  byShard,
-  createBatch,
-  type Database,
-  type Log,
-  type Metrics,
-  rowList,
-} from '@causeway/runtime';
+import { acrossTenants, after, byShard, createBatch, type Database, rowList } from '@causeway/runtime';
 import { sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { type AttemptedDelivery, companyOf, type QueueKey, queueName } from '../delivery.ts';
 import type { Tables } from '../tables.ts';
 
@@ -101,8 +93,4 @@ const add = async (rows: readonly Sum[], db: Database<Tables>): Promise<void> =>
 
 const perStatement = 500;
 
-interface MinutesOptions {
-  readonly db: Database<Tables>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
+type MinutesOptions = Pick<Context, 'db' | 'log' | 'metrics'>;

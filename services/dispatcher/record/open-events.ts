@@ -1,4 +1,4 @@
-import { admitWaiting, noteMissed, type WaitingEvent } from '@causeway/deliveries';
+import { admitWaiting, noteMissed } from '@causeway/deliveries';
 import { outboxLeaseMs } from '@causeway/proto';
 import {
   acrossTenants,
@@ -6,13 +6,12 @@ import {
   byShard,
   createBatch,
   type Database,
-  type Log,
-  type Metrics,
   repeat,
   rowList,
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import type { Context } from '../context.ts';
 import { companyOf, hasNoRow, type LeasedDelivery, queuesOf, type TakenEvent } from '../delivery.ts';
 import { scheduleQueues } from '../queue-rows.ts';
 import { addRows, forUpdate, isOneOfEvents, lockOutbox } from '../store.ts';
@@ -192,12 +191,7 @@ const removeIncomplete = (
 const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
   IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
 
-interface OpenEventsOptions {
-  readonly db: Database<Tables>;
-  readonly now: () => Date;
-  readonly waitingQuota: number;
+interface OpenEventsOptions
+  extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly holderId: () => number;
-  readonly onMissed: (events: readonly WaitingEvent[]) => void;
-  readonly log: Log;
-  readonly metrics: Metrics;
 }

@@ -1,4 +1,3 @@
-import type { WaitingEvent } from '@causeway/deliveries';
 import { type DeliveryTailEntry, deliveryTailSubject, maxTailEntries } from '@causeway/proto';
 import {
   type Batch,
@@ -6,11 +5,9 @@ import {
   createBatch,
   createBatchWriter,
   type Database,
-  type Log,
-  type Metrics,
-  type Tracer,
   traced,
 } from '@causeway/runtime';
+import type { Context } from '../context.ts';
 import { type AttemptedDelivery, companyOf, type LeasedDelivery, type TakenEvent } from '../delivery.ts';
 import type { Health, SharedHealth } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
@@ -41,7 +38,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics, tracer } =
     options;
   const refused = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
-  const took = metrics.timing(dispatcherMetrics.dispatcher_record_seconds);
   const openEvents = trackOpenEvents(options);
   const giveBack = createGiveBack({ ...options, openEvents });
   const minutes = createMinutes(options);
@@ -50,7 +46,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   let failing = false;
 
   const record = async (results: readonly AttemptedDelivery[], own: Database<Tables>): Promise<void> => {
-    const startedMs = performance.now();
     const parents = results.map(({ span }) => span);
     const attributes = { kind: 'internal', parents } as const;
     const { recorded, changes, missed } = await traced(tracer, 'record attempts', attributes, () =>
@@ -59,7 +54,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     for (const span of parents) span?.end();
     if (failing) log.info({ results: results.length }, 'results are recorded again');
     failing = false;
-    took.observe(performance.now() - startedMs);
     options.sharedHealth.changed(changes);
     for (const { company_id: companyId, subscription_id: subscriptionId, disabledReason } of changes)
       if (disabledReason) log.warn({ companyId, subscriptionId, disabledReason }, 'subscription disabled');
@@ -119,21 +113,14 @@ const overlapAfterMs = 50;
 const leastPauseMs = 50;
 const maxPauseMs = 250;
 
-export interface RecorderOptions {
-  readonly db: Database<Tables>;
-  readonly bus: Bus;
+export interface RecorderOptions
+  extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics' | 'tracer'> {
   readonly health: Health;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
   readonly holderId: () => number;
   readonly probeIntervalMs: number;
-  readonly waitingQuota: number;
-  readonly onMissed: (events: readonly WaitingEvent[]) => void;
   /** More results than this must not pile up behind a slow database. */
   readonly maxUnrecorded: number;
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly tracer?: Tracer | undefined;
 }
 
 const idsOf = ({ company_id, event_id, subscription_id, attempt }: AttemptedDelivery) => ({

@@ -20,7 +20,7 @@ import {
 } from '../delivery.ts';
 import type { Health, HealthChange } from '../health.ts';
 import { ensureQueues, holdOrDrop, isBeingEnabled } from '../queue-rows.ts';
-import { addRows, isOneOfDeliveries, isOneOfQueues } from '../store.ts';
+import { addRows, isOneOfDeliveries, isOneOfQueues, isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { countFailures } from './count-failures.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
@@ -289,8 +289,7 @@ const disable = async (
   const enabled = db
     .updateTable('subscriptions')
     .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, auto_disabled: 1, updated_utc: now })
-    .where('company_id', '=', key.company_id)
-    .where('subscription_id', '=', key.subscription_id)
+    .where(isQueue(key))
     .where('enabled', '=', 1);
   const { numUpdatedRows } = await (url === undefined
     ? enabled
@@ -306,8 +305,7 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
   const { name, url } = await db
     .selectFrom('subscriptions')
     .select(['name', 'url'])
-    .where('company_id', '=', key.company_id)
-    .where('subscription_id', '=', key.subscription_id)
+    .where(isQueue(key))
     .executeTakeFirstOrThrow();
   const entry = auditRow({
     companyId: key.company_id,

@@ -1,6 +1,7 @@
 import { failuresUntilProbing } from '@causeway/proto';
-import { createInFlight, type Metrics } from '@causeway/runtime';
+import { createInFlight } from '@causeway/runtime';
 import type { Attempts } from '../attempt/attempts.ts';
+import type { Context } from '../context.ts';
 import { type Delivery, type QueueKey, queueName, type Target } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
@@ -301,15 +302,13 @@ const maxStates = 10_000;
 /** Each run checks all backlogged queues, and one look at due queues makes up for all attempts that ended since. */
 const reportRoomEveryMs = 25;
 
-export interface SchedulerOptions {
+export interface SchedulerOptions extends Pick<Context, 'nowMs' | 'metrics'> {
   readonly slots: number;
   /** Attempts in flight to one host; the number of slots by default. */
   readonly maxPerHost?: number | undefined;
   readonly attempts: Attempts;
   readonly recorder: Pick<Recorder, 'giveBack'>;
   readonly health: Health;
-  readonly metrics: Metrics;
-  readonly nowMs: () => number;
   readonly maxWaitMs?: number;
 }
 

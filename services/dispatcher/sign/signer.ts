@@ -1,6 +1,7 @@
 import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
-import { createBatch, type KeyRing, type Metrics } from '@causeway/runtime';
+import { createBatch, type KeyRing } from '@causeway/runtime';
 import { Piscina } from 'piscina';
+import type { Context } from '../context.ts';
 import type { Target } from '../delivery.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
@@ -70,11 +71,9 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
   };
 };
 
-interface SignerOptions {
+interface SignerOptions extends Pick<Context, 'now' | 'metrics'> {
   readonly keyRing: KeyRing;
   readonly threads?: number | undefined;
-  readonly now: () => Date;
-  readonly metrics: Metrics;
 }
 
 interface Waiting {

@@ -4,24 +4,14 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import {
-  acrossTenants,
-  type Bus,
-  createInFlight,
-  type Database,
-  isRequest,
-  type Log,
-  type Tracer,
-  tracedAnswer,
-  transaction,
-} from '@causeway/runtime';
+import { acrossTenants, createInFlight, isRequest, tracedAnswer, transaction } from '@causeway/runtime';
 import { tracedPost } from '../attempt/attempts.ts';
+import type { Context } from '../context.ts';
 import { queueName } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
 import { endBackOff } from '../queue-rows.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
-import type { Tables } from '../tables.ts';
 
 interface TestDeliveries {
   stop(): Promise<void>;
@@ -123,12 +113,7 @@ const deliver = async (
   };
 };
 
-interface TestDeliveryOptions {
-  readonly bus: Bus;
-  readonly db: Database<Tables>;
+interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log' | 'tracer'> {
   readonly signer: Signer;
   readonly poster: Poster;
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly tracer?: Tracer | undefined;
 }
