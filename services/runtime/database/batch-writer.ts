@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from './connect.ts';
 import { isPassing } from './errors.ts';
+import type { Database } from './handle.ts';
 import { byShard } from './shards.ts';
 
 export interface BatchWriterOptions<DB, Row, Result> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BatchWriterOptions, createBatchWriter } from './batch-writer.ts';
-import type { Database } from './connect.ts';
 import { DatabaseUnavailable } from './errors.ts';
+import type { Database } from './handle.ts';
 
 const rows = Array.from({ length: 100 }, (_, at) => at);
 
