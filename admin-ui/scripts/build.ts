@@ -11,7 +11,6 @@ import { build } from 'vite';
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
 
-/** Writes `.br` and `.gz` beside each text file of a folder; answers how many files the folder had. */
 const compress = async (folder: URL): Promise<number> => {
   const root = fileURLToPath(folder);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

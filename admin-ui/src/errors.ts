@@ -29,7 +29,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The error as a sentence. */
 export const errorText = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error);
   return sentence(text);
@@ -41,7 +40,6 @@ export const sentence = (text: string): string => {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 };
 
-/** The server's message about one form field. */
 export const fieldError = (error: unknown, field: string): string | undefined => {
   if (!(error instanceof ApiError)) return undefined;
   const detail = error.details.find((one) => one.field.split(/[.[]/)[0] === field);

@@ -31,7 +31,6 @@ export const useReachability = (): Reachability =>
 /** Equal while it is reachable, so that answers cause no renders. */
 const reachable: Reachability = { reachable: true, lastAnswerMs: 0 };
 
-/** Asks the server for a small file. */
 export const serverAnswers = async (): Promise<boolean> => {
   try {
     await fetch('/portal/theme-init.js', { method: 'HEAD', cache: 'no-store' });
@@ -41,11 +40,4 @@ export const serverAnswers = async (): Promise<boolean> => {
     noteNoAnswer();
     return false;
   }
-};
-
-const askAgainMs = 3000;
-
-/** Resolves when the server answers. */
-export const untilServerAnswers = async (): Promise<void> => {
-  while (!(await serverAnswers())) await new Promise((resolve) => setTimeout(resolve, askAgainMs));
 };

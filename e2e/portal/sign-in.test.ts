@@ -42,21 +42,6 @@ describe('Signing in', () => {
     expect(asked).toEqual([]);
   });
 
-  test('can be filled in and sent before the application is loaded', async () => {
-    const { owner } = await openTeam(world);
-    const page = await portal.open();
-    const loaded = Promise.withResolvers<void>();
-    await page.route(/\/assets\/index-/, async (route) => {
-      await loaded.promise;
-      await route.continue();
-    });
-    await page.goto('sign-in', { waitUntil: 'commit' });
-    await fillSignIn(page, owner);
-    expect(page.url()).toBe(`${world.baseUrl}/portal/sign-in`);
-    loaded.resolve();
-    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-  });
-
   test('works with the keyboard alone', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();

@@ -37,7 +37,6 @@ const testEverything = async (): Promise<number> => {
     () => types('types of the portal', 'admin-ui/tsconfig.json'),
     () => vitest('unit tests', ['unit'], 600),
     () => check('lint', [program('@biomejs/biome/bin/biome'), 'check', '--colors=off'], 90),
-    () => check('size of the portal', ['admin-ui/scripts/check-size.ts'], 60),
   ]);
   return tell([...results, ...(await inLanes(1, repeats))]);
 };

@@ -142,7 +142,6 @@ export const useMutation = <Data, Failure = DefaultError, Input = void>(
     const end = (): void => {
       running.current = false;
     };
-    // The result shows a failure.
     mutation.mutateAsync(...input).then(end, end);
   };
   return { ...mutation, mutate };
@@ -163,7 +162,6 @@ export const watchActivity = (): void => {
     addEventListener(type, note, { capture: true, passive: true });
 };
 
-/** Reads and resets the flag. */
 const takeActivity = (): boolean => {
   const was = active;
   active = false;
@@ -178,7 +176,6 @@ type Params<Id extends MemberOperationId> =
     ? { readonly params?: undefined }
     : { readonly params: Readonly<Record<ParamsOf<Contract[Id]['path']>, string | number>> };
 
-/** The names of the parameters in a path. */
 type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamsOf<Rest>
   : never;
@@ -192,8 +189,6 @@ type Body<Id extends MemberOperationId> = Contract[Id]['body'] extends null
   ? { readonly body?: undefined }
   : { readonly body: BodyFor<Id> };
 
-/** The input of an operation. */
 export type Input<Id extends MemberOperationId> = Params<Id> & Query<Id> & Body<Id>;
 
-/** The answer of an operation; undefined if it has no body. */
 export type Answer<Id extends MemberOperationId> = AnswerTo<Id>;

@@ -5,39 +5,28 @@ import {
   QueryClientProvider,
   type QueryKey,
 } from '@tanstack/react-query';
-import { createRouter, type ErrorComponentProps, RouterProvider, useRouter } from '@tanstack/react-router';
+import {
+  type AnyRouter,
+  createRouter,
+  type ErrorComponentProps,
+  RouterProvider,
+  useRouter,
+} from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../errors.ts';
-import { auditRoute } from '../pages/audit/route.ts';
-import { deliveriesRoute, deliveryRoute } from '../pages/deliveries/route.ts';
-import { developersRoute } from '../pages/developers/route.ts';
-import { eventRoute, eventsRoute } from '../pages/events/route.ts';
-import { keysRoute } from '../pages/keys/route.ts';
-import { invitationRoute, passwordRoute } from '../pages/links/route.ts';
-import { overviewRoute } from '../pages/overview/route.ts';
-import { replayRoute } from '../pages/replays/route.ts';
-import { securityRoute } from '../pages/security/route.ts';
-import { signInRoute } from '../pages/sign-in/route.ts';
-import {
-  editSubscriptionRoute,
-  newSubscriptionRoute,
-  subscriptionRoute,
-  subscriptionsRoute,
-} from '../pages/subscriptions/route.ts';
-import { teamRoute } from '../pages/team/route.ts';
-import { testRoute } from '../pages/test/route.ts';
-import { Failed } from '../ui/failed.tsx';
-import { isOutdated } from '../ui/lazy-part.ts';
-import { notFound, notFoundRoute, rootRoute, shellRoute } from './routes.tsx';
+import { Failed } from '../ui/states.tsx';
+import { isModuleMissing } from './lazy-page.ts';
+import { NotFound } from './root-page.tsx';
+import { routeTree } from './routes.tsx';
 import { isSignedOut, leave } from './session.ts';
 
-/** The whole portal: one cache, one router, and the way out when a session has ended. */
 export function App() {
   const [{ queryClient, router }] = useState(() => {
     const queryClient = createQueryClient((error) => {
       if (isSignedOut(error)) leave(queryClient, router, 'ended');
     });
     const router = createPortalRouter(queryClient);
+    loadFirstPage(router);
     return { queryClient, router };
   });
   return (
@@ -47,31 +36,6 @@ export function App() {
   );
 }
 
-const routeTree = rootRoute.addChildren([
-  signInRoute,
-  invitationRoute,
-  passwordRoute,
-  shellRoute.addChildren([
-    overviewRoute,
-    keysRoute,
-    subscriptionsRoute,
-    newSubscriptionRoute,
-    subscriptionRoute,
-    editSubscriptionRoute,
-    deliveriesRoute,
-    deliveryRoute,
-    replayRoute,
-    eventsRoute,
-    eventRoute,
-    testRoute,
-    developersRoute,
-    teamRoute,
-    auditRoute,
-    securityRoute,
-    notFoundRoute,
-  ]),
-]);
-
 const createPortalRouter = (queryClient: QueryClient) =>
   createRouter({
     routeTree,
@@ -79,9 +43,18 @@ const createPortalRouter = (queryClient: QueryClient) =>
     context: { queryClient },
     defaultPendingMs: 400,
     defaultErrorComponent: RouteError,
-    defaultNotFoundComponent: notFound,
+    defaultNotFoundComponent: NotFound,
     scrollRestoration: true,
   });
+
+/** Loads the code of the page while the session is checked, which the router would do one after the other. */
+const loadFirstPage = (router: AnyRouter): void => {
+  for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+    const { component } = router.routesById[routeId].options;
+    // Opening the page shows a failure.
+    component?.preload?.().catch(() => {});
+  }
+};
 
 declare module '@tanstack/react-router' {
   interface Register {
@@ -92,7 +65,7 @@ declare module '@tanstack/react-router' {
 /** Shown when a route fails to load, for example while the server is unreachable. */
 function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
-  if (isOutdated(error)) return <Failed error={outdated} retry={() => location.reload()} />;
+  if (isModuleMissing(error)) return <Failed error={outdated} retry={() => location.reload()} />;
   return (
     <Failed
       error={error}
@@ -104,7 +77,7 @@ function RouteError({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** The page was already reloaded once (by `lazyPart`, or by the router). */
+/** The router has already reloaded the page once. */
 const outdated = 'The portal may be updating, or unreachable. Try again in a moment.';
 
 declare module '@tanstack/react-query' {

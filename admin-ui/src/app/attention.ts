@@ -6,7 +6,6 @@ export type Attention = Answer<'getAttention'>;
 const attentionQuery = { ...operationQuery('getAttention', {}), refetchInterval: 30_000 };
 const lastHourQuery = { ...operationQuery('getUsage', { query: { range: '1h' } }), refetchInterval: 60_000 };
 
-/** The subscriptions that need attention; undefined while it loads. */
 export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
 
 /** Whether it is still unknown what needs attention. */
@@ -19,11 +18,9 @@ export const useAttentionPending = (): boolean => {
 export interface LimitedKey {
   readonly id: number;
   readonly name: string;
-  /** Requests of the last hour that were refused. */
   readonly limited: number;
 }
 
-/** Keys that reached a rate limit in the last hour. */
 export const useLimitedKeys = (): readonly LimitedKey[] => {
   const keys = useQuery(lastHourQuery).data?.keys ?? [];
   return keys

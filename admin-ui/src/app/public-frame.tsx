@@ -1,10 +1,7 @@
-import { type ReactNode, useEffect, useLayoutEffect } from 'react';
-import { endBoot } from './boot.ts';
+import { type ReactNode, useEffect } from 'react';
 import s from './public-frame.module.css';
 
-/** The frame of pages that require no session. */
 export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  useLayoutEffect(endBoot, []);
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);
@@ -36,7 +33,6 @@ function Arches() {
   );
 }
 
-/** Two arches that carry a road. */
 export function Logo({ size = 24 }: { readonly size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

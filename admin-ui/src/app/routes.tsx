@@ -1,136 +1,313 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
 import {
-  createRootRouteWithContext,
-  createRoute,
-  lazyRouteComponent,
-  Outlet,
-  notFound as pathNotFound,
-  redirect,
-  useRouter,
-} from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { untilPainted } from '../ui/after-paint.ts';
-import { loadModule } from '../ui/lazy-part.ts';
-import { sessionQuery } from './session.ts';
+  BookOpen,
+  CalendarDays,
+  FlaskConical,
+  KeyRound,
+  LayoutDashboard,
+  type LucideIcon,
+  ScrollText,
+  Send,
+  ShieldCheck,
+  Users,
+  Webhook,
+} from 'lucide-react';
+import {
+  eventQuery,
+  eventTypesQuery,
+  keySorts,
+  keysPageQuery,
+  keyViews,
+  languages,
+  ranges,
+  sessionsQuery,
+  subscriptionQuery,
+  subscriptionsQuery,
+  teamQuery,
+} from '../pages/queries.ts';
+import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
+import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
+import { lazyPage } from './lazy-page.ts';
+import { NotFound, RootPage } from './root-page.tsx';
+import { anyNumber, anyText, oneOf, pathIds, searchOf } from './search.ts';
+import { type Role, sessionQuery } from './session.ts';
+import type { PageLink } from './shell/navigation.tsx';
+import { Shell } from './shell/shell.tsx';
 
-export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
-  component: () => (
-    <>
-      <Outlet />
-      <Announcer />
-    </>
-  ),
+const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
+  component: RootPage,
 });
 
-/** A page whose code loads when it is first opened, or ahead of that. */
-export const lazyPage = <Module extends Record<string, unknown>, Name extends keyof Module & string>(
-  load: () => Promise<Module>,
-  name: Name,
-) => lazyRouteComponent(() => loadModule(load), name);
-
-const loadShell = () => import('./shell/shell.tsx');
-
-/** The parent of all pages that require a session. */
-export const shellRoute = createRoute({
+const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
-  beforeLoad: async ({ context, location, cause, matches }) => {
-    // The link shows first that it was chosen: the router renders pages without pause, which takes a slow device long.
-    if (cause === 'stay' && matches.at(-1)?.cause === 'enter') await untilPainted();
-    // Most visitors are signed in, so the shell's code loads while the session is checked.
-    void loadShell();
+  beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
     if (session === null) {
       const next = location.href === '/' ? undefined : location.href;
       throw redirect({ to: '/sign-in', search: { next } });
     }
   },
-  component: lazyPage(loadShell, 'Shell'),
+  component: Shell,
 });
 
-/** Also shown in place of a page whose path has an invalid ID. */
-export const notFound = lazyPage(() => import('./not-found.tsx'), 'NotFound');
+/** An entry of the sidebar and of the command menu. */
+const link = (group: PageLink['group'], label: string, icon: LucideIcon, least: Role, words: string) => ({
+  link: { group, label, icon, least, words },
+});
 
-/** Every path that no page has. */
-export const notFoundRoute = createRoute({
+/** Accepts no URL of another site: `//example.com` is one. */
+const pathInside = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\/(?!\/)/.test(value) ? value : undefined;
+
+const signInSearch = searchOf({ next: pathInside, why: oneOf(['ended', 'signed-out', 'new-password']) });
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: signInSearch,
+  beforeLoad: async ({ context }) => {
+    // The form reports an unreachable server.
+    const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
+    if (session) throw redirect({ to: '/' });
+  },
+  component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+
+// The tokens of these two are in the fragment of the URL, which browsers send to no server.
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/invitation',
+  component: lazyPage(() => import('../pages/links/link-pages.tsx'), 'InvitationPage'),
+});
+
+const passwordRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/password',
+  component: lazyPage(() => import('../pages/links/link-pages.tsx'), 'PasswordPage'),
+});
+
+const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
-  path: '$',
-  component: notFound,
+  path: '/',
+  staticData: link(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
+  validateSearch: searchOf({ range: oneOf(ranges) }),
+  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 
-/**
- * After a navigation, moves the focus to the new page's heading and announces it to screen readers. Waits for pages
- * whose code is still loading.
- */
-function Announcer() {
-  const router = useRouter();
-  const [text, setText] = useState('');
-  useEffect(() => {
-    let frame = 0;
-    const stop = router.subscribe('onRendered', ({ fromLocation, toLocation }) => {
-      if (!fromLocation || fromLocation.pathname === toLocation.pathname) return;
-      cancelAnimationFrame(frame);
-      const find = (triesLeft: number): void => {
-        const heading = document.querySelector<HTMLElement>('h1');
-        if (!heading && triesLeft > 0) {
-          frame = requestAnimationFrame(() => find(triesLeft - 1));
-          return;
-        }
-        heading?.focus({ preventScroll: true });
-        setText(heading?.textContent ?? document.title);
-      };
-      frame = requestAnimationFrame(() => find(60));
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      stop();
-    };
-  }, [router]);
-  return (
-    <div className="visually-hidden" aria-live="polite" aria-atomic="true">
-      {text}
-    </div>
-  );
-}
-
-/**
- * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens. They
- * become undefined, because the router merges the result into the raw parameters.
- */
-export const searchOf =
-  <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>
-  (raw: Readonly<Record<string, unknown>>): Search<Shape> =>
-    Object.fromEntries(
-      Object.entries(shape)
-        .filter(([name]) => name in raw)
-        .map(([name, parse]) => [name, parse(raw[name])]),
-    ) as Search<Shape>;
-
-type Search<Shape extends Readonly<Record<string, (value: unknown) => unknown>>> = {
-  [Name in keyof Shape]?: ReturnType<Shape[Name]> | undefined;
-};
-
-export const anyText = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
-
-export const anyNumber = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-
-export const oneOf =
-  <const Value extends string>(values: readonly Value[]) =>
-  (value: unknown): Value | undefined =>
-    values.find((one) => one === value);
-
-/** Parses and writes ids in a path. Anything but a whole number leads to the not-found page. */
-export const pathIds = <Name extends string>(...names: readonly Name[]) => ({
-  parse: (raw: Record<Name, string>): Record<Name, number> =>
-    Object.fromEntries(names.map((name) => [name, toId(raw[name])])) as Record<Name, number>,
-  stringify: (ids: Record<Name, number>): Record<Name, string> =>
-    Object.fromEntries(names.map((name) => [name, String(ids[name])])) as Record<Name, string>,
+const subscriptionsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions',
+  staticData: link('Webhooks', 'Subscriptions', Webhook, 'viewer', 'webhooks endpoints urls'),
+  validateSearch: searchOf({
+    q: anyText,
+    state: oneOf(subscriptionFilters),
+    sort: oneOf(subscriptionSorts),
+    page: anyNumber,
+  }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(subscriptionsQuery),
+  component: lazyPage(() => import('../pages/subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
 });
 
-const toId = (text: string): number => {
-  const id = Number(text);
-  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(id)) throw pathNotFound();
-  return id;
-};
+const newSubscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/new',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(eventTypesQuery),
+  component: lazyPage(
+    () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
+    'NewSubscriptionPage',
+  ),
+});
+
+const subscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/$id',
+  params: pathIds('id'),
+  validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
+  component: lazyPage(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
+});
+
+const editSubscriptionRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/subscriptions/$id/edit',
+  params: pathIds('id'),
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(subscriptionQuery(params.id));
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
+  component: lazyPage(
+    () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
+    'EditSubscriptionPage',
+  ),
+});
+
+const deliveriesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/deliveries',
+  staticData: link('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend replay'),
+  validateSearch: searchOf({
+    subscription: anyNumber,
+    event: anyNumber,
+    replay: anyNumber,
+    type: anyText,
+    state: anyText,
+    status: anyNumber,
+    cause: anyText,
+    since: anyText,
+    until: anyText,
+    cursor: anyText,
+    view: oneOf(['live', 'replays']),
+    dialog: oneOf(['replay']),
+  }),
+  component: lazyPage(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+});
+
+const deliveryRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/deliveries/$event/$subscription/$replay',
+  params: pathIds('event', 'subscription', 'replay'),
+  validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel']) }),
+  component: lazyPage(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+});
+
+const replayRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/replays/$id',
+  params: pathIds('id'),
+  component: lazyPage(() => import('../pages/replays/replay-page.tsx'), 'ReplayPage'),
+});
+
+const eventsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events',
+  staticData: link('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
+  validateSearch: searchOf({
+    type: anyText,
+    cursor: anyText,
+    dialog: oneOf(['send']),
+  }),
+  component: lazyPage(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
+});
+
+const eventRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events/$id',
+  params: pathIds('id'),
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.id)),
+  component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
+});
+
+const testRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/test',
+  staticData: link('Webhooks', 'Test delivery', FlaskConical, 'developer', 'try sample send'),
+  validateSearch: searchOf({
+    subscription: anyNumber,
+    type: anyText,
+  }),
+  component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys',
+  staticData: link('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes'),
+  validateSearch: searchOf({
+    show: oneOf(keyViews),
+    q: anyText,
+    sort: oneOf(keySorts),
+    cursor: anyText,
+    key: anyNumber,
+    dialog: oneOf(['create']),
+    revoke: anyNumber,
+  }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(keysPageQuery({})),
+  component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+
+const developersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers',
+  staticData: link('Integrate', 'Developers', BookOpen, 'viewer', 'docs quick start signature openapi'),
+  validateSearch: searchOf({
+    tab: oneOf(['start', 'signatures', 'checker', 'reference']),
+    language: oneOf(languages),
+    operation: anyText,
+  }),
+  component: lazyPage(() => import('../pages/developers/developers-page.tsx'), 'DevelopersPage'),
+});
+
+const teamRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/team',
+  staticData: link('Company', 'Team', Users, 'developer', 'members roles invitations people'),
+  validateSearch: searchOf({
+    q: anyText,
+    show: oneOf(memberFilters),
+    sort: oneOf(memberSorts),
+    page: anyNumber,
+    member: anyNumber,
+    dialog: oneOf(['invite']),
+    role: anyNumber,
+    remove: anyNumber,
+    password: anyNumber,
+    factor: anyNumber,
+  }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
+  component: lazyPage(() => import('../pages/team/team-page.tsx'), 'TeamPage'),
+});
+
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  staticData: link('Company', 'Audit log', ScrollText, 'admin', 'history changes who'),
+  validateSearch: searchOf({
+    q: anyText,
+    action: anyText,
+    kind: anyText,
+    user: anyNumber,
+    cursor: anyText,
+  }),
+  component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
+});
+
+const securityRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/security',
+  staticData: link('Company', 'Your security', ShieldCheck, 'viewer', 'password two-factor sessions profile'),
+  validateSearch: searchOf({
+    dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']),
+  }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
+  component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
+});
+
+const notFoundRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
+
+/** All pages. Those with a `link` are in the sidebar, in this order. */
+export const routeTree = rootRoute.addChildren([
+  signInRoute,
+  invitationRoute,
+  passwordRoute,
+  shellRoute.addChildren([
+    overviewRoute,
+    subscriptionsRoute,
+    newSubscriptionRoute,
+    subscriptionRoute,
+    editSubscriptionRoute,
+    deliveriesRoute,
+    deliveryRoute,
+    replayRoute,
+    eventsRoute,
+    eventRoute,
+    testRoute,
+    keysRoute,
+    developersRoute,
+    teamRoute,
+    auditRoute,
+    securityRoute,
+    notFoundRoute,
+  ]),
+]);

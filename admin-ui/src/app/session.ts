@@ -22,7 +22,6 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The session, on pages that require one. */
 export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);
   // React may render once more after the session ended and before the sign-in page opens.
@@ -54,7 +53,6 @@ export const useRefusal = (least: Role): string | undefined => {
     : `Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
 };
 
-/** The base URL of the API. */
 export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;

@@ -4,12 +4,11 @@ import { fieldError } from '../errors.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
-import { FactorField, useFactor } from './factor-field.tsx';
+import { FactorField, useFactor } from './credential-fields.tsx';
 import { rememberSignedIn, type Session } from './session.ts';
 
 export type OtherCompany = Session['otherCompanies'][number];
 
-/** Switches to another company of this sign-in. */
 export const useSwitchCompany = (onDone: (session: Session) => void) =>
   useMutation({
     mutationFn: (companyId: number) => call('switchCompany', { body: { companyId } }),
@@ -46,7 +45,6 @@ interface SwitchCompanyProps {
   readonly onClose: () => void;
 }
 
-/** Asks for the second factor of a company that requires one. */
 export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
   if (!company) return null;
   return (

@@ -1,5 +1,6 @@
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { operationQuery } from '../api/client.ts';
+import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];
@@ -44,6 +45,21 @@ export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
 
 export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
 
+export const useSubscriptionCache = () => {
+  const queryClient = useQueryClient();
+  return {
+    changed: (subscription: Subscription): void => {
+      queryClient.setQueryData(subscriptionQuery(subscription.id).queryKey, subscription);
+      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
+    },
+    deleted: (id: number): void => {
+      queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
+      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
+    },
+  };
+};
+
 export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
@@ -51,3 +67,6 @@ export const eventQuery = (id: number) => operationQuery('getPortalEvent', { par
 export const teamQuery = operationQuery('listTeam', {});
 
 export const sessionsQuery = operationQuery('listSessions', {});
+
+/** The languages of the code examples, in the order of their tabs. */
+export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java', 'csharp'] as const;

@@ -1,8 +1,7 @@
 import clsx from 'clsx';
 import { type ReactNode, useState } from 'react';
-import { Button } from './button.tsx';
+import { Button, CopyButton } from './button.tsx';
 import s from './code.module.css';
-import { CopyButton } from './copy-button.tsx';
 import { tokens } from './highlight.ts';
 
 type Language = 'json' | 'code' | 'text';
@@ -65,7 +64,6 @@ export function CodeBlock(props: CodeBlockProps) {
   );
 }
 
-/** Formats JSON; returns other text unchanged. */
 export const prettyJson = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

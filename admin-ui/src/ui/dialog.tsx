@@ -1,18 +1,18 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { useBlocker } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { errorText } from '../errors.ts';
-import { useOpenAfterPaint } from './after-paint.ts';
-import { Button, IconButton } from './button.tsx';
-import s from './dialog.module.css';
+import { Button, CopyButton, IconButton } from './button.tsx';
+import dialogCss from './dialog.module.css';
 import { Field, type Submission, send, TextInput } from './form.tsx';
 import { Row, Stack } from './layout.tsx';
-import { Notice } from './notice.tsx';
+import secretDialogCss from './secret-dialog.module.css';
+import { Notice } from './states.tsx';
 
 interface DialogProps {
   readonly open: boolean;
-  /** Called on Escape, a press outside, and the close button. */
   readonly onClose: () => void;
   readonly title: string;
   readonly description?: ReactNode;
@@ -27,9 +27,7 @@ interface DialogProps {
 
 export function Dialog(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
-  const { onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
-  // The button that opens it responds on screen before the dialog is built.
-  const open = useOpenAfterPaint(props.open);
+  const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
   useFocusKept(open);
   return (
     <Base.Root
@@ -40,25 +38,25 @@ export function Dialog(props: DialogProps) {
       }}
     >
       <Base.Portal>
-        <Base.Backdrop className={s.backdrop} />
-        <Base.Viewport className={clsx(s.viewport, side && s.atSide)}>
+        <Base.Backdrop className={dialogCss.backdrop} />
+        <Base.Viewport className={clsx(dialogCss.viewport, side && dialogCss.atSide)}>
           <Base.Popup
-            className={clsx(s.popup, side ? s.side : s[size])}
+            className={clsx(dialogCss.popup, side ? dialogCss.side : dialogCss[size])}
             initialFocus={initialFocus ?? (() => firstField(popup.current))}
             ref={popup}
           >
-            <header className={s.head}>
+            <header className={dialogCss.head}>
               <div>
-                <Base.Title className={s.title}>{title}</Base.Title>
+                <Base.Title className={dialogCss.title}>{title}</Base.Title>
                 {description !== undefined && (
-                  <Base.Description render={<div />} className={s.description}>
+                  <Base.Description render={<div />} className={dialogCss.description}>
                     {description}
                   </Base.Description>
                 )}
               </div>
               <Base.Close render={<IconButton label="Close" size="s" icon={<X />} />} />
             </header>
-            {children !== undefined && <div className={s.body}>{children}</div>}
+            {children !== undefined && <div className={dialogCss.body}>{children}</div>}
           </Base.Popup>
         </Base.Viewport>
       </Base.Portal>
@@ -77,7 +75,6 @@ type ConfirmProps = Submission & {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What will happen, and whether it can be undone. */
   readonly children: ReactNode;
   readonly confirm: string;
   readonly danger?: boolean;
@@ -155,3 +152,92 @@ const useFocusKept = (open: boolean): void => {
     };
   }, [open]);
 };
+
+interface SecretDialogProps {
+  readonly title: string;
+  /** The kind of secret: `API key`. */
+  readonly name: string;
+  readonly value: string;
+  /** A function gets what to call when something else that holds the secret was copied. */
+  readonly children?: ReactNode | ((onCopied: () => void) => ReactNode);
+  readonly onClose: () => void;
+}
+
+/**
+ * Shows a secret once. The copy button has the focus; closing or leaving before copying asks first. The value lives only in the
+ * state of the component that opens this dialog.
+ */
+export function SecretDialog({ title, name, value, children, onClose }: SecretDialogProps) {
+  const [copied, setCopied] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const copy = useRef<HTMLButtonElement>(null);
+  const leaving = useRef(false);
+  const finish = (): void => {
+    leaving.current = true;
+    onClose();
+  };
+  const close = (): void => {
+    if (copied || asking) finish();
+    else setAsking(true);
+  };
+  const onCopied = (): void => {
+    setCopied(true);
+    setAsking(false);
+  };
+  // Reload asks in the browser's words.
+  useBlocker({
+    shouldBlockFn: () => {
+      if (leaving.current) return false;
+      setAsking(true);
+      return true;
+    },
+    enableBeforeUnload: () => !leaving.current,
+    disabled: copied,
+  });
+  return (
+    <Dialog open onClose={close} title={title} initialFocus={copy} keep>
+      <Stack>
+        <p>
+          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
+          password manager.
+        </p>
+        <div className={secretDialogCss.value}>
+          <code>{value}</code>
+          <CopyButton ref={copy} value={value} label={`Copy ${name}`} variant="primary" onCopied={onCopied}>
+            Copy
+          </CopyButton>
+        </div>
+        {typeof children === 'function' ? children(onCopied) : children}
+        {asking && (
+          <Notice
+            tone="warn"
+            title={`Close without copying the ${name}?`}
+            actions={
+              <>
+                <Button
+                  size="s"
+                  onClick={() => {
+                    setAsking(false);
+                    copy.current?.focus();
+                  }}
+                >
+                  Stay
+                </Button>
+                <Button size="s" variant="danger" onClick={finish}>
+                  Close anyway
+                </Button>
+              </>
+            }
+          >
+            <div role="alert">It cannot be shown again; you would have to create a new one.</div>
+          </Notice>
+        )}
+        {!asking && (
+          <Row justify="flex-end">
+            <Button onClick={close}>{copied ? 'Done' : 'Close'}</Button>
+          </Row>
+        )}
+      </Stack>
+    </Dialog>
+  );
+}

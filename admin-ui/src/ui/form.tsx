@@ -14,7 +14,7 @@ import {
 import { errorText, isFieldError } from '../errors.ts';
 import { Button } from './button.tsx';
 import s from './form.module.css';
-import { Notice } from './notice.tsx';
+import { Notice } from './states.tsx';
 
 /** What a form or a confirmation sends, of a mutation of TanStack Query. */
 export interface Mutation<Input> {
@@ -40,7 +40,6 @@ type FormProps = Submission & {
   readonly submitDisabledReason?: string | undefined;
   readonly danger?: boolean;
   readonly wide?: boolean;
-  /** Further buttons, before the submitting one. */
   readonly secondary?: ReactNode;
   readonly children: ReactNode;
 };
@@ -105,7 +104,6 @@ interface FieldProps {
   }>;
 }
 
-/** A labelled control with its hint and its error, tied together for assistive technology. */
 export function Field({ label, hint, error, optional, hideLabel, children }: FieldProps) {
   const id = useId();
   const described = clsx(hint !== undefined && `${id}-hint`, error && `${id}-error`) || undefined;
@@ -166,5 +164,53 @@ export function PasswordInput(props: ComponentPropsWithRef<'input'>) {
         {shown ? <EyeOff size={16} /> : <Eye size={16} />}
       </button>
     </span>
+  );
+}
+
+interface ChoiceProps extends Omit<ComponentPropsWithRef<'input'>, 'children'> {
+  readonly label: ReactNode;
+  readonly description?: ReactNode;
+}
+
+function Choice({ label, description, className, ...rest }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div className={clsx(s.choice, className)}>
+      <input {...rest} id={id} aria-describedby={description === undefined ? undefined : `${id}-more`} />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {description !== undefined && <p id={`${id}-more`}>{description}</p>}
+      </div>
+    </div>
+  );
+}
+
+export const Checkbox = (props: ChoiceProps) => <Choice {...props} type="checkbox" />;
+export const Radio = (props: ChoiceProps) => <Choice {...props} type="radio" />;
+
+interface FieldsetProps {
+  readonly legend: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  readonly children: ReactNode;
+}
+
+export function Fieldset({ legend, hint, error, children }: FieldsetProps) {
+  const id = useId();
+  return (
+    <fieldset
+      className={s.field}
+      aria-describedby={error ? id : undefined}
+      data-problem={error ? '' : undefined}
+    >
+      <legend className={s.label}>{legend}</legend>
+      {hint !== undefined && <p className={s.hint}>{hint}</p>}
+      {error && (
+        <p id={id} className={s.error}>
+          {error}
+        </p>
+      )}
+      {children}
+    </fieldset>
   );
 }

@@ -1,5 +1,3 @@
-/** Formats numbers, times and sizes the same way everywhere in the portal. */
-
 /** Makes a formatter on first use: each takes a slow device some 15 ms, which no first page should wait for. */
 const onFirstUse = <Formatter>(make: () => Formatter): (() => Formatter) => {
   let made: Formatter | undefined;
@@ -94,3 +92,6 @@ export const relative = (time: number, now: number): string => {
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
   return relativeFormat().format(Math.trunc(distance / length), unit);
 };
+
+/** The modifier key of shortcuts on this platform. */
+export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');

@@ -1,6 +1,88 @@
 import clsx from 'clsx';
-import type { CSSProperties, ReactNode } from 'react';
-import s from './layout.module.css';
+import { ChevronLeft } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useEffect } from 'react';
+import cardCss from './card.module.css';
+import layoutCss from './layout.module.css';
+import pageCss from './page.module.css';
+import { Cut } from './values.tsx';
+
+interface PageProps {
+  readonly title: string;
+  readonly badge?: ReactNode;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  /** A link one level up, made with `BackLink`. */
+  readonly back?: ReactNode;
+  readonly refreshing?: boolean | undefined;
+  readonly children: ReactNode;
+}
+
+/** A page: its heading (which gets the focus on navigation), its actions and its content. */
+export function Page({ title, badge, description, actions, back, refreshing, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Causeway`;
+  }, [title]);
+  return (
+    <div className={pageCss.page}>
+      <div className={pageCss.bar} data-on={refreshing || undefined} />
+      <header className={pageCss.head}>
+        <div className={pageCss.text}>
+          {back}
+          <div className={pageCss.title}>
+            <h1 tabIndex={-1} dir="auto">
+              {title}
+            </h1>
+            {badge}
+          </div>
+          {description !== undefined && <p className={pageCss.description}>{description}</p>}
+        </div>
+        {actions !== undefined && <div className={pageCss.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** The inside of a link one level up. */
+export function BackLabel({ children }: { readonly children: string }) {
+  return (
+    <span className={pageCss.back}>
+      <ChevronLeft size={14} />
+      <Cut text={children} />
+    </span>
+  );
+}
+
+interface CardProps {
+  readonly title?: ReactNode;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  /** The content has its own edges, like a table. */
+  readonly flush?: boolean;
+  readonly tone?: 'bad' | undefined;
+  readonly className?: string | undefined;
+  readonly children?: ReactNode;
+}
+
+export function Card({ title, description, actions, flush, tone, className, children }: CardProps) {
+  const hasHead = title !== undefined || actions !== undefined;
+  return (
+    <section className={clsx(cardCss.card, tone && cardCss[tone], className)}>
+      {hasHead && (
+        <header className={cardCss.head}>
+          <div>
+            {title !== undefined && <h2>{title}</h2>}
+            {description !== undefined && <p className={cardCss.description}>{description}</p>}
+          </div>
+          {actions !== undefined && <div className={cardCss.actions}>{actions}</div>}
+        </header>
+      )}
+      {children !== undefined && (
+        <div className={clsx(cardCss.body, flush && cardCss.flush, hasHead && cardCss.below)}>{children}</div>
+      )}
+    </section>
+  );
+}
 
 interface StackProps {
   readonly gap?: 'xs' | 's' | 'm' | 'l';
@@ -8,9 +90,8 @@ interface StackProps {
   readonly children: ReactNode;
 }
 
-/** A vertical stack. */
 export function Stack({ gap = 'm', className, children }: StackProps) {
-  return <div className={clsx(s.stack, s[`gap-${gap}`], className)}>{children}</div>;
+  return <div className={clsx(layoutCss.stack, layoutCss[`gap-${gap}`], className)}>{children}</div>;
 }
 
 interface RowProps extends StackProps {
@@ -19,11 +100,10 @@ interface RowProps extends StackProps {
   readonly nowrap?: boolean;
 }
 
-/** A horizontal row that wraps. */
 export function Row({ gap = 's', align = 'center', justify, nowrap, className, children }: RowProps) {
   return (
     <div
-      className={clsx(s.row, s[`gap-${gap}`], className)}
+      className={clsx(layoutCss.row, layoutCss[`gap-${gap}`], className)}
       style={{ alignItems: align, justifyContent: justify, flexWrap: nowrap ? 'nowrap' : undefined }}
     >
       {children}
@@ -41,7 +121,7 @@ interface GridProps {
 export function Grid({ min, gap = 'm', children }: GridProps) {
   return (
     <div
-      className={clsx(s.grid, s[`gap-${gap}`])}
+      className={clsx(layoutCss.grid, layoutCss[`gap-${gap}`])}
       style={{ gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, ${min}rem), 1fr))` }}
     >
       {children}
@@ -49,12 +129,11 @@ export function Grid({ min, gap = 'm', children }: GridProps) {
   );
 }
 
-/** Main content with a narrower column beside it, or below it on narrow screens. */
 export function Split({ children, aside }: { readonly children: ReactNode; readonly aside: ReactNode }) {
   return (
-    <div className={s.split}>
-      <div className={s.stackInner}>{children}</div>
-      <aside className={s.stackInner}>{aside}</aside>
+    <div className={layoutCss.split}>
+      <div className={layoutCss.stackInner}>{children}</div>
+      <aside className={layoutCss.stackInner}>{aside}</aside>
     </div>
   );
 }
@@ -70,11 +149,10 @@ interface FactsProps {
   readonly columns?: number;
 }
 
-/** Names and values, as a description list. */
 export function Facts({ facts, columns }: FactsProps) {
   return (
     <dl
-      className={clsx(s.facts, columns && s.columns)}
+      className={clsx(layoutCss.facts, columns && layoutCss.columns)}
       style={
         columns ? { gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, ${columns}rem), 1fr))` } : {}
       }
@@ -93,5 +171,5 @@ export function Facts({ facts, columns }: FactsProps) {
 }
 
 export function Quiet({ children, small }: { readonly children: ReactNode; readonly small?: boolean }) {
-  return <span className={clsx(s.quiet, small && s.small)}>{children}</span>;
+  return <span className={clsx(layoutCss.quiet, small && layoutCss.small)}>{children}</span>;
 }

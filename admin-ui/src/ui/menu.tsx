@@ -18,12 +18,11 @@ interface MenuProps {
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];
   readonly align?: 'start' | 'end';
-  readonly defaultOpen?: boolean;
 }
 
-export function Menu({ trigger, heading, actions, align = 'end', defaultOpen = false }: MenuProps) {
+export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
   return (
-    <Base.Root modal={false} defaultOpen={defaultOpen}>
+    <Base.Root modal={false}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className={s.positioner} align={align} sideOffset={4}>

@@ -1,7 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query';
+import clsx from 'clsx';
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Failed } from './failed.tsx';
-import s from './states.module.css';
+import { ApiError, errorText } from '../errors.ts';
+import { Button } from './button.tsx';
+import noticeCss from './notice.module.css';
+import statesCss from './states.module.css';
 
 interface EmptyProps {
   readonly icon?: ReactNode;
@@ -10,14 +14,13 @@ interface EmptyProps {
   readonly action?: ReactNode;
 }
 
-/** An empty state: a sentence and the action that fills it. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
-    <div className={s.state}>
-      {icon && <div className={s.icon}>{icon}</div>}
-      <p className={s.title}>{title}</p>
-      {children !== undefined && <p className={s.text}>{children}</p>}
-      {action !== undefined && <div className={s.action}>{action}</div>}
+    <div className={statesCss.state}>
+      {icon && <div className={statesCss.icon}>{icon}</div>}
+      <p className={statesCss.title}>{title}</p>
+      {children !== undefined && <p className={statesCss.text}>{children}</p>}
+      {action !== undefined && <div className={statesCss.action}>{action}</div>}
     </div>
   );
 }
@@ -61,16 +64,75 @@ interface SkeletonProps {
 }
 
 export function Skeleton({ width = '100%', height = '0.875rem' }: SkeletonProps) {
-  return <span className={s.skeleton} style={{ width, height }} aria-hidden="true" />;
+  return <span className={statesCss.skeleton} style={{ width, height }} aria-hidden="true" />;
 }
 
-/** A placeholder for text. */
 export function SkeletonLines({ lines }: { readonly lines: number }) {
   return (
-    <div className={s.lines}>
+    <div className={statesCss.lines}>
       {Array.from({ length: lines }, (_, line) => (
         <Skeleton key={String(line)} width={`${92 - ((line * 17) % 45)}%`} />
       ))}
+    </div>
+  );
+}
+
+interface FailedProps {
+  readonly error: unknown;
+  readonly retry?: () => void;
+}
+
+export function Failed({ error, retry }: FailedProps) {
+  const id = error instanceof ApiError ? error.requestId : null;
+  const missing = error instanceof ApiError && error.status === 404;
+  return (
+    <div className={statesCss.state} role="alert">
+      <div className={statesCss.icon}>
+        <CircleAlert />
+      </div>
+      <p className={statesCss.title}>
+        {missing ? 'This does not exist or was deleted' : 'This could not be loaded'}
+      </p>
+      {!missing && <p className={statesCss.text}>{errorText(error)}</p>}
+      {id !== null && !missing && (
+        <p className={statesCss.text}>
+          Request <code>{id}</code>
+        </p>
+      )}
+      {missing && (
+        <div className={statesCss.action}>
+          <Button onClick={() => history.back()}>Go back</Button>
+        </div>
+      )}
+      {retry && !missing && (
+        <div className={statesCss.action}>
+          <Button onClick={retry}>Try again</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface NoticeProps {
+  readonly tone: 'good' | 'bad' | 'warn' | 'info';
+  readonly title?: string;
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+const icons = { good: CircleCheck, bad: CircleAlert, warn: TriangleAlert, info: Info };
+
+/** A message that the reader needs now. Screen readers announce errors when they appear. */
+export function Notice({ tone, title, actions, children }: NoticeProps) {
+  const Icon = icons[tone];
+  return (
+    <div className={clsx(noticeCss.notice, noticeCss[tone])} role={tone === 'bad' ? 'alert' : undefined}>
+      <Icon size={16} className={noticeCss.icon} />
+      <div className={noticeCss.text}>
+        {title !== undefined && <p className={noticeCss.title}>{title}</p>}
+        {children !== undefined && <div>{children}</div>}
+        {actions !== undefined && <div className={noticeCss.actions}>{actions}</div>}
+      </div>
     </div>
   );
 }

@@ -1,7 +1,11 @@
 import clsx from 'clsx';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { number } from './format.ts';
+import pagerCss from './pager.module.css';
 import { Skeleton } from './states.tsx';
-import s from './table.module.css';
+import tableCss from './table.module.css';
 
 export interface Column<Row> {
   readonly id: string;
@@ -9,7 +13,6 @@ export interface Column<Row> {
   /** The header is for screen readers only, as above buttons. */
   readonly hideHeader?: boolean;
   readonly align?: 'end';
-  /** Takes the remaining width. */
   readonly grow?: boolean;
   /** Holds texts of any length, which are cut off beyond a maximum. */
   readonly bounded?: boolean;
@@ -21,7 +24,6 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
 }
 
-/** The last column: a menu or a button. */
 export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Row>['cell']): Column<Row> => ({
   id: 'actions',
   header: 'Actions',
@@ -34,7 +36,6 @@ export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Ro
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined while they load. */
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string | number;
   readonly emptyState: ReactNode;
@@ -52,9 +53,13 @@ export function Table<Row>(props: TableProps<Row>) {
   if (rows?.length === 0) return emptyState;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={clsx(s.scroll, narrow && s.narrow)} aria-label={label} tabIndex={0}>
+    <section className={clsx(tableCss.scroll, narrow && tableCss.narrow)} aria-label={label} tabIndex={0}>
       <table
-        className={clsx(s.table, dense && s.dense, columns.some(({ phone }) => phone) && s.brief)}
+        className={clsx(
+          tableCss.table,
+          dense && tableCss.dense,
+          columns.some(({ phone }) => phone) && tableCss.brief,
+        )}
         aria-busy={rows === undefined}
         aria-label={label}
         // biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away
@@ -63,7 +68,11 @@ export function Table<Row>(props: TableProps<Row>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.id} scope="col" className={clsx(column.align && s.end, column.grow && s.grow)}>
+              <th
+                key={column.id}
+                scope="col"
+                className={clsx(column.align && tableCss.end, column.grow && tableCss.grow)}
+              >
                 <span className={column.hideHeader ? 'visually-hidden' : undefined}>{column.header}</span>
               </th>
             ))}
@@ -95,9 +104,9 @@ export function Table<Row>(props: TableProps<Row>) {
                     <td
                       key={column.id}
                       className={clsx(
-                        column.align && s.end,
-                        column.grow && s.grow,
-                        column.bounded && s.bounded,
+                        column.align && tableCss.end,
+                        column.grow && tableCss.grow,
+                        column.bounded && tableCss.bounded,
                       )}
                       data-label={column.hideHeader ? undefined : column.header}
                       data-phone={column.phone}
@@ -112,3 +121,85 @@ export function Table<Row>(props: TableProps<Row>) {
     </section>
   );
 }
+
+interface PagerProps {
+  /** Of the page that is shown; undefined: the first one. */
+  readonly cursor: string | undefined;
+  /** The page that is shown; undefined while it loads. */
+  readonly page: { readonly hasMore: boolean; readonly nextCursor: string | null } | undefined;
+  readonly onPage: (cursor: string | undefined) => void;
+  readonly label?: string;
+  readonly first?: string;
+  readonly next?: string;
+}
+
+/** Cursor pagination: back to the newest page, or on to the next older one. */
+export function Pager(props: PagerProps) {
+  const { cursor, page, onPage, label = 'Pages', first = 'Newest', next = 'Older' } = props;
+  const older = page?.hasMore ? page.nextCursor : null;
+  if (cursor === undefined && older === null) return null;
+  return (
+    <nav className={pagerCss.pager} aria-label={label}>
+      <Button
+        size="s"
+        icon={<ChevronLeft />}
+        disabledReason={cursor === undefined ? 'This is the first page' : undefined}
+        onClick={() => onPage(undefined)}
+      >
+        {first}
+      </Button>
+      <Button
+        size="s"
+        disabledReason={older === null ? 'This is the last page' : undefined}
+        onClick={() => onPage(older ?? undefined)}
+      >
+        {next} <ChevronRight />
+      </Button>
+    </nav>
+  );
+}
+
+interface NumberedPagerProps {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly count: number;
+  readonly onPage: (page: number) => void;
+}
+
+export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerProps) {
+  if (count <= pageSize) return null;
+  const last = Math.ceil(count / pageSize);
+  return (
+    <nav className={pagerCss.pager} aria-label="Pages">
+      <span className={pagerCss.place} role="status">
+        {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
+      </span>
+      <Button
+        size="s"
+        icon={<ChevronLeft />}
+        disabledReason={page > 1 ? undefined : 'This is the first page'}
+        onClick={() => onPage(page - 1)}
+      >
+        Previous
+      </Button>
+      <Button
+        size="s"
+        disabledReason={page < last ? undefined : 'This is the last page'}
+        onClick={() => onPage(page + 1)}
+      >
+        Next <ChevronRight />
+      </Button>
+    </nav>
+  );
+}
+
+/** One page of a list; beyond the end, the last page. */
+export const pageOf = <Row,>(
+  rows: readonly Row[],
+  wanted: number | undefined,
+  pageSize: number,
+): { readonly page: number; readonly rows: readonly Row[] } => {
+  const last = Math.max(Math.ceil(rows.length / pageSize), 1);
+  const page = Math.min(Math.max(wanted ?? 1, 1), last);
+  return { page, rows: rows.slice((page - 1) * pageSize, page * pageSize) };
+};

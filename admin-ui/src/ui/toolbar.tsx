@@ -1,12 +1,14 @@
+import { Tabs as Base } from '@base-ui/react/tabs';
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Field, Select, TextInput } from './form.tsx';
-import s from './toolbar.module.css';
+import segmentedCss from './segmented.module.css';
+import tabsCss from './tabs.module.css';
+import toolbarCss from './toolbar.module.css';
 
-/** The search and filters above a list. */
 export function Toolbar({ children }: { readonly children: ReactNode }) {
   return (
-    <search className={s.toolbar} aria-label="Filters">
+    <search className={toolbarCss.toolbar} aria-label="Filters">
       {children}
     </search>
   );
@@ -40,7 +42,7 @@ export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <div className={s.search}>
+    <div className={toolbarCss.search}>
       <Search size={15} aria-hidden="true" />
       <Field label={label} hideLabel>
         <TextInput
@@ -88,3 +90,81 @@ export function Filter<Value extends string>(props: FilterProps<Value>) {
     </Field>
   );
 }
+
+interface TabsProps<Id extends string> {
+  readonly label: string;
+  readonly tabs: readonly { readonly id: Id; readonly label: ReactNode }[];
+  readonly value: Id;
+  readonly onChange: (id: Id) => void;
+  readonly children: ReactNode;
+}
+
+export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: TabsProps<Id>) {
+  const [shown, choose] = useChoice(value, onChange);
+  return (
+    <Base.Root value={shown} onValueChange={(next) => choose(next as Id)}>
+      <Base.List className={tabsCss.list} aria-label={label}>
+        {tabs.map((tab) => (
+          <Base.Tab key={tab.id} value={tab.id} className={tabsCss.tab}>
+            {tab.label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      <Base.Panel value={shown} className={tabsCss.panel}>
+        {children}
+      </Base.Panel>
+    </Base.Root>
+  );
+}
+
+interface SegmentedProps<Value extends string> {
+  readonly label: string;
+  readonly options: readonly { readonly value: Value; readonly label: string }[];
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+/** A choice of a few visible options. Real radio buttons, so the arrow keys work. */
+export function Segmented<Value extends string>({ label, options, value, onChange }: SegmentedProps<Value>) {
+  const [shown, choose] = useChoice(value, onChange);
+  return (
+    <fieldset className={segmentedCss.group}>
+      <legend className="visually-hidden">{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} className={segmentedCss.option}>
+          <input
+            type="radio"
+            name={label}
+            checked={option.value === shown}
+            onChange={() => choose(option.value)}
+          />
+          <span>{option.label}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A choice that shows at once and takes effect when the URL has it. */
+const useChoice = <Value,>(
+  value: Value,
+  onChange: (value: Value) => void,
+): readonly [Value, (next: Value) => void] => {
+  const [shown, setShown] = useState({ value, chosen: value });
+  if (shown.value !== value) setShown({ value, chosen: value });
+  const choose = (chosen: Value): void => {
+    setShown({ value, chosen });
+    onChange(chosen);
+  };
+  return [shown.chosen, choose];
+};
+
+/** The value once it has not changed for `delayMs`. */
+export const useDebounced = <T,>(value: T, delayMs: number): T => {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), delayMs);
+    return () => clearTimeout(timer);
+  }, [value, delayMs]);
+  return settled;
+};

@@ -16,14 +16,13 @@ import {
 } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { call, operationQuery } from '../../api/client.ts';
-import { afterPaint } from '../../ui/after-paint.ts';
-import { toastError } from '../../ui/toast.ts';
-import { nameOfMember } from '../name-of-member.ts';
+import { nameOfMember } from '../../pages/team/list-members.ts';
+import { toastError } from '../../ui/toast.tsx';
+import { useDebounced } from '../../ui/toolbar.tsx';
 import { leave, roleAtLeast, useSession } from '../session.ts';
 import { setTheme } from '../theme.ts';
-import { useDebounced } from '../use-debounced.ts';
 import s from './command-menu.module.css';
-import { pageGroups } from './navigation.tsx';
+import { useLinkedPages } from './navigation.tsx';
 
 interface CommandMenuProps {
   readonly onClose: () => void;
@@ -41,7 +40,7 @@ export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
   const run = (command: Command | undefined): void => {
     if (!command) return;
     onClose();
-    afterPaint(command.run);
+    command.run();
   };
   const press = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 };
@@ -146,13 +145,9 @@ const known = (command: Command, words = ''): Known => ({
 
 const usePages = (): readonly Known[] => {
   const navigate = useNavigate();
-  const { role } = useSession().user;
-  return pageGroups
-    .flatMap((group) => group.links)
-    .filter((link) => roleAtLeast(role, link.least))
-    .map(({ to, label, icon: Icon, words }) =>
-      known({ id: to, label, kind: 'Page', icon: <Icon />, run: () => void navigate({ to }) }, words),
-    );
+  return useLinkedPages().map(({ to, label, icon: Icon, words }) =>
+    known({ id: to, label, kind: 'Page', icon: <Icon />, run: () => void navigate({ to }) }, words),
+  );
 };
 
 const useActions = (onShortcuts: () => void): readonly Known[] => {

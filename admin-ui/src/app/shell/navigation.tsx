@@ -1,20 +1,8 @@
-import { Link } from '@tanstack/react-router';
-import {
-  BookOpen,
-  CalendarDays,
-  FlaskConical,
-  KeyRound,
-  LayoutDashboard,
-  type LucideIcon,
-  ScrollText,
-  Send,
-  ShieldCheck,
-  Users,
-  Webhook,
-} from 'lucide-react';
+import { Link, useRouter } from '@tanstack/react-router';
+import type { LucideIcon } from 'lucide-react';
 import { memo } from 'react';
-import { Cut } from '../../ui/cut.tsx';
 import { number } from '../../ui/format.ts';
+import { Cut } from '../../ui/values.tsx';
 import { useAttention, useLimitedKeys } from '../attention.ts';
 import { Logo } from '../public-frame.tsx';
 import { type Role, roleAtLeast, useSession } from '../session.ts';
@@ -22,7 +10,7 @@ import s from './navigation.module.css';
 
 /** `plain` leaves out the company, for places that have a title. */
 export const Navigation = memo(function Navigation({ plain }: { readonly plain?: boolean }) {
-  const { company, user } = useSession();
+  const { company } = useSession();
   const counts = useCounts();
   return (
     <>
@@ -38,30 +26,27 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
         </div>
       )}
       <nav aria-label="Main" className={s.nav}>
-        {pageGroups.map((group) => {
-          const links = group.links.filter((link) => roleAtLeast(user.role, link.least));
-          return (
-            <div key={group.label ?? ''} className={s.group}>
-              {group.label !== null && <p className={s.label}>{group.label}</p>}
-              <ul>
-                {links.map(({ to, label, icon: Icon }) => (
-                  <li key={to}>
-                    <Link
-                      to={to}
-                      search={to === '/keys' && counts[to] ? { show: 'limited' } : {}}
-                      className={s.link ?? ''}
-                      activeOptions={{ exact: to === '/', includeSearch: false }}
-                    >
-                      <Icon size={16} />
-                      <span className={s.text}>{label}</span>
-                      <Count count={counts[to] ?? 0} />
-                    </Link>
-                  </li>
-                ))}
-              </ul>
-            </div>
-          );
-        })}
+        {[...Map.groupBy(useLinkedPages(), ({ group }) => group)].map(([group, pages]) => (
+          <div key={group ?? ''} className={s.group}>
+            {group !== undefined && <p className={s.label}>{group}</p>}
+            <ul>
+              {pages.map(({ to, label, icon: Icon }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    search={to === '/keys' && counts[to] ? { show: 'limited' } : {}}
+                    className={s.link ?? ''}
+                    activeOptions={{ exact: to === '/', includeSearch: false }}
+                  >
+                    <Icon size={16} />
+                    <span className={s.text}>{label}</span>
+                    <Count count={counts[to] ?? 0} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
       </nav>
     </>
   );
@@ -87,103 +72,31 @@ function Count({ count }: { readonly count: number }) {
   );
 }
 
-interface PageLink {
-  readonly to:
-    | '/'
-    | '/keys'
-    | '/subscriptions'
-    | '/deliveries'
-    | '/events'
-    | '/test'
-    | '/developers'
-    | '/team'
-    | '/audit'
-    | '/security';
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    readonly link?: PageLink;
+  }
+}
+
+/** A page's entry in the sidebar and in the command menu. */
+export interface PageLink {
+  readonly group: 'Webhooks' | 'Integrate' | 'Company' | undefined;
   readonly label: string;
   readonly icon: LucideIcon;
-  /** The least role that sees the page. */
   readonly least: Role;
-  /** Further search terms. */
   readonly words: string;
 }
 
-interface PageGroup {
-  readonly label: string | null;
-  readonly links: readonly PageLink[];
+interface LinkedPage extends PageLink {
+  readonly to: string;
 }
 
-/** The portal's pages in the order of the sidebar. */
-export const pageGroups: readonly PageGroup[] = [
-  {
-    label: null,
-    links: [
-      {
-        to: '/',
-        label: 'Overview',
-        icon: LayoutDashboard,
-        least: 'viewer',
-        words: 'home dashboard usage limits',
-      },
-    ],
-  },
-  {
-    label: 'Webhooks',
-    links: [
-      {
-        to: '/subscriptions',
-        label: 'Subscriptions',
-        icon: Webhook,
-        least: 'viewer',
-        words: 'webhooks endpoints urls',
-      },
-      {
-        to: '/deliveries',
-        label: 'Deliveries',
-        icon: Send,
-        least: 'viewer',
-        words: 'log attempts resend replay',
-      },
-      { to: '/events', label: 'Events', icon: CalendarDays, least: 'viewer', words: 'payloads' },
-      {
-        to: '/test',
-        label: 'Test delivery',
-        icon: FlaskConical,
-        least: 'developer',
-        words: 'try sample send',
-      },
-    ],
-  },
-  {
-    label: 'Integrate',
-    links: [
-      { to: '/keys', label: 'API keys', icon: KeyRound, least: 'viewer', words: 'tokens secrets scopes' },
-      {
-        to: '/developers',
-        label: 'Developers',
-        icon: BookOpen,
-        least: 'viewer',
-        words: 'docs quick start signature openapi',
-      },
-    ],
-  },
-  {
-    label: 'Company',
-    links: [
-      {
-        to: '/team',
-        label: 'Team',
-        icon: Users,
-        least: 'developer',
-        words: 'members roles invitations people',
-      },
-      { to: '/audit', label: 'Audit log', icon: ScrollText, least: 'admin', words: 'history changes who' },
-      {
-        to: '/security',
-        label: 'Your security',
-        icon: ShieldCheck,
-        least: 'viewer',
-        words: 'password two-factor sessions profile',
-      },
-    ],
-  },
-];
+/** The pages of the sidebar that this member may see. */
+export const useLinkedPages = (): readonly LinkedPage[] => {
+  const router = useRouter();
+  const { role } = useSession().user;
+  return Object.values(router.routesById).flatMap(({ fullPath, options: { staticData } }) => {
+    const link = staticData?.link;
+    return link && roleAtLeast(role, link.least) ? [{ ...link, to: fullPath }] : [];
+  });
+};

@@ -58,7 +58,6 @@ const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   replay: 'Replays',
 };
 
-/** The action without an actor and a target: `Created the API key`. */
 const actionLabels: Readonly<Partial<Record<Action, string>>> = {
   'member.invited': 'Invited a member',
   'member.removed': 'Removed a member',

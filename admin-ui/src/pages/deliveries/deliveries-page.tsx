@@ -5,19 +5,17 @@ import { RefreshCw, RotateCcw, Send } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
 import { plural, span } from '../../ui/format.ts';
-import { Row } from '../../ui/layout.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
+import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Pager } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/toolbar.tsx';
 import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
+import { deliveriesQuery } from './deliveries.ts';
 import s from './deliveries-page.module.css';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
 import { LiveTail } from './live-tail.tsx';
-import { deliveriesQuery } from './queries.ts';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
@@ -63,7 +61,6 @@ export function DeliveriesPage() {
   );
 }
 
-/** The delivery log, filtered by the URL. */
 function DeliveryLog() {
   const { view, dialog, ...search } = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });

@@ -6,13 +6,11 @@ import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
-import { deliveryParams, deliveryQuery } from './queries.ts';
-import { pathOf } from './states.ts';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { deliveryParams, deliveryQuery, pathOf } from './deliveries.ts';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
 
-/** What a person can do with a delivery in its present state. */
 export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDelivery'> }) {
   const { state, attempts, subscription } = delivery;
   if (state === 'waiting')

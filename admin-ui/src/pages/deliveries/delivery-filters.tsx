@@ -7,11 +7,10 @@ import { Field, TextInput } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/state.ts';
-import { classLabels } from './attempt/attempt-view.tsx';
+import { nameOf } from '../subscriptions/subscriptions.ts';
+import { classLabels } from './attempt-view.tsx';
+import { type DeliverySearch, deliveryFilters } from './deliveries.ts';
 import s from './delivery-filters.module.css';
-import type { DeliverySearch } from './queries.ts';
-import { deliveryFilters } from './states.ts';
 
 interface DeliveryFiltersProps {
   readonly search: DeliverySearch;
@@ -162,7 +161,6 @@ const toLocal = (time: string): string => {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 
-/** Whether a media query matches now. */
 const useMedia = (query: string): boolean =>
   useSyncExternalStore(
     (listener) => {
@@ -173,5 +171,4 @@ const useMedia = (query: string): boolean =>
     () => matchMedia(query).matches,
   );
 
-/** Where styles show one column. */
 const phoneWidth = '(width < 40rem)';

@@ -2,22 +2,24 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import clsx from 'clsx';
 import type { Answer } from '../../api/client.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Card } from '../../ui/card.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/button.tsx';
 import { milliseconds } from '../../ui/format.ts';
-import { Facts, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { BackLabel, Page } from '../../ui/page.tsx';
-import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { ClockTime, Moment, TimeAgo, useNow } from '../../ui/time-ago.tsx';
-import { nameOf } from '../subscriptions/state.ts';
-import { AttemptView, StatusBadge } from './attempt/attempt-view.tsx';
-import { causeOf } from './attempt/causes.ts';
+import { BackLabel, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { Badge, ClockTime, Moment, TimeAgo, useNow } from '../../ui/values.tsx';
+import { nameOf } from '../subscriptions/subscriptions.ts';
+import { AttemptView, StatusBadge } from './attempt-view.tsx';
+import { causeOf } from './causes.ts';
+import {
+  attemptQuery,
+  type DeliveryName,
+  deliveryQuery,
+  nextProbeOf,
+  pathOf,
+  stateOf,
+} from './deliveries.ts';
 import { DeliveryActions } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
-import { attemptQuery, type DeliveryName, deliveryQuery } from './queries.ts';
-import { nextProbeOf, pathOf, stateOf } from './states.ts';
 
 export function DeliveryPage() {
   const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
@@ -86,7 +88,6 @@ export function DeliveryPage() {
   );
 }
 
-/** The delivery's event, subscription and replays. */
 function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> }) {
   const { subscription, subscriptionId, eventId, replayId, others } = delivery;
   return (
@@ -163,7 +164,6 @@ interface TimelineProps {
   readonly onChoose: (attempt: number) => void;
 }
 
-/** The attempts in order, and what comes next. */
 function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
   return (
     <ol className={s.list}>

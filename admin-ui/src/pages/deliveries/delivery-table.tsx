@@ -1,19 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Badge } from '../../ui/badge.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { absolute } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { TimeAgo, useNow } from '../../ui/time-ago.tsx';
-import { nameOf } from '../subscriptions/state.ts';
-import { classLabels } from './attempt/attempt-view.tsx';
-import { type Delivery, nextProbeOf, pathOf, stateOf } from './states.ts';
+import { Badge, Cut, TimeAgo, useNow } from '../../ui/values.tsx';
+import { nameOf } from '../subscriptions/subscriptions.ts';
+import { classLabels } from './attempt-view.tsx';
+import { type Delivery, nextProbeOf, pathOf, stateOf } from './deliveries.ts';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[] | undefined;
   readonly emptyState: ReactNode;
-  /** Left out if the page already shows it. */
   readonly without?: 'subscription' | 'event';
   readonly skeletonRows?: number;
 }

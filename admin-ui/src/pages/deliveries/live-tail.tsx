@@ -7,20 +7,16 @@ import { operationUrl, streamRefusal } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
 import { useReachability } from '../../reachability.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { milliseconds, number, plural } from '../../ui/format.ts';
-import { Quiet, Row } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Card, Quiet, Row } from '../../ui/layout.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { ClockTime } from '../../ui/time-ago.tsx';
+import { Badge, ClockTime, Cut } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/state.ts';
-import { StatusBadge } from './attempt/attempt-view.tsx';
-import { pathOf } from './states.ts';
+import { nameOf } from '../subscriptions/subscriptions.ts';
+import { StatusBadge } from './attempt-view.tsx';
+import { pathOf } from './deliveries.ts';
 
 /** Attempts as they happen. Pausing freezes the list and counts new attempts. */
 export function LiveTail() {
@@ -143,23 +139,18 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
 
 type TailEntry = DeliveryTailEntry;
 
-/** Between two tries after a refusal. */
 const againMs = 3000;
 
 const tailPath = '/deliveries/tail';
 
-/** Rows shown and, while paused, buffered. */
 const maxRows = 200;
 
 interface Tail {
   /** `lost`: it connects again by itself. `closed`: it does not. */
   readonly state: 'connecting' | 'open' | 'lost' | 'closed';
-  /** Why the server refused the connection, if it did. */
   readonly refusal: string | null;
-  /** Newest first. */
   readonly entries: readonly TailEntry[];
   readonly paused: boolean;
-  /** How many arrived since the pause began. */
   readonly waiting: number;
   /** How many the server left out because this browser was too slow. */
   readonly dropped: number;

@@ -1,25 +1,17 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
-import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Field, Form, PasswordInput, TextArea } from '../../ui/form.tsx';
-import { Facts, Grid, Row, Split, Stack } from '../../ui/layout.tsx';
-import { lazyPart } from '../../ui/lazy-part.ts';
-import { Notice } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Empty, SkeletonLines } from '../../ui/states.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
-import { diagnose } from './checker/diagnose.ts';
+import { Card, Facts, Grid, Page, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
+import { Tabs } from '../../ui/toolbar.tsx';
+import { languages } from '../queries.ts';
+import { diagnose } from './diagnose.ts';
+import { Reference } from './reference.tsx';
 import { snippets } from './snippets/index.ts';
-import { languages } from './snippets/languages.ts';
-
-const Reference = lazyPart(
-  () => import('./reference/reference.tsx'),
-  (m) => m.Reference,
-);
 
 export function DevelopersPage() {
   const search = useSearch({ from: '/in/developers' });
@@ -41,17 +33,7 @@ export function DevelopersPage() {
         {tab === 'start' && <QuickStart />}
         {tab === 'signatures' && <Signatures />}
         {tab === 'checker' && <SignatureChecker />}
-        {tab === 'reference' && (
-          <Suspense
-            fallback={
-              <div aria-busy="true">
-                <SkeletonLines lines={14} />
-              </div>
-            }
-          >
-            <Reference />
-          </Suspense>
-        )}
+        {tab === 'reference' && <Reference />}
       </Tabs>
     </Page>
   );
@@ -201,7 +183,6 @@ function SnippetTabs({ kind }: { readonly kind: 'start' | 'verify' }) {
   );
 }
 
-/** Checks a signature in the browser, without sending anything. */
 function SignatureChecker() {
   const [secret, setSecret] = useState('');
   const [headers, setHeaders] = useState('');

@@ -1,16 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useSession } from '../../app/session.ts';
-import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { Facts, Split } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { BackLabel, Page } from '../../ui/page.tsx';
-import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
-import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { BackLabel, Card, Facts, Page, Split } from '../../ui/layout.tsx';
+import { Empty, Loaded, Notice, OrError, SkeletonLines } from '../../ui/states.tsx';
+import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { deliveriesQuery } from '../deliveries/queries.ts';
 import { eventQuery, eventTypesQuery } from '../queries.ts';
 
 export function EventPage() {

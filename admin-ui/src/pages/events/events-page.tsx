@@ -7,19 +7,15 @@ import { type Answer, call, operationQuery, useMutation } from '../../api/client
 import { useRefusal, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
-import { Notice } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.ts';
+import { Card, Page } from '../../ui/layout.tsx';
+import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
+import { Cut, Moment, TimeAgo } from '../../ui/values.tsx';
 import { eventTypesQuery } from '../queries.ts';
 import { PayloadField, parsePayload } from '../test/payload-field.tsx';
 import s from './events-page.module.css';
@@ -120,7 +116,6 @@ const columns: readonly Column<Event>[] = [
   },
 ];
 
-/** Creates a real event, delivered to every subscription to its type. */
 function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const [chosen, setChosen] = useState<string>();

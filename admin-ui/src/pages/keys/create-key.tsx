@@ -2,13 +2,11 @@ import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Field, Form, TextInput } from '../../ui/form.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
+import { Badge } from '../../ui/values.tsx';
 import { keysQuery } from '../queries.ts';
 import { type Scope, sampleCall, scopeWords } from './scopes.ts';
 

@@ -5,23 +5,16 @@ import type { ReactNode } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { MinuteAgo, TimeAgo, useNow } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.ts';
-import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
+import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Pager, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
+import { Badge, Cut, MinuteAgo, TimeAgo, useNow } from '../../ui/values.tsx';
 import { type KeySearch, keySorts, keysPageQuery, keysQuery } from '../queries.ts';
 import { CreateKey } from './create-key.tsx';
 import { type ApiKey, scopeWords } from './scopes.ts';
@@ -150,9 +143,7 @@ const sortOptions = keySorts.map((value) => ({ value, label: sortLabels[value] }
 interface KeyTableProps {
   readonly keys: readonly ApiKey[] | undefined;
   readonly refusal: string | undefined;
-  /** The row that a link leads to. */
   readonly marked: number | undefined;
-  /** Keys that reached a rate limit in the last hour. */
   readonly limited: readonly LimitedKey[];
   readonly onRevoke: (key: ApiKey) => void;
   readonly emptyState: ReactNode;

@@ -8,7 +8,7 @@ import {
 } from '../../app/attention.ts';
 import { useRefusal } from '../../app/session.ts';
 import { number, plural } from '../../ui/format.ts';
-import { Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
 
 /** What needs a person now, above everything else, with the way to repair it. */

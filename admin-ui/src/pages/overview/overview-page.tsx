@@ -4,13 +4,11 @@ import { Check } from 'lucide-react';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { useAttention, useAttentionPending } from '../../app/attention.ts';
-import { Card } from '../../ui/card.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
-import { Grid } from '../../ui/layout.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
+import { Card, Grid, Page } from '../../ui/layout.tsx';
 import { Skeleton } from '../../ui/states.tsx';
-import { MinuteAgo } from '../../ui/time-ago.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
+import { MinuteAgo } from '../../ui/values.tsx';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
@@ -20,9 +18,8 @@ import {
   usageQuery,
 } from '../queries.ts';
 import { AttentionBanner } from './attention-banner.tsx';
-import { Endpoints } from './endpoints.tsx';
 import s from './overview-page.module.css';
-import { DeliveryChart, KeyUsage, TookChart, UsageChart } from './usage.tsx';
+import { DeliveryChart, Endpoints, KeyUsage, TookChart, UsageChart } from './usage.tsx';
 
 const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
@@ -109,7 +106,6 @@ interface NumbersProps {
   readonly stats: UseQueryResult<Answer<'getDeliveryStats'>>;
 }
 
-/** The period in four numbers. */
 function Numbers({ usage, stats }: NumbersProps) {
   const buckets = usage.data?.buckets;
   const requests = buckets?.reduce((sum, one) => sum + one.answered, 0);
@@ -161,7 +157,6 @@ function Numbers({ usage, stats }: NumbersProps) {
 
 interface TileProps {
   readonly label: string;
-  /** Undefined while it loads. */
   readonly value: string | undefined;
   readonly note: ReactNode;
   readonly bad?: boolean;
@@ -183,7 +178,6 @@ function Tile({ label, value, note, bad, failed }: TileProps) {
 interface Step {
   readonly title: string;
   readonly link: ReactNode;
-  /** When it was first done. */
   readonly done: string | null;
 }
 

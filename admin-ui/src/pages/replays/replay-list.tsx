@@ -4,23 +4,17 @@ import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Fieldset, Radio } from '../../ui/choice.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, Form, Select } from '../../ui/form.tsx';
+import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
-import { Quiet, Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Empty, OrError, Skeleton } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
-import type { DeliverySearch } from '../deliveries/queries.ts';
+import { Card, Quiet, Stack } from '../../ui/layout.tsx';
+import { Empty, Notice, OrError, Skeleton } from '../../ui/states.tsx';
+import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+import type { DeliverySearch } from '../deliveries/deliveries.ts';
 import { subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/state.ts';
+import { nameOf } from '../subscriptions/subscriptions.ts';
 import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './replay.tsx';
 
 export function ReplayList({ cursor }: { readonly cursor: string | undefined }) {
@@ -112,7 +106,6 @@ type Body = Input<'createReplay'>['body'];
 type Kind = Body['kind'];
 
 interface ReplayDialogProps {
-  /** The filters of the log, which the replay starts from. */
   readonly filters: DeliverySearch;
   readonly onClose: () => void;
 }
@@ -125,7 +118,6 @@ const periods = [
   { hours: 720, label: 'the last 30 days' },
 ];
 
-/** Chooses what to replay, and counts it first. */
 export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const [subscriptionId, setSubscriptionId] = useState(filters.subscription);

@@ -2,18 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { Facts, Stack } from '../../ui/layout.tsx';
-import { LinkButton } from '../../ui/link-button.tsx';
-import { BackLabel, Page } from '../../ui/page.tsx';
+import { BackLabel, Card, Facts, Page, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time-ago.tsx';
-import { toastError } from '../../ui/toast.ts';
+import { toastError } from '../../ui/toast.tsx';
+import { Badge, Moment } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/state.ts';
+import { nameOf } from '../subscriptions/subscriptions.ts';
 import {
   deliversAgain,
   kindLabels,

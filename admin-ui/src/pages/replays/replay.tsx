@@ -1,6 +1,6 @@
 import { type Answer, operationQuery } from '../../api/client.ts';
-import type { Tone } from '../../ui/badge.tsx';
 import { number } from '../../ui/format.ts';
+import type { Tone } from '../../ui/values.tsx';
 import s from './replay.module.css';
 
 /** The progress of a replay: delivered, failed, in progress, and not created yet. */
@@ -32,7 +32,6 @@ export function Progress({ replay }: { readonly replay: Replay }) {
 
 export type Replay = Answer<'getReplay'>;
 
-/** Polls while the replay runs. */
 export const replayQuery = (id: number) => ({
   ...operationQuery('getReplay', { params: { id } }),
   refetchInterval: ({ state }: { readonly state: { readonly data?: Replay | undefined } }) =>

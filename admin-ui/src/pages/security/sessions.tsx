@@ -1,21 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { type Answer, call, useMutation } from '../../api/client.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { MinuteAgo, TimeAgo } from '../../ui/time-ago.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
 
 type Session = Answer<'listSessions'>['sessions'][number];
 
 interface SessionsProps {
-  /** Whether the confirmation dialog is open. */
   readonly asking: boolean;
   readonly onAsk: () => void;
   readonly onClose: () => void;

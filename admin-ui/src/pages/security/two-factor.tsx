@@ -2,15 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { encode } from 'uqr';
 import { type Answer, call, useMutation } from '../../api/client.ts';
-import { FactorField, useFactor } from '../../app/factor-field.tsx';
+import { FactorField, useFactor } from '../../app/credential-fields.tsx';
 import { sessionQuery } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
+import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, type Mutation, PasswordInput, TextInput } from '../../ui/form.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { toast } from '../../ui/toast.ts';
+import { toast } from '../../ui/toast.tsx';
 import { sessionsQuery } from '../queries.ts';
 import s from './two-factor.module.css';
 
@@ -194,7 +192,6 @@ interface Proof {
 }
 
 interface PasswordFormProps {
-  /** Also asks for a code of the second factor. */
   readonly withFactor?: boolean;
   readonly submit: string;
   readonly danger?: boolean;
@@ -203,7 +200,6 @@ interface PasswordFormProps {
   readonly children?: ReactNode;
 }
 
-/** Asks for the password again before the second factor changes. */
 function PasswordForm(props: PasswordFormProps) {
   const { withFactor = false, submit, danger = false, mutation, onClose, children } = props;
   const { error } = mutation;

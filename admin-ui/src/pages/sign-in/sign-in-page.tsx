@@ -1,22 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { Suspense, useState } from 'react';
+import { Building2 } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { FactorField, useFactor } from '../../app/credential-fields.tsx';
 import { PublicFrame } from '../../app/public-frame.tsx';
 import { enter, type Session } from '../../app/session.ts';
-import { lazyPart } from '../../ui/lazy-part.ts';
-import { Notice } from '../../ui/notice.tsx';
-import { type Credentials, PasswordStep } from './password-step.tsx';
-import s from './sign-in-page.module.css';
-
-/** The steps after the password load on demand. */
-const CodeStep = lazyPart(
-  () => import('./code-step.tsx'),
-  (part) => part.CodeStep,
-);
-const ChooseCompany = lazyPart(
-  () => import('./choose-company.tsx'),
-  (part) => part.ChooseCompany,
-);
+import { CompanyCode, type OtherCompany, useSwitchCompany } from '../../app/switch-company.tsx';
+import { ApiError, errorText, fieldError } from '../../errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { Badge } from '../../ui/values.tsx';
+import chooseCompanyCss from './choose-company.module.css';
+import signInPageCss from './sign-in-page.module.css';
 
 export function SignInPage() {
   const { next, why } = useSearch({ from: '/sign-in' });
@@ -37,9 +35,7 @@ export function SignInPage() {
   if (choices)
     return (
       <PublicFrame title="Choose a company">
-        <Suspense>
-          <ChooseCompany session={choices} onDone={start} />
-        </Suspense>
+        <ChooseCompany session={choices} onDone={start} />
       </PublicFrame>
     );
   return (
@@ -52,20 +48,20 @@ export function SignInPage() {
       )}
       {why === 'signed-out' && !credentials && <Notice tone="good">You are signed out.</Notice>}
       {credentials ? (
-        <Suspense>
+        <>
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
-          <details className={s.lost}>
+          <details className={signInPageCss.lost}>
             <summary>Lost your phone and your recovery codes?</summary>
             <p>
               An owner of your company can turn off your two-factor sign-in on the Team page. If you are the
               only owner, ask the operator of this service.
             </p>
           </details>
-        </Suspense>
+        </>
       ) : (
         <>
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
-          <details className={s.lost}>
+          <details className={signInPageCss.lost}>
             <summary>Lost your password?</summary>
             <p>
               An owner or admin of your company can create a reset link for you on the Team page. If you are
@@ -75,5 +71,172 @@ export function SignInPage() {
         </>
       )}
     </PublicFrame>
+  );
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+interface PasswordStepProps {
+  readonly onDone: (session: Session) => void;
+  readonly onCodeNeeded: (credentials: Credentials) => void;
+}
+
+function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useMutation({
+    mutationFn: () => call('signIn', { body: { email, password } }),
+    onSuccess: (answer) => {
+      if (answer.mfaRequired) onCodeNeeded({ email, password });
+      else onDone(answer);
+    },
+  });
+  const wait = useWait(signIn.error);
+  return (
+    <Form
+      mutation={signIn}
+      fields={['email', 'password']}
+      submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
+      wide
+    >
+      <Field label="Email" error={fieldError(signIn.error, 'email')}>
+        <TextInput
+          type="email"
+          name="email"
+          autoComplete="username"
+          autoFocus
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      </Field>
+      <Field label="Password" error={fieldError(signIn.error, 'password')}>
+        <PasswordInput
+          name="password"
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+        />
+      </Field>
+    </Form>
+  );
+}
+
+/** Seconds until the server accepts another attempt, counted down. */
+const useWait = (error: unknown): number => {
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const seconds = error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? 0) : 0;
+    setLeft(seconds);
+    if (seconds === 0) return;
+    const timer = setInterval(() => setLeft((now) => Math.max(now - 1, 0)), 1000);
+    return () => clearInterval(timer);
+  }, [error]);
+  return left;
+};
+
+interface CodeStepProps {
+  readonly credentials: Credentials;
+  readonly onDone: (session: Session) => void;
+  readonly onBack: () => void;
+}
+
+function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
+  const factor = useFactor();
+  const signIn = useMutation({
+    mutationFn: () => call('signIn', { body: { ...credentials, ...factor.given } }),
+    onSuccess: (answer) => {
+      if (!answer.mfaRequired) onDone(answer);
+    },
+  });
+  const wait = useWait(signIn.error);
+  const swap = (): void => {
+    factor.swap();
+    signIn.reset();
+  };
+  return (
+    <Form
+      mutation={signIn}
+      fields={['totp', 'recoveryCode']}
+      submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
+      secondary={
+        <Button variant="ghost" onClick={onBack}>
+          Back
+        </Button>
+      }
+    >
+      <FactorField
+        factor={{ ...factor, swap }}
+        error={(field) => fieldError(signIn.error, field)}
+        autoFocus
+      />
+    </Form>
+  );
+}
+
+interface ChooseCompanyProps {
+  readonly session: Session;
+  readonly onDone: (session: Session) => void;
+}
+
+/** Shown after a sign-in to several companies. The company used last comes first. */
+function ChooseCompany({ session, onDone }: ChooseCompanyProps) {
+  const [asked, setAsked] = useState<OtherCompany | null>(null);
+  const change = useSwitchCompany(onDone);
+  if (asked) return <CompanyCode company={asked} onDone={onDone} onBack={() => setAsked(null)} />;
+  const { company, user, otherCompanies } = session;
+  return (
+    <Stack>
+      <ul className={chooseCompanyCss.list} aria-label="Your companies">
+        <li>
+          <Company name={company.name} role={user.role} first onChoose={() => onDone(session)} />
+        </li>
+        {otherCompanies.map((one) => (
+          <li key={one.id}>
+            <Company
+              name={one.name}
+              role={one.role}
+              note={one.codeRequired ? 'Code required' : undefined}
+              pending={change.isPending && change.variables === one.id}
+              onChoose={() => (one.codeRequired ? setAsked(one) : change.mutate(one.id))}
+            />
+          </li>
+        ))}
+      </ul>
+      {change.error && <Notice tone="bad">{errorText(change.error)}</Notice>}
+    </Stack>
+  );
+}
+
+interface CompanyProps {
+  readonly name: string;
+  readonly role: string;
+  readonly note?: string | undefined;
+  readonly first?: boolean;
+  readonly pending?: boolean;
+  readonly onChoose: () => void;
+}
+
+function Company({ name, role, note, first, pending, onChoose }: CompanyProps) {
+  return (
+    <Button
+      wide
+      variant={first ? 'primary' : 'secondary'}
+      tip={name}
+      icon={<Building2 />}
+      pending={pending ?? false}
+      autoFocus={first}
+      onClick={onChoose}
+    >
+      <span className={chooseCompanyCss.name}>{name}</span>
+      <span className={chooseCompanyCss.about}>
+        {note && <span>{note}</span>}
+        <Badge>{role}</Badge>
+      </span>
+    </Button>
   );
 }

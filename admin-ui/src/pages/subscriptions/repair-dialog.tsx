@@ -9,14 +9,12 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Skeleton } from '../../ui/states.tsx';
-import { StatusBadge } from '../deliveries/attempt/attempt-view.tsx';
-import { causeOf } from '../deliveries/attempt/causes.ts';
-import { subscriptionQuery } from '../queries.ts';
+import { Notice, Skeleton } from '../../ui/states.tsx';
+import { StatusBadge } from '../deliveries/attempt-view.tsx';
+import { causeOf } from '../deliveries/causes.ts';
+import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import s from './repair-dialog.module.css';
-import { nameOf, type Subscription } from './state.ts';
-import { useSubscriptionCache } from './use-subscription-cache.ts';
+import { nameOf, type Subscription } from './subscriptions.ts';
 
 interface RepairDialogProps {
   readonly open: boolean;
@@ -138,7 +136,6 @@ interface MissedStepProps {
   readonly onDone: (done: boolean) => void;
 }
 
-/** The events that occurred while the subscription was disabled. */
 function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
   const [until] = useState(() => new Date().toISOString());
   const body = { kind: 'missed' as const, subscriptionId, since, until };
@@ -181,7 +178,6 @@ interface HeldStepProps {
   readonly onDone?: (done: boolean) => void;
 }
 
-/** The held deliveries: release or discard them. */
 export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
   const params = { id: subscriptionId };
   const held = useQuery({
@@ -248,7 +244,6 @@ interface RepairStepProps {
   readonly number: number;
   readonly title: string;
   readonly done?: boolean;
-  /** An earlier step must be completed first. */
   readonly waiting?: boolean;
   readonly children: ReactNode;
 }

@@ -7,13 +7,12 @@ import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Moment, TimeAgo } from '../../ui/time-ago.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
-import { subscriptionQuery } from '../queries.ts';
+import { Notice } from '../../ui/states.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import { HeldStep } from './repair-dialog.tsx';
-import { isAutoDisabled, nameOf, type Subscription } from './state.ts';
-import { useSubscriptionCache } from './use-subscription-cache.ts';
+import { isAutoDisabled, nameOf, type Subscription } from './subscriptions.ts';
 
 interface OffBannerProps {
   readonly subscription: Subscription;
@@ -96,7 +95,6 @@ interface VerificationBannerProps {
   readonly refusal: string | undefined;
 }
 
-/** Explains endpoint verification, shows the last challenge's result, and sends another challenge. */
 function VerificationBanner({ subscription, refusal }: VerificationBannerProps) {
   const { id, health, verification } = subscription;
   const cache = useSubscriptionCache();
@@ -150,11 +148,9 @@ function VerificationBanner({ subscription, refusal }: VerificationBannerProps) 
 
 interface MissedNoticeProps {
   readonly subscription: Subscription;
-  /** Why this person cannot replay. */
   readonly refusal: string | undefined;
 }
 
-/** Says how many events the subscription missed, and replays or dismisses them. */
 export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
   const { id, enabled, missed } = subscription;
   const navigate = useNavigate();

@@ -3,17 +3,15 @@ import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
-import { Fieldset, Radio } from '../../ui/choice.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { Field, Form, Select } from '../../ui/form.tsx';
+import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { Moment } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.ts';
-import { nameOf, type Subscription } from './state.ts';
-import { useSubscriptionCache } from './use-subscription-cache.ts';
+import { Notice } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Moment } from '../../ui/values.tsx';
+import { useSubscriptionCache } from '../queries.ts';
+import { nameOf, type Subscription } from './subscriptions.ts';
 
 interface RotateDialogProps {
   readonly open: boolean;
@@ -21,7 +19,6 @@ interface RotateDialogProps {
   readonly onClose: () => void;
 }
 
-/** Rotates the signing secret, with or without an overlap. */
 export function RotateDialog({ open, subscription, onClose }: RotateDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) {

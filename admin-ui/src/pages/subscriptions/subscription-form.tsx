@@ -2,20 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
-import { useDebounced } from '../../app/use-debounced.ts';
 import { fieldError, sentence } from '../../errors.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Checkbox, Fieldset } from '../../ui/choice.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Field, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
-import { Row } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
+import { Card, Row } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { useDebounced } from '../../ui/toolbar.tsx';
+import { Badge } from '../../ui/values.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
-import { type EventType, nameOf, shortUrl } from './state.ts';
 import s from './subscription-form.module.css';
+import { type EventType, nameOf, shortUrl } from './subscriptions.ts';
 
 export interface Draft {
   readonly name: string;
@@ -29,12 +26,10 @@ export const emptyDraft: Draft = { name: '', url: '', description: '', eventType
 
 interface SubscriptionFormProps {
   readonly initial: Draft;
-  /** Asks whether to enable it at once; for new subscriptions only. */
   readonly asksEnabled: boolean;
   readonly submit: string;
   readonly mutation: Mutation<Draft>;
   readonly secondary: ReactNode;
-  /** The subscription that is edited. */
   readonly ownId?: number;
   /** A message above the buttons that can change the draft. */
   readonly notice?: ((draft: Draft, set: (change: Partial<Draft>) => void) => ReactNode) | undefined;
@@ -131,7 +126,6 @@ function TwinHint({ draft, ownId }: { readonly draft: Draft; readonly ownId: num
 interface UrlFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** The server's error for this field from the last submit. */
   readonly error: string | undefined;
 }
 
@@ -178,7 +172,6 @@ interface EventTypePickerProps {
   readonly error: string | undefined;
 }
 
-/** Every event type with its description and a sample; searchable. */
 function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const [text, setText] = useState('');
   const query = useQuery(eventTypesQuery);

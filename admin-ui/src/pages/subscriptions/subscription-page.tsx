@@ -2,24 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, History, KeyRound, Pencil, Power, Trash2 } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { HealthBar } from '../../ui/health-bar.tsx';
-import { Facts, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { BackLabel, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { BackLabel, Page } from '../../ui/page.tsx';
 import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
-import { MinuteAgo, Moment, TimeAgo } from '../../ui/time-ago.tsx';
+import { Badge, HealthBar, MinuteAgo, Moment, TimeAgo } from '../../ui/values.tsx';
+import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { deliveriesQuery } from '../deliveries/queries.ts';
 import { subscriptionQuery } from '../queries.ts';
 import { RepairDialog } from './repair-dialog.tsx';
-import { isUndecided, managedReason, nameOf, type Subscription, stateOf } from './state.ts';
 import { MissedNotice, OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog } from './subscription-dialogs.tsx';
+import { isUndecided, managedReason, nameOf, type Subscription, stateOf } from './subscriptions.ts';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });
@@ -163,12 +158,10 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
 
 interface SubscriptionFactsProps {
   readonly subscription: Subscription;
-  /** Why the secret cannot be rotated. */
   readonly refusal: string | undefined;
   readonly onRotate: () => void;
 }
 
-/** The settings and the signing secret. */
 function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFactsProps) {
   const until = subscription.previousSecretUntilUtc;
   return (

@@ -4,31 +4,29 @@ import { FlaskConical, History, Pencil, Plus, Power, Send, Trash2, Webhook } fro
 import type { ReactNode } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
-import { Cut } from '../../ui/cut.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
-import { HealthBar } from '../../ui/health-bar.tsx';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { LinkButton } from '../../ui/link-button.tsx';
+import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Page } from '../../ui/page.tsx';
-import { NumberedPager, pageOf } from '../../ui/pager.tsx';
 import { Empty, OrError } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { MinuteAgo } from '../../ui/time-ago.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
+import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import {
+  isUndecided,
   listSubscriptions,
+  managedReason,
   matches,
+  nameOf,
+  type Subscription,
   type SubscriptionFilter,
   type SubscriptionSort,
+  shortUrl,
+  stateOf,
   subscriptionFilters,
-} from './list-subscriptions.ts';
-import { isUndecided, managedReason, nameOf, type Subscription, shortUrl, stateOf } from './state.ts';
+} from './subscriptions.ts';
 
 export function SubscriptionsPage() {
   const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });
@@ -118,7 +116,6 @@ const stateLabels: Readonly<Record<SubscriptionFilter, string>> = {
   undecided: 'Enabled, with held or missed',
 };
 
-/** The states with how many subscriptions have them. */
 const stateOptions = (all: readonly Subscription[]) =>
   subscriptionFilters.map((value) => ({
     value,
@@ -275,7 +272,6 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
 
 const settingsQuery = operationQuery('getSubscriptionSettings', {});
 
-/** The company's setting, which admins change. */
 function EndpointVerification() {
   const { data } = useQuery(settingsQuery);
   const queryClient = useQueryClient();

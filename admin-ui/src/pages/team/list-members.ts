@@ -1,5 +1,4 @@
 import type { Answer } from '../../api/client.ts';
-import { nameOfMember } from '../../app/name-of-member.ts';
 
 type Member = Answer<'listTeam'>['members'][number];
 
@@ -15,7 +14,6 @@ interface Wanted {
   readonly sort?: MemberSort | undefined;
 }
 
-/** The members that match, by name unless another order is chosen. */
 export const listMembers = (
   members: readonly Member[],
   { q = '', show, sort = 'name' }: Wanted,
@@ -44,3 +42,7 @@ const orders: Readonly<Record<MemberSort, Order>> = {
   recent: (a, b) => byLastSignIn(b, a),
   idle: byLastSignIn,
 };
+
+/** Members created by an operator have no name until they choose one. */
+export const nameOfMember = ({ name, email }: { readonly name: string; readonly email: string }): string =>
+  name || email;

@@ -1,20 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
-import { nameOfMember } from '../../app/name-of-member.ts';
 import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
 import { errorText, fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
-import { Checkbox, Fieldset, Radio } from '../../ui/choice.tsx';
-import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
-import { Form } from '../../ui/form.tsx';
+import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
-import { MinuteAgo, Moment } from '../../ui/time-ago.tsx';
-import { toast } from '../../ui/toast.ts';
+import { Notice } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { MinuteAgo, Moment } from '../../ui/values.tsx';
 import { keysQuery, teamQuery } from '../queries.ts';
+import { nameOfMember } from './list-members.ts';
 import s from './member-dialogs.module.css';
 import type { Member } from './member-table.tsx';
 
@@ -164,7 +162,6 @@ interface OfferPasswordProps {
   readonly onClose: () => void;
 }
 
-/** Creates a password reset link for a member who forgot their password. */
 export function OfferPassword({ member, onClose }: OfferPasswordProps) {
   const [link, setLink] = useState<{ readonly url: string; readonly expiresUtc: string } | null>(null);
   const offer = useMutation({

@@ -1,14 +1,12 @@
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
-import { nameOfMember } from '../../app/name-of-member.ts';
 import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
-import { Badge } from '../../ui/badge.tsx';
-import { Cut } from '../../ui/cut.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { TimeAgo } from '../../ui/time-ago.tsx';
+import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+import { nameOfMember } from './list-members.ts';
 
 export type Member = Answer<'listTeam'>['members'][number];
 
@@ -16,7 +14,6 @@ interface MemberTableProps {
   readonly members: readonly Member[] | undefined;
   /** How many owners the company has, on this page of the list or another. */
   readonly owners: number | undefined;
-  /** The row that a link leads to. */
   readonly marked: number | undefined;
   readonly onChangeRole: (member: Member) => void;
   readonly onPassword: (member: Member) => void;

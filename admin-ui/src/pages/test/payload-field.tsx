@@ -1,9 +1,12 @@
-import { Fieldset } from '../../ui/choice.tsx';
+import { Suspense } from 'react';
+import { lazyPage } from '../../app/lazy-page.ts';
 import { CodeBlock } from '../../ui/code.tsx';
-import { JsonEditor } from '../../ui/editor/json-editor.tsx';
+import { Fieldset } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
-import { Segmented } from '../../ui/segmented.tsx';
-import { SkeletonLines } from '../../ui/states.tsx';
+import { Skeleton, SkeletonLines } from '../../ui/states.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
+
+const JsonEditor = lazyPage(() => import('../../ui/editor/json-editor.tsx'), 'JsonEditor');
 
 interface PayloadFieldProps {
   /** Undefined while the catalog loads. */
@@ -34,7 +37,9 @@ export function PayloadField({ sample, schema, value, onChange, error }: Payload
         </div>
         {value !== null ? (
           <>
-            <JsonEditor label="Payload as JSON" value={value} onChange={onChange} schema={schema} />
+            <Suspense fallback={<Skeleton height="20rem" />}>
+              <JsonEditor label="Payload as JSON" value={value} onChange={onChange} schema={schema} />
+            </Suspense>
             <span className="visually-hidden">Press Escape, then Tab, to leave the editor.</span>
           </>
         ) : sample === undefined ? (

@@ -5,17 +5,14 @@ import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Card } from '../../ui/card.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
-import { Grid } from '../../ui/layout.tsx';
-import { LinkButton } from '../../ui/link-button.tsx';
-import { Notice } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
-import { ClockTime } from '../../ui/time-ago.tsx';
-import { AttemptView } from '../deliveries/attempt/attempt-view.tsx';
+import { Card, Grid, Page } from '../../ui/layout.tsx';
+import { Empty, Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { ClockTime } from '../../ui/values.tsx';
+import { AttemptView } from '../deliveries/attempt-view.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
-import { nameOf, type Subscription } from '../subscriptions/state.ts';
+import { nameOf, type Subscription } from '../subscriptions/subscriptions.ts';
 import { PayloadField, parsePayload } from './payload-field.tsx';
 
 export function TestPage() {

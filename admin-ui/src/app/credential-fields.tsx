@@ -1,0 +1,91 @@
+import { minPasswordCharacters } from '@causeway/proto/passwords';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Field, PasswordInput, TextInput } from '../ui/form.tsx';
+import { Stack } from '../ui/layout.tsx';
+
+interface Factor {
+  readonly recovery: boolean;
+  readonly code: string;
+  /** The code in the format of the operations. */
+  readonly given: { readonly totp: string } | { readonly recoveryCode: string };
+  setCode(code: string): void;
+  swap(): void;
+}
+
+export const useFactor = (): Factor => {
+  const [recovery, setRecovery] = useState(false);
+  const [code, setCode] = useState('');
+  return {
+    recovery,
+    code,
+    given: recovery ? { recoveryCode: code } : { totp: code },
+    setCode,
+    swap: () => {
+      setRecovery(!recovery);
+      setCode('');
+    },
+  };
+};
+
+interface FactorFieldProps {
+  readonly factor: Factor;
+  readonly error: (field: 'totp' | 'recoveryCode') => string | undefined;
+  readonly autoFocus?: boolean;
+}
+
+export function FactorField({ factor, error, autoFocus = false }: FactorFieldProps) {
+  const { recovery, code, setCode, swap } = factor;
+  return (
+    <Stack gap="s">
+      <Field
+        key={String(recovery)}
+        label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
+        error={error(recovery ? 'recoveryCode' : 'totp')}
+        hint={recovery ? 'Each recovery code works once.' : 'The 6-digit code the app shows now.'}
+      >
+        <TextInput
+          mono
+          autoComplete={recovery ? 'off' : 'one-time-code'}
+          inputMode={recovery ? 'text' : 'numeric'}
+          autoFocus={autoFocus}
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+      </Field>
+      <div>
+        <Button variant="ghost" size="s" onClick={swap}>
+          {recovery ? 'Use the app' : 'Use a recovery code'}
+        </Button>
+      </div>
+    </Stack>
+  );
+}
+
+interface NewPasswordFieldProps {
+  readonly label: string;
+  readonly email: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly error: string | undefined;
+  readonly hint?: string;
+}
+
+export function NewPasswordField({ label, email, value, onChange, error, hint }: NewPasswordFieldProps) {
+  return (
+    <>
+      <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+      <Field
+        label={label}
+        error={error}
+        hint={`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols. ${hint ?? ''}`}
+      >
+        <PasswordInput
+          autoComplete="new-password"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    </>
+  );
+}

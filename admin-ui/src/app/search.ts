@@ -1,0 +1,43 @@
+import { notFound } from '@tanstack/react-router';
+
+/**
+ * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens. They
+ * become undefined, because the router merges the result into the raw parameters.
+ */
+export const searchOf =
+  <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>
+  (raw: Readonly<Record<string, unknown>>): Search<Shape> =>
+    Object.fromEntries(
+      Object.entries(shape)
+        .filter(([name]) => name in raw)
+        .map(([name, parse]) => [name, parse(raw[name])]),
+    ) as Search<Shape>;
+
+type Search<Shape extends Readonly<Record<string, (value: unknown) => unknown>>> = {
+  [Name in keyof Shape]?: ReturnType<Shape[Name]> | undefined;
+};
+
+export const anyText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+export const anyNumber = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+export const oneOf =
+  <const Value extends string>(values: readonly Value[]) =>
+  (value: unknown): Value | undefined =>
+    values.find((one) => one === value);
+
+/** Parses and writes ids in a path. Anything but a whole number leads to the not-found page. */
+export const pathIds = <Name extends string>(...names: readonly Name[]) => ({
+  parse: (raw: Record<Name, string>): Record<Name, number> =>
+    Object.fromEntries(names.map((name) => [name, toId(raw[name])])) as Record<Name, number>,
+  stringify: (ids: Record<Name, number>): Record<Name, string> =>
+    Object.fromEntries(names.map((name) => [name, String(ids[name])])) as Record<Name, string>,
+});
+
+const toId = (text: string): number => {
+  const id = Number(text);
+  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(id)) throw notFound();
+  return id;
+};

@@ -1,0 +1,165 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { Building2, Check, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
+import { useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { nameOfMember } from '../../pages/team/list-members.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { commandKey } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Toaster, toastError } from '../../ui/toast.tsx';
+import { Badge } from '../../ui/values.tsx';
+import { leave, useSession } from '../session.ts';
+import { type OtherCompany, SwitchCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
+import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { CommandMenu } from './command-menu.tsx';
+import { Navigation } from './navigation.tsx';
+import s from './overlays.module.css';
+
+export function HeaderMenus() {
+  return (
+    <>
+      <ThemeMenu />
+      <UserMenu />
+    </>
+  );
+}
+
+export type Overlay = 'navigation' | 'commands' | 'shortcuts';
+
+interface OverlaysProps {
+  readonly shown: Overlay | null;
+  readonly onShow: (overlay: Overlay | null) => void;
+}
+
+export function Overlays({ shown, onShow }: OverlaysProps) {
+  const close = (): void => onShow(null);
+  return (
+    <>
+      <Toaster />
+      <Dialog open={shown === 'navigation'} onClose={close} title="Navigation" side>
+        <Navigation plain />
+      </Dialog>
+      {shown === 'commands' && <CommandMenu onClose={close} onShortcuts={() => onShow('shortcuts')} />}
+      {shown === 'shortcuts' && <Shortcuts onClose={close} />}
+    </>
+  );
+}
+
+function UserMenu() {
+  const { user, company, otherCompanies } = useSession();
+  const [asked, setAsked] = useState<OtherCompany | null>(null);
+  const change = useSwitchCompany(showCompany);
+  const name = nameOfMember(user);
+  const navigate = useNavigate();
+  const router = useRouter();
+  const queryClient = useQueryClient();
+  const signOut = useMutation({
+    mutationFn: () => call('signOut', {}),
+    onSuccess: () => leave(queryClient, router, 'signed-out'),
+    onError: toastError,
+  });
+  return (
+    <>
+      <Menu
+        trigger={
+          <button type="button" className={s.trigger}>
+            <span aria-hidden="true">{initials(name)}</span>
+            <span className="visually-hidden">Your account: {name}</span>
+          </button>
+        }
+        heading={
+          <>
+            <p className={s.name} dir="auto">
+              {name}
+            </p>
+            {user.name !== '' && <p className={s.email}>{user.email}</p>}
+            <p className={s.company}>
+              {company.name} <Badge tone="accent">{user.role}</Badge>
+            </p>
+          </>
+        }
+        actions={[
+          ...otherCompanies.map((one) => ({
+            label: `Switch to ${one.name}`,
+            icon: <Building2 />,
+            onSelect: () =>
+              one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
+          })),
+          ...(otherCompanies.length > 0 ? (['separator'] as const) : []),
+          {
+            label: 'Your security',
+            icon: <ShieldCheck />,
+            onSelect: () => void navigate({ to: '/security' }),
+          },
+          'separator',
+          { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
+        ]}
+      />
+      <SwitchCompany company={asked} onClose={() => setAsked(null)} />
+    </>
+  );
+}
+
+const initials = (name: string): string => {
+  const words = name.trim().split(/\s+/);
+  const ends = words.length > 1 ? [words[0], words.at(-1)] : words;
+  return ends.map(firstCharacter).join('').toUpperCase();
+};
+
+/** The first character as people see it: an emoji or an accented letter is several code units. */
+const firstCharacter = (word = ''): string =>
+  // Most names need no segmenter, which takes the browser long to load.
+  /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');
+
+const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
+const themeIcons = { system: Monitor, light: Sun, dark: Moon };
+
+function ThemeMenu() {
+  const chosen = useTheme();
+  const ChosenIcon = themeIcons[chosen];
+  return (
+    <Menu
+      trigger={<IconButton label={`Theme: ${themeNames[chosen]}`} icon={<ChosenIcon />} />}
+      actions={(['system', 'light', 'dark'] as const).map((theme) => {
+        const ThemeIcon = themeIcons[theme];
+        return {
+          label: themeNames[theme],
+          icon: theme === chosen ? <Check /> : <ThemeIcon />,
+          onSelect: () => setTheme(theme),
+        };
+      })}
+    />
+  );
+}
+
+function Shortcuts({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog open onClose={onClose} title="Keyboard shortcuts" size="s">
+      <dl className={s.shortcuts}>
+        {shortcuts().map(({ keys, what }) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+const shortcuts = () => [
+  { keys: [commandKey(), 'K'], what: 'Search pages, subscriptions, keys and events, or run an action' },
+  { keys: ['?'], what: 'Show this list' },
+  { keys: ['Esc'], what: 'Close the dialog or menu' },
+  { keys: ['Tab'], what: 'Move to the next control; with Shift, to the previous one' },
+  { keys: ['←', '→'], what: 'Switch tabs or options' },
+  { keys: ['↑', '↓'], what: 'Move in a menu or list' },
+  { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
+  { keys: ['Enter'], what: 'Confirm, or submit the form' },
+];

@@ -1,0 +1,220 @@
+import { type PointerEvent, type ReactNode, useId, useState } from 'react';
+import s from './chart.module.css';
+import { absolute, clockTime, dayOf } from './format.ts';
+
+/** Stacked bars, the first series at the bottom. */
+export function BarChart(props: ChartProps) {
+  const { times, series } = props;
+  const totals = times.map((_, index) => series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
+  const max = niceMax(Math.max(0, ...totals));
+  return (
+    <ChartFrame {...props} max={max}>
+      {times.map((time, index) => {
+        let top = max;
+        return (
+          <g key={time}>
+            {series.map((one) => {
+              const value = one.values[index] ?? 0;
+              if (value === 0) return null;
+              top -= value;
+              return (
+                <rect key={one.label} x={index + 0.14} y={top} width={0.72} height={value} fill={one.color} />
+              );
+            })}
+          </g>
+        );
+      })}
+    </ChartFrame>
+  );
+}
+
+/** Lines with gaps where nothing was measured. */
+export function LineChart(props: ChartProps) {
+  const max = niceMax(Math.max(0, ...props.series.flatMap((one) => one.values.map((value) => value ?? 0))));
+  return (
+    <ChartFrame {...props} max={max}>
+      {props.series.map((one) => (
+        <g
+          key={one.label}
+          fill="none"
+          stroke={one.color}
+          strokeWidth={1.75}
+          strokeLinejoin="round"
+          strokeLinecap="round"
+        >
+          <path d={lines(one.values, max)} vectorEffect="non-scaling-stroke" />
+          <path d={points(one.values, max)} strokeWidth={5} vectorEffect="non-scaling-stroke" />
+        </g>
+      ))}
+    </ChartFrame>
+  );
+}
+
+type Values = readonly (number | null)[];
+
+const lines = (values: Values, max: number): string =>
+  values
+    .map((value, index) =>
+      value === null ? '' : `${values[index - 1] == null ? 'M' : 'L'}${index + 0.5} ${max - value}`,
+    )
+    .join('');
+
+/** A dot for each value without neighbours, of which a line shows nothing. */
+const points = (values: Values, max: number): string =>
+  values
+    .map((value, index) =>
+      value !== null && values[index - 1] == null && values[index + 1] == null
+        ? `M${index + 0.5} ${max - value}h0`
+        : '',
+    )
+    .join('');
+
+interface ChartFrameProps extends ChartProps {
+  readonly max: number;
+  /** The marks, in a box as wide as there are steps and `max` high, drawn upside down. */
+  readonly children: ReactNode;
+}
+
+/** The frame of all charts: legend, scale, values at the pointer, and the same numbers as a table. */
+function ChartFrame({ label, times, series: all, format, max, children }: ChartFrameProps) {
+  // What never happened needs no place in the legend.
+  const series = all.filter(({ values }) => values.some(Boolean));
+  const [at, setAt] = useState<number | null>(null);
+  const legend = useId();
+  const move = (event: PointerEvent<HTMLDivElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const index = Math.floor(((event.clientX - box.left) / box.width) * times.length);
+    setAt(index >= 0 && index < times.length ? index : null);
+  };
+  const first = times[0];
+  const middle = times[Math.floor(times.length / 2)];
+  const last = times.at(-1);
+  const long = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 90_000_000;
+  const tick = (time: string): string => (long ? dayOf(time) : clockTime(time));
+  const atTime = at === null ? undefined : times[at];
+  if (series.length === 0)
+    return (
+      <div className={s.chart}>
+        <p className={s.nothing}>Nothing in this period</p>
+        <ChartTable label={label} times={times} series={all} format={format} />
+      </div>
+    );
+  return (
+    <figure className={s.chart} aria-labelledby={legend}>
+      <figcaption id={legend} className={s.legend}>
+        <span className="visually-hidden">{label}: </span>
+        {series.map((one) => (
+          <span key={one.label} className={s.key}>
+            <span className={s.swatch} data-mark style={{ background: one.color }} />
+            {one.label}
+            {at !== null && <strong>{reading(one.values[at], format)}</strong>}
+          </span>
+        ))}
+        <span className={s.when}>
+          {atTime !== undefined && `${long ? `${dayOf(atTime)}, ` : ''}${clockTime(atTime)}`}
+        </span>
+      </figcaption>
+      <div className={s.body}>
+        <div className={s.scale} aria-hidden="true">
+          <span>{format(max)}</span>
+          <span>{format(max / 2)}</span>
+          <span>{format(0)}</span>
+        </div>
+        <div className={s.plot} onPointerMove={move} onPointerLeave={() => setAt(null)}>
+          <svg
+            viewBox={`0 0 ${times.length} ${max}`}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+            className={s.marks}
+          >
+            {at !== null && <rect x={at} y={0} width={1} height={max} fill="var(--hover)" />}
+            {children}
+          </svg>
+        </div>
+        <div className={s.times} aria-hidden="true">
+          {first !== undefined && <span>{tick(first)}</span>}
+          {middle !== undefined && <span>{tick(middle)}</span>}
+          {last !== undefined && <span>{tick(last)}</span>}
+        </div>
+      </div>
+      <ChartTable label={label} times={times} series={all} format={format} />
+    </figure>
+  );
+}
+
+const reading = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? '–' : format(value);
+
+const isEven = (value: number): boolean => value % 2 === 0;
+
+/** The next round number whose half is whole, so that the scale reads well. */
+const niceMax = (value: number): number => {
+  if (value <= 4) return 4;
+  const magnitude = 10 ** Math.floor(Math.log10(value));
+  const step =
+    [1, 2, 3, 4, 5, 6, 8, 10].find((one) => one * magnitude >= value && isEven(one * magnitude)) ?? 10;
+  return step * magnitude;
+};
+
+/** The chart's numbers as a table, for readers who cannot use the picture. */
+function ChartTable({ label, times, series, format }: ChartProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        Show as table<span className="visually-hidden">: {label}</span>
+      </summary>
+      {open && <Rows times={times} series={series} format={format} label={label} />}
+    </details>
+  );
+}
+
+function Rows({ label, times, series, format }: ChartProps) {
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
+        <table className={s.table}>
+          <thead>
+            <tr>
+              <th scope="col">From</th>
+              {series.map((one) => (
+                <th key={one.label} scope="col">
+                  {one.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, index) => (
+              <tr key={time}>
+                <th scope="row">{absolute(time)}</th>
+                {series.map((one) => {
+                  const value = one.values[index];
+                  return (
+                    <td key={one.label}>{value === null || value === undefined ? '–' : format(value)}</td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}
+
+interface Series {
+  readonly label: string;
+  readonly color: string;
+  /** One value for each time; null if nothing was measured. */
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  readonly label: string;
+  /** Starts of the steps, ISO 8601. */
+  readonly times: readonly string[];
+  readonly series: readonly Series[];
+  readonly format: (value: number) => string;
+}

@@ -1,0 +1,47 @@
+import { Toast as Base } from '@base-ui/react/toast';
+import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import { errorText } from '../errors.ts';
+import { IconButton } from './button.tsx';
+import s from './toast.module.css';
+
+const manager = Base.createToastManager();
+
+/** Confirms an action. */
+export const toast = (title: string): void => void manager.add({ title, type: 'good', timeout: 5000 });
+
+/** Shows an error that no form or dialog shows. */
+export const toastError = (error: unknown): void =>
+  void manager.add({ title: errorText(error), type: 'bad', priority: 'high', timeout: 10_000 });
+
+export function Toaster() {
+  return (
+    <Base.Provider toastManager={manager} limit={3}>
+      <Base.Portal>
+        <Base.Viewport className={s.viewport}>
+          <Toasts />
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Provider>
+  );
+}
+
+/** By default, a toast is a dialog in the accessibility tree. */
+const asStatus = { role: 'status', 'aria-modal': undefined };
+
+function Toasts() {
+  const { toasts } = Base.useToastManager();
+  return toasts.map((one) => (
+    <Base.Root key={one.id} toast={one} className={s.toast} {...asStatus}>
+      <Base.Content className={s.content}>
+        {one.type === 'bad' ? (
+          <CircleAlert className={s.bad} size={16} />
+        ) : (
+          <CircleCheck className={s.good} size={16} />
+        )}
+        <Base.Title render={<p />} className={s.title} />
+        {/* Base UI hides it until the pointer is on the toast, although Tab reaches it. */}
+        <Base.Close aria-hidden={false} render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
+      </Base.Content>
+    </Base.Root>
+  ));
+}
