@@ -6,26 +6,15 @@ export interface Detail {
 /** A failed call, with a message to show. `status` is 0 if no answer came. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: number;
-  readonly details: readonly Detail[];
-  readonly extra: Readonly<Record<string, unknown>>;
-  readonly requestId: string | null;
-  readonly retryAfterSeconds: number | null;
+  readonly status: number = 0;
+  readonly details: readonly Detail[] = [];
+  readonly extra: Readonly<Record<string, unknown>> = {};
+  readonly requestId: string | null = null;
+  readonly retryAfterSeconds: number | null = null;
 
-  constructor(facts: {
-    status: number;
-    message: string;
-    details?: readonly Detail[];
-    extra?: Readonly<Record<string, unknown>>;
-    requestId?: string | null;
-    retryAfterSeconds?: number | null;
-  }) {
-    super(facts.message);
-    this.status = facts.status;
-    this.details = facts.details ?? [];
-    this.extra = facts.extra ?? {};
-    this.requestId = facts.requestId ?? null;
-    this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
+  constructor({ message, ...facts }: { readonly message: string } & Partial<ApiError>) {
+    super(message);
+    Object.assign(this, facts);
   }
 }
 

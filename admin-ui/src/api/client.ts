@@ -122,10 +122,7 @@ const unknownOperation = (id: string): never => {
  * variant of it.
  */
 export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
-  queryOptions({
-    queryKey: [id, input] as const,
-    queryFn: ({ signal }) => call(id, input, signal),
-  });
+  queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => call(id, input, signal) });
 
 /**
  * A mutation that ignores calls of `mutate` until the running one has ended. `isPending` cannot tell: it is that of the

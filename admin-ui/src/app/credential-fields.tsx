@@ -4,16 +4,10 @@ import { Button } from '../ui/button.tsx';
 import { Field, PasswordInput, TextInput } from '../ui/form.tsx';
 import { Stack } from '../ui/layout.tsx';
 
-interface Factor {
-  readonly recovery: boolean;
-  readonly code: string;
-  /** The code in the format of the operations. */
-  readonly given: { readonly totp: string } | { readonly recoveryCode: string };
-  setCode(code: string): void;
-  swap(): void;
-}
+type Factor = ReturnType<typeof useFactor>;
 
-export const useFactor = (): Factor => {
+/** A code being typed: from the authenticator app, or a recovery code. */
+export const useFactor = () => {
   const [recovery, setRecovery] = useState(false);
   const [code, setCode] = useState('');
   return {

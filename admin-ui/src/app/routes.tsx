@@ -183,11 +183,7 @@ const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
   staticData: link('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
-  validateSearch: searchOf({
-    type: anyText,
-    cursor: anyText,
-    dialog: oneOf(['send']),
-  }),
+  validateSearch: searchOf({ type: anyText, cursor: anyText, dialog: oneOf(['send']) }),
   component: lazyPage(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
 });
 
@@ -203,10 +199,7 @@ const testRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/test',
   staticData: link('Webhooks', 'Test delivery', FlaskConical, 'developer', 'try sample send'),
-  validateSearch: searchOf({
-    subscription: anyNumber,
-    type: anyText,
-  }),
+  validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
 
@@ -263,13 +256,7 @@ const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
   staticData: link('Company', 'Audit log', ScrollText, 'admin', 'history changes who'),
-  validateSearch: searchOf({
-    q: anyText,
-    action: anyText,
-    kind: anyText,
-    user: anyNumber,
-    cursor: anyText,
-  }),
+  validateSearch: searchOf({ q: anyText, action: anyText, kind: anyText, user: anyNumber, cursor: anyText }),
   component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
 
@@ -277,9 +264,7 @@ const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
   staticData: link('Company', 'Your security', ShieldCheck, 'viewer', 'password two-factor sessions profile'),
-  validateSearch: searchOf({
-    dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']),
-  }),
+  validateSearch: searchOf({ dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']) }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
 });

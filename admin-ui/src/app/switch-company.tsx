@@ -40,12 +40,7 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
   );
 }
 
-interface SwitchCompanyProps {
-  readonly company: OtherCompany | null;
-  readonly onClose: () => void;
-}
-
-export function SwitchCompany({ company, onClose }: SwitchCompanyProps) {
+export function SwitchCompany({ company, onClose }: { company: OtherCompany | null; onClose: () => void }) {
   if (!company) return null;
   return (
     <Dialog

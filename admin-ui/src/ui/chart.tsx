@@ -1,6 +1,6 @@
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
-import { absolute, clockTime, dayOf } from './format.ts';
+import { formatClock, formatDateTime, formatDay } from './format.ts';
 
 /** Stacked bars, the first series at the bottom. */
 export function BarChart(props: ChartProps) {
@@ -90,7 +90,7 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
   const middle = times[Math.floor(times.length / 2)];
   const last = times.at(-1);
   const long = first !== undefined && last !== undefined && Date.parse(last) - Date.parse(first) > 90_000_000;
-  const tick = (time: string): string => (long ? dayOf(time) : clockTime(time));
+  const tick = (time: string): string => (long ? formatDay(time) : formatClock(time));
   const atTime = at === null ? undefined : times[at];
   if (series.length === 0)
     return (
@@ -111,7 +111,7 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
           </span>
         ))}
         <span className={s.when}>
-          {atTime !== undefined && `${long ? `${dayOf(atTime)}, ` : ''}${clockTime(atTime)}`}
+          {atTime !== undefined && `${long ? `${formatDay(atTime)}, ` : ''}${formatClock(atTime)}`}
         </span>
       </figcaption>
       <div className={s.body}>
@@ -164,43 +164,33 @@ function ChartTable({ label, times, series, format }: ChartProps) {
       <summary>
         Show as table<span className="visually-hidden">: {label}</span>
       </summary>
-      {open && <Rows times={times} series={series} format={format} label={label} />}
-    </details>
-  );
-}
-
-function Rows({ label, times, series, format }: ChartProps) {
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
-        <table className={s.table}>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              {series.map((one) => (
-                <th key={one.label} scope="col">
-                  {one.label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {times.map((time, index) => (
-              <tr key={time}>
-                <th scope="row">{absolute(time)}</th>
-                {series.map((one) => {
-                  const value = one.values[index];
-                  return (
-                    <td key={one.label}>{value === null || value === undefined ? '–' : format(value)}</td>
-                  );
-                })}
+      {open && ( // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
+          <table className={s.table}>
+            <thead>
+              <tr>
+                <th scope="col">From</th>
+                {series.map((one) => (
+                  <th key={one.label} scope="col">
+                    {one.label}
+                  </th>
+                ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </>
+            </thead>
+            <tbody>
+              {times.map((time, index) => (
+                <tr key={time}>
+                  <th scope="row">{formatDateTime(time)}</th>
+                  {series.map((one) => (
+                    <td key={one.label}>{reading(one.values[index], format)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </details>
   );
 }
 

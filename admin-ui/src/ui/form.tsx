@@ -132,29 +132,59 @@ export function Field({ label, hint, error, optional, hideLabel, children }: Fie
   );
 }
 
-export function TextInput({ className, mono, ...rest }: ComponentPropsWithRef<'input'> & { mono?: boolean }) {
+/** An element of a form that tells its new text. */
+type Control<Element extends 'input' | 'textarea' | 'select'> = ComponentPropsWithRef<Element> & {
+  readonly mono?: boolean;
+  readonly onValue?: (value: string) => void;
+};
+
+const tell = (onValue?: (value: string) => void) =>
+  onValue && {
+    onChange: (event: { readonly target: { readonly value: string } }) => onValue(event.target.value),
+  };
+
+export function TextInput({ className, mono, onValue, ...rest }: Control<'input'>) {
+  const classes = clsx(s.input, mono && s.mono, className);
+  return <input type="text" autoComplete="off" {...rest} {...tell(onValue)} className={classes} />;
+}
+
+export function TextArea({ className, mono, onValue, ...rest }: Control<'textarea'>) {
+  const classes = clsx(s.input, s.area, mono && s.mono, className);
+  return <textarea rows={4} {...rest} {...tell(onValue)} className={classes} />;
+}
+
+export interface Option {
+  readonly value: string | number;
+  readonly label: string;
+}
+
+export function Select({
+  options,
+  onValue,
+  ...rest
+}: Control<'select'> & { readonly options: readonly Option[] }) {
   return (
-    <input type="text" autoComplete="off" {...rest} className={clsx(s.input, mono && s.mono, className)} />
+    <select {...rest} {...tell(onValue)} className={clsx(s.input, s.select)}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
   );
 }
 
-export function TextArea({
-  className,
-  mono,
-  ...rest
-}: ComponentPropsWithRef<'textarea'> & { mono?: boolean }) {
-  return <textarea rows={4} {...rest} className={clsx(s.input, s.area, mono && s.mono, className)} />;
-}
-
-export function Select({ className, ...rest }: ComponentPropsWithRef<'select'>) {
-  return <select {...rest} className={clsx(s.input, s.select, className)} />;
-}
-
-export function PasswordInput(props: ComponentPropsWithRef<'input'>) {
+export function PasswordInput({ onValue, ...rest }: Control<'input'>) {
   const [shown, setShown] = useState(false);
   return (
     <span className={s.password}>
-      <input {...props} type={shown ? 'text' : 'password'} spellCheck={false} className={s.input} />
+      <input
+        {...rest}
+        {...tell(onValue)}
+        type={shown ? 'text' : 'password'}
+        spellCheck={false}
+        className={s.input}
+      />
       <button
         type="button"
         aria-label={shown ? 'Hide password' : 'Show password'}

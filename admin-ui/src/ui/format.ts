@@ -61,11 +61,11 @@ const minuteOfYear: Intl.DateTimeFormatOptions = {
 const dateMinute = dates(minuteOfYear);
 const dateTime = dates({ ...minuteOfYear, second: '2-digit' });
 
-export const absolute = (time: string | number): string => dateTime().format(new Date(time));
-export const absoluteMinute = (time: string | number): string => dateMinute().format(new Date(time));
-export const clockTime = (time: string | number): string => clock().format(new Date(time));
-export const preciseTime = (time: string | number): string => clockSeconds().format(new Date(time));
-export const dayOf = (time: string | number): string => day().format(new Date(time));
+export const formatDateTime = (time: string | number): string => dateTime().format(new Date(time));
+export const formatDateMinute = (time: string | number): string => dateMinute().format(new Date(time));
+export const formatClock = (time: string | number): string => clock().format(new Date(time));
+export const formatClockSeconds = (time: string | number): string => clockSeconds().format(new Date(time));
+export const formatDay = (time: string | number): string => day().format(new Date(time));
 
 const relativeFormat = onFirstUse(
   () => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }),
@@ -79,14 +79,14 @@ const units = [
 
 const minuteMs = 60_000;
 
-/** Like `relative`, for times known only to the minute: `this minute`, `1 min. ago`. */
-export const relativeMinutes = (time: number, now: number): string => {
+/** Like `formatRelative`, for times known only to the minute: `this minute`, `1 min. ago`. */
+export const formatRelativeMinutes = (time: number, now: number): string => {
   const minutes = Math.floor(now / minuteMs) - Math.floor(time / minuteMs);
-  return minutes <= 0 ? 'this minute' : relative(now - minutes * minuteMs, now);
+  return minutes <= 0 ? 'this minute' : formatRelative(now - minutes * minuteMs, now);
 };
 
 /** `3 min. ago`, `in 2 hr.`, `just now`. */
-export const relative = (time: number, now: number): string => {
+export const formatRelative = (time: number, now: number): string => {
   const distance = time - now;
   if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];

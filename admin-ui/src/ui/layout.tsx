@@ -1,5 +1,7 @@
+import { createLink } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { ChevronLeft } from 'lucide-react';
+import type { AnchorHTMLAttributes } from 'react';
 import { type CSSProperties, type ReactNode, useEffect } from 'react';
 import cardCss from './card.module.css';
 import layoutCss from './layout.module.css';
@@ -43,15 +45,19 @@ export function Page({ title, badge, description, actions, back, refreshing, chi
   );
 }
 
-/** The inside of a link one level up. */
-export function BackLabel({ children }: { readonly children: string }) {
+function BackAnchor({ children, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { children: string }) {
   return (
-    <span className={pageCss.back}>
-      <ChevronLeft size={14} />
-      <Cut text={children} />
-    </span>
+    <a {...rest}>
+      <span className={pageCss.back}>
+        <ChevronLeft size={14} />
+        <Cut text={children} />
+      </span>
+    </a>
   );
 }
+
+/** A link one level up. */
+export const BackLink = createLink(BackAnchor);
 
 interface CardProps {
   readonly title?: ReactNode;
@@ -144,7 +150,7 @@ interface Fact {
 }
 
 interface FactsProps {
-  readonly facts: readonly (Fact | null)[];
+  readonly facts: readonly (Fact | false)[];
   /** Names above their values, in columns of at least this many rem. */
   readonly columns?: number;
 }

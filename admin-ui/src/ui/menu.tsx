@@ -13,7 +13,7 @@ interface MenuAction {
   readonly onSelect: () => void;
 }
 
-interface MenuProps {
+export interface MenuProps {
   readonly trigger: ReactElement;
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];

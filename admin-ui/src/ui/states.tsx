@@ -4,19 +4,21 @@ import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiError, errorText } from '../errors.ts';
 import { Button } from './button.tsx';
+import { Card } from './layout.tsx';
 import noticeCss from './notice.module.css';
 import statesCss from './states.module.css';
 
 interface EmptyProps {
+  readonly alert?: boolean;
   readonly icon?: ReactNode;
   readonly title: string;
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }
 
-export function Empty({ icon, title, children, action }: EmptyProps) {
+export function Empty({ alert, icon, title, children, action }: EmptyProps) {
   return (
-    <div className={statesCss.state}>
+    <div className={statesCss.state} role={alert ? 'alert' : undefined}>
       {icon && <div className={statesCss.icon}>{icon}</div>}
       <p className={statesCss.title}>{title}</p>
       {children !== undefined && <p className={statesCss.text}>{children}</p>}
@@ -37,33 +39,17 @@ interface LoadedProps<T> {
 /** Shows a query: its skeleton, its error with a retry, or its data, which stays while it reloads. */
 export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined && ready) return children(query.data);
+  if (query.isError && query.data === undefined)
+    return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
-    <OrError query={query}>
-      <div aria-busy="true">
-        <span className="visually-hidden">Loading…</span>
-        {skeleton}
-      </div>
-    </OrError>
+    <div aria-busy="true">
+      <span className="visually-hidden">Loading…</span>
+      {skeleton}
+    </div>
   );
 }
 
-interface OrErrorProps {
-  readonly query: UseQueryResult;
-  readonly children: ReactNode;
-}
-
-/** Content that has a skeleton of its own, such as a table, or the error of its query if nothing was loaded. */
-export function OrError({ query, children }: OrErrorProps) {
-  if (!query.isError || query.data !== undefined) return children;
-  return <Failed error={query.error} retry={() => void query.refetch()} />;
-}
-
-interface SkeletonProps {
-  readonly width?: string;
-  readonly height?: string;
-}
-
-export function Skeleton({ width = '100%', height = '0.875rem' }: SkeletonProps) {
+export function Skeleton({ width = '100%', height = '0.875rem' }: { width?: string; height?: string }) {
   return <span className={statesCss.skeleton} style={{ width, height }} aria-hidden="true" />;
 }
 
@@ -77,39 +63,27 @@ export function SkeletonLines({ lines }: { readonly lines: number }) {
   );
 }
 
-interface FailedProps {
-  readonly error: unknown;
-  readonly retry?: () => void;
-}
-
-export function Failed({ error, retry }: FailedProps) {
-  const id = error instanceof ApiError ? error.requestId : null;
-  const missing = error instanceof ApiError && error.status === 404;
+export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
+  if (status === 404) {
+    const back = <Button onClick={() => history.back()}>Go back</Button>;
+    return <Empty alert icon={<CircleAlert />} title="This does not exist or was deleted" action={back} />;
+  }
   return (
-    <div className={statesCss.state} role="alert">
-      <div className={statesCss.icon}>
-        <CircleAlert />
-      </div>
-      <p className={statesCss.title}>
-        {missing ? 'This does not exist or was deleted' : 'This could not be loaded'}
-      </p>
-      {!missing && <p className={statesCss.text}>{errorText(error)}</p>}
-      {id !== null && !missing && (
-        <p className={statesCss.text}>
-          Request <code>{id}</code>
-        </p>
+    <Empty
+      alert
+      icon={<CircleAlert />}
+      title="This could not be loaded"
+      action={retry && <Button onClick={retry}>Try again</Button>}
+    >
+      {errorText(error)}
+      {requestId !== null && (
+        <>
+          <br />
+          Request <code>{requestId}</code>
+        </>
       )}
-      {missing && (
-        <div className={statesCss.action}>
-          <Button onClick={() => history.back()}>Go back</Button>
-        </div>
-      )}
-      {retry && !missing && (
-        <div className={statesCss.action}>
-          <Button onClick={retry}>Try again</Button>
-        </div>
-      )}
-    </div>
+    </Empty>
   );
 }
 
@@ -136,3 +110,9 @@ export function Notice({ tone, title, actions, children }: NoticeProps) {
     </div>
   );
 }
+
+export const SkeletonCard = ({ lines }: { readonly lines: number }) => (
+  <Card>
+    <SkeletonLines lines={lines} />
+  </Card>
+);

@@ -1,10 +1,11 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { number } from './format.ts';
 import pagerCss from './pager.module.css';
-import { Skeleton } from './states.tsx';
+import { Failed, Skeleton } from './states.tsx';
 import tableCss from './table.module.css';
 
 export interface Column<Row> {
@@ -37,6 +38,8 @@ interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[] | undefined;
+  /** Its error is shown in place of the table if nothing was loaded. */
+  readonly query?: UseQueryResult | undefined;
   readonly rowKey: (row: Row) => string | number;
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
@@ -49,7 +52,20 @@ interface TableProps<Row> {
 
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, rowKey, emptyState, selected, skeletonRows = 5, dense, narrow } = props;
+  const {
+    label,
+    columns,
+    query,
+    rows,
+    rowKey,
+    emptyState,
+    selected,
+    skeletonRows = 5,
+    dense,
+    narrow,
+  } = props;
+  if (query?.isError && query.data === undefined)
+    return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (rows?.length === 0) return emptyState;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

@@ -75,18 +75,15 @@ export function Filter<Value extends string>(props: FilterProps<Value>) {
     <Field label={label} hideLabel={!labelled}>
       <Select
         value={value ?? ''}
-        onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
-      >
-        {all !== undefined && <option value="">{all}</option>}
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-        {value !== undefined && !options.some((option) => option.value === value) && (
-          <option value={value}>{value}</option>
-        )}
-      </Select>
+        options={[
+          ...(all === undefined ? [] : [{ value: '', label: all }]),
+          ...options,
+          ...(value === undefined || options.some((option) => option.value === value)
+            ? []
+            : [{ value, label: value }]),
+        ]}
+        onValue={(chosen) => onChange((chosen || undefined) as Value | undefined)}
+      />
     </Field>
   );
 }

@@ -2,7 +2,15 @@ import clsx from 'clsx';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import badgeCss from './badge.module.css';
 import cutCss from './cut.module.css';
-import { absolute, absoluteMinute, number, preciseTime, relative, relativeMinutes, share } from './format.ts';
+import {
+  formatClockSeconds,
+  formatDateMinute,
+  formatDateTime,
+  formatRelative,
+  formatRelativeMinutes,
+  number,
+  share,
+} from './format.ts';
 import healthBarCss from './health-bar.module.css';
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
@@ -25,17 +33,25 @@ export function Badge({ tone = 'neutral', dot, mono, title, children }: BadgePro
   );
 }
 
-interface CutProps {
-  readonly text: string;
-  readonly strong?: boolean;
-  readonly mono?: boolean;
+export interface StateBadgeProps {
+  readonly tone: Tone;
+  readonly label: string;
+  readonly title?: string | undefined;
+}
+
+export function StateBadge({ tone, label, title }: StateBadgeProps) {
+  return (
+    <Badge tone={tone} dot title={title}>
+      {label}
+    </Badge>
+  );
 }
 
 /**
  * A text that people chose, on one line. It is cut off where the room ends, at its own end in either writing
  * direction; hovering or focusing shows all of it.
  */
-export function Cut({ text, strong, mono }: CutProps) {
+export function Cut({ text, strong, mono }: { text: string; strong?: boolean; mono?: boolean }) {
   return (
     <bdi
       className={clsx(cutCss.cut, strong && cutCss.strong, mono && cutCss.mono)}
@@ -97,42 +113,32 @@ const tick = (): void => {
 /** Milliseconds since the epoch, renewed every five seconds. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
-/** A time relative to now; hovering shows it in full, also in UTC. */
-export function TimeAgo({ time }: { readonly time: string }) {
-  // The shared clock triggers the next render; a time that has just passed is never shown as future.
-  const at = useNow();
-  const date = new Date(time);
-  return (
-    <time dateTime={time} title={`${absolute(time)}\n${date.toISOString()}`}>
-      {relative(date.getTime(), Math.max(at, Date.now()))}
-    </time>
-  );
+interface TimeProps {
+  /** ISO 8601. */
+  readonly time: string;
 }
+
+const timeElement = (time: string, text: string, title: string) => (
+  <time dateTime={time} title={title}>
+    {text}
+  </time>
+);
+
+const fullTime = (time: string): string => `${formatDateTime(time)}\n${new Date(time).toISOString()}`;
+
+/** The shared clock triggers the next render; a time that has just passed is never shown as future. */
+const useNowOrLater = (): number => Math.max(useNow(), Date.now());
+
+/** A time relative to now; hovering shows it in full, also in UTC. */
+export const TimeAgo = ({ time }: TimeProps) =>
+  timeElement(time, formatRelative(Date.parse(time), useNowOrLater()), fullTime(time));
 
 /** A time known only to the minute, relative to now. */
-export function MinuteAgo({ time }: { readonly time: string }) {
-  const at = useNow();
-  const date = new Date(time);
-  return (
-    <time dateTime={time} title={absoluteMinute(time)}>
-      {relativeMinutes(date.getTime(), Math.max(at, Date.now()))}
-    </time>
-  );
-}
+export const MinuteAgo = ({ time }: TimeProps) =>
+  timeElement(time, formatRelativeMinutes(Date.parse(time), useNowOrLater()), formatDateMinute(time));
 
-export function Moment({ time }: { readonly time: string }) {
-  return (
-    <time dateTime={time} title={new Date(time).toISOString()}>
-      {absolute(time)}
-    </time>
-  );
-}
+export const Moment = ({ time }: TimeProps) =>
+  timeElement(time, formatDateTime(time), new Date(time).toISOString());
 
 /** The time of day to the second; hovering shows the day too. */
-export function ClockTime({ time }: { readonly time: string }) {
-  return (
-    <time dateTime={time} title={`${absolute(time)}\n${new Date(time).toISOString()}`}>
-      {preciseTime(time)}
-    </time>
-  );
-}
+export const ClockTime = ({ time }: TimeProps) => timeElement(time, formatClockSeconds(time), fullTime(time));

@@ -24,13 +24,8 @@ import { setTheme } from '../theme.ts';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';
 
-interface CommandMenuProps {
-  readonly onClose: () => void;
-  readonly onShortcuts: () => void;
-}
-
 /** The command menu (⌘K): finds pages, subscriptions, keys and actions by name. */
-export function CommandMenu({ onClose, onShortcuts }: CommandMenuProps) {
+export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const id = useId();
@@ -112,10 +107,10 @@ interface Command {
   readonly label: string;
   readonly kind: string;
   readonly icon: ReactNode;
-  readonly run: () => void;
+  readonly run: () => unknown;
 }
 
-interface Known extends Command {
+interface SearchedCommand extends Command {
   /** The lower-case text that searches match. */
   readonly words: string;
 }
@@ -124,67 +119,65 @@ interface Known extends Command {
 const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
   const pages = usePages();
   const actions = useActions(onShortcuts);
-  const things = useThings(text);
+  const records = useRecords(text);
   const event = useEventByNumber(text);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
   const first = words[0] ?? '';
   return [
     ...event,
-    ...[...pages, ...actions, ...things]
+    ...[...pages, ...actions, ...records]
       .filter((command) => words.every((word) => command.words.includes(word)))
       .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
       .slice(0, 40),
   ];
 };
 
-const known = (command: Command, words = ''): Known => ({
-  ...command,
-  words: `${command.label} ${words}`.toLowerCase(),
+const searched = (
+  kind: string,
+  icon: ReactNode,
+  label: string,
+  words: string,
+  run: () => unknown,
+  id: number | string = label,
+): SearchedCommand => ({
+  ...{ id: `${kind}-${id}`, kind, icon, label, run },
+  words: `${label} ${words}`.toLowerCase(),
 });
 
-const usePages = (): readonly Known[] => {
+const usePages = (): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   return useLinkedPages().map(({ to, label, icon: Icon, words }) =>
-    known({ id: to, label, kind: 'Page', icon: <Icon />, run: () => void navigate({ to }) }, words),
+    searched('Page', <Icon />, label, words, () => navigate({ to })),
   );
 };
 
-const useActions = (onShortcuts: () => void): readonly Known[] => {
+const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   const router = useRouter();
   const queryClient = useQueryClient();
   const { role } = useSession().user;
-  const action = (label: string, icon: ReactNode, run: () => void, words = ''): Known =>
-    known({ id: label, label, kind: 'Action', icon, run }, words);
-  const signOut = async (): Promise<void> => {
-    await call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
-  };
+  const action = (label: string, icon: ReactNode, run: () => unknown, words: string): SearchedCommand =>
+    searched('Action', icon, label, words, run);
+  const createKey = () => navigate({ to: '/keys', search: { dialog: 'create' } });
+  const addSubscription = () => navigate({ to: '/subscriptions/new' });
+  const signOut = () => call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
   return [
     ...(roleAtLeast(role, 'developer')
       ? [
-          action(
-            'Create an API key',
-            <Plus />,
-            () => void navigate({ to: '/keys', search: { dialog: 'create' } }),
-            'new',
-          ),
-          action(
-            'Add a subscription',
-            <Plus />,
-            () => void navigate({ to: '/subscriptions/new' }),
-            'new webhook',
-          ),
+          action('Create an API key', <Plus />, createKey, 'new'),
+          action('Add a subscription', <Plus />, addSubscription, 'new webhook'),
         ]
       : []),
     action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
     action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
     action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
-    action('Sign out', <LogOut />, () => void signOut(), 'leave log out'),
+    action('Sign out', <LogOut />, signOut, 'leave log out'),
   ];
 };
 
-const useThings = (text: string): readonly Known[] => {
+/** Subscriptions, keys and members. */
+const useRecords = (text: string): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));
   const q = useDebounced(text.trim(), 200).slice(0, 100);
@@ -197,44 +190,24 @@ const useThings = (text: string): readonly Known[] => {
   });
   const team = useQuery({ ...operationQuery('listTeam', {}), enabled: roleAtLeast(role, 'developer') });
   return [
-    ...(subscriptions.data?.subscriptions ?? []).map((one) =>
-      known(
-        {
-          id: `subscription-${one.id}`,
-          label: one.name ?? one.url,
-          kind: 'Subscription',
-          icon: <Webhook />,
-          run: () => void navigate({ to: '/subscriptions/$id', params: { id: one.id } }),
-        },
-        one.url,
+    ...(subscriptions.data?.subscriptions ?? []).map(({ id, name, url }) =>
+      searched(
+        'Subscription',
+        <Webhook />,
+        name ?? url,
+        url,
+        () => navigate({ to: '/subscriptions/$id', params: { id } }),
+        id,
       ),
     ),
-    ...(keys.data?.keys ?? []).map((key) =>
-      known(
-        {
-          id: `key-${key.id}`,
-          label: key.name,
-          kind: 'API key',
-          icon: <KeyRound />,
-          run: () =>
-            void navigate({
-              to: '/keys',
-              search: { show: key.isActive ? undefined : 'revoked', q: key.name, key: key.id },
-            }),
-        },
-        `${key.masked} ${q}`,
+    ...(keys.data?.keys ?? []).map(({ id, name, masked, isActive }) =>
+      searched('API key', <KeyRound />, name, `${masked} ${q}`, () =>
+        navigate({ to: '/keys', search: { show: isActive ? undefined : 'revoked', q: name, key: id } }),
       ),
     ),
     ...(team.data?.members ?? []).map((member) =>
-      known(
-        {
-          id: `member-${member.id}`,
-          label: nameOfMember(member),
-          kind: 'Member',
-          icon: <Users />,
-          run: () => void navigate({ to: '/team', search: { q: member.email, member: member.id } }),
-        },
-        member.email,
+      searched('Member', <Users />, nameOfMember(member), member.email, () =>
+        navigate({ to: '/team', search: { q: member.email, member: member.id } }),
       ),
     ),
   ];
@@ -250,7 +223,7 @@ const useEventByNumber = (text: string): readonly Command[] => {
       label: `Event ${id}`,
       kind: 'Event',
       icon: <CalendarDays />,
-      run: () => void navigate({ to: '/events/$id', params: { id } }),
+      run: () => navigate({ to: '/events/$id', params: { id } }),
     },
   ];
 };

@@ -5,7 +5,7 @@ import { operationQuery } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
-import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
@@ -32,13 +32,7 @@ function Log() {
   const members = useQuery(teamQuery).data?.members ?? [];
   const query = useQuery({
     ...operationQuery('listAudit', {
-      query: {
-        q: filters.q,
-        action: filters.action,
-        targetKind: filters.kind,
-        userId: filters.user,
-        cursor,
-      },
+      query: { q: filters.q, action: filters.action, targetKind: filters.kind, userId: filters.user, cursor },
     }),
     placeholderData: keepPreviousData,
   });
@@ -72,38 +66,37 @@ function Log() {
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
         />
       </Toolbar>
-      <OrError query={query}>
-        <Table
-          label="Audit log"
-          columns={columns}
-          rows={query.data?.entries}
-          rowKey={(entry) => entry.id}
-          skeletonRows={10}
-          emptyState={
-            query.data?.hasMore ? (
-              <Empty
-                icon={<ScrollText />}
-                title="No entry matches so far"
-                action={
-                  <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
-                    Search older entries
-                  </Button>
-                }
-              />
-            ) : filtered ? (
-              <Empty
-                icon={<ScrollText />}
-                title="No entries match"
-                action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
-              />
-            ) : (
-              <Empty icon={<ScrollText />} title="No changes yet">
-                Every change to keys, subscriptions, members and settings is recorded here.
-              </Empty>
-            )
-          }
-        />
-      </OrError>
+      <Table
+        query={query}
+        label="Audit log"
+        columns={columns}
+        rows={query.data?.entries}
+        rowKey={(entry) => entry.id}
+        skeletonRows={10}
+        emptyState={
+          query.data?.hasMore ? (
+            <Empty
+              icon={<ScrollText />}
+              title="No entry matches so far"
+              action={
+                <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
+                  Search older entries
+                </Button>
+              }
+            />
+          ) : filtered ? (
+            <Empty
+              icon={<ScrollText />}
+              title="No entries match"
+              action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+            />
+          ) : (
+            <Empty icon={<ScrollText />} title="No changes yet">
+              Every change to keys, subscriptions, members and settings is recorded here.
+            </Empty>
+          )
+        }
+      />
       <Pager cursor={cursor} page={query.data} onPage={open} />
     </Card>
   );

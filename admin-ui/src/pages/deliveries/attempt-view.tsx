@@ -206,12 +206,7 @@ function Timings({
   );
 }
 
-interface HeadersProps {
-  readonly headers: readonly (readonly [string, string])[];
-  readonly label: string;
-}
-
-function Headers({ headers, label }: HeadersProps) {
+function Headers({ headers, label }: { headers: [string, string][]; label: string }) {
   return (
     <section aria-label={label} className={s.box}>
       <header className={s.head}>

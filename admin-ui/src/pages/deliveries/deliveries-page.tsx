@@ -7,7 +7,7 @@ import { useRefusal, useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/toolbar.tsx';
 import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
@@ -83,54 +83,50 @@ function DeliveryLog() {
           onClick={() => void query.refetch()}
         />
       </div>
-      <OrError query={query}>
-        <div className={query.isPlaceholderData ? s.stale : undefined}>
-          <DeliveryTable
-            deliveries={data?.deliveries}
-            emptyState={
-              data?.hasMore ? (
-                <Empty title="No matches so far" icon={<Send />}>
-                  Choose Older to search further back.
-                </Empty>
-              ) : filtered || cursor !== undefined ? (
-                <Empty
-                  icon={<Send />}
-                  title="No delivery matches"
-                  action={
-                    <Row>
-                      {filters.state === 'failed' && (
-                        <Button
-                          variant="primary"
-                          onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
-                        >
-                          Show all not delivered
-                        </Button>
-                      )}
-                      <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
-                    </Row>
-                  }
-                >
-                  {filters.state === 'failed' &&
-                    'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled. '}
-                  Deliveries are kept for {plural(settings.retentionDays, 'day')}.
-                </Empty>
-              ) : (
-                <Empty
-                  icon={<Send />}
-                  title="No deliveries yet"
-                  action={
-                    <Button onClick={() => void navigate({ to: '/subscriptions' })}>
-                      Go to subscriptions
-                    </Button>
-                  }
-                >
-                  Deliveries are listed here as soon as a matching event occurs.
-                </Empty>
-              )
-            }
-          />
-        </div>
-      </OrError>
+      <div className={query.isPlaceholderData ? s.stale : undefined}>
+        <DeliveryTable
+          query={query}
+          emptyState={
+            data?.hasMore ? (
+              <Empty title="No matches so far" icon={<Send />}>
+                Choose Older to search further back.
+              </Empty>
+            ) : filtered || cursor !== undefined ? (
+              <Empty
+                icon={<Send />}
+                title="No delivery matches"
+                action={
+                  <Row>
+                    {filters.state === 'failed' && (
+                      <Button
+                        variant="primary"
+                        onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
+                      >
+                        Show all not delivered
+                      </Button>
+                    )}
+                    <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
+                  </Row>
+                }
+              >
+                {filters.state === 'failed' &&
+                  'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled. '}
+                Deliveries are kept for {plural(settings.retentionDays, 'day')}.
+              </Empty>
+            ) : (
+              <Empty
+                icon={<Send />}
+                title="No deliveries yet"
+                action={
+                  <Button onClick={() => void navigate({ to: '/subscriptions' })}>Go to subscriptions</Button>
+                }
+              >
+                Deliveries are listed here as soon as a matching event occurs.
+              </Empty>
+            )
+          }
+        />
+      </div>
       <Pager
         cursor={cursor}
         page={data}

@@ -4,9 +4,9 @@ import clsx from 'clsx';
 import type { Answer } from '../../api/client.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { milliseconds } from '../../ui/format.ts';
-import { BackLabel, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
-import { Badge, ClockTime, Moment, TimeAgo, useNow } from '../../ui/values.tsx';
+import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { ClockTime, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { AttemptView, StatusBadge } from './attempt-view.tsx';
 import { causeOf } from './causes.ts';
@@ -35,39 +35,21 @@ export function DeliveryPage() {
   return (
     <Page
       title={data ? data.eventType : 'Delivery'}
-      badge={
-        state && (
-          <Badge tone={state.tone} dot>
-            {state.label}
-          </Badge>
-        )
-      }
+      badge={state && <StateBadge {...state} />}
       description={
         <>
           Delivery <code>{`${name.event}-${name.subscription}-${name.replay}`}</code>{' '}
           <CopyButton value={`${name.event}-${name.subscription}-${name.replay}`} label="Copy delivery ID" />
         </>
       }
-      back={
-        <Link to="/deliveries">
-          <BackLabel>Deliveries</BackLabel>
-        </Link>
-      }
+      back={<BackLink to="/deliveries">Deliveries</BackLink>}
       actions={data && <DeliveryActions delivery={data} />}
     >
       <Loaded
         query={query}
         skeleton={
-          <Split
-            aside={
-              <Card>
-                <SkeletonLines lines={8} />
-              </Card>
-            }
-          >
-            <Card>
-              <SkeletonLines lines={12} />
-            </Card>
+          <Split aside={<SkeletonCard lines={8} />}>
+            <SkeletonCard lines={12} />
           </Split>
         }
       >
@@ -115,16 +97,14 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
                 <Quiet>Deleted (no. {subscriptionId})</Quiet>
               ),
             },
-            replayId === 0
-              ? null
-              : {
-                  label: 'Created by',
-                  value: (
-                    <Link to="/replays/$id" params={{ id: replayId }}>
-                      Replay {replayId}
-                    </Link>
-                  ),
-                },
+            replayId !== 0 && {
+              label: 'Created by',
+              value: (
+                <Link to="/replays/$id" params={{ id: replayId }}>
+                  Replay {replayId}
+                </Link>
+              ),
+            },
           ]}
         />
       </Card>
@@ -132,7 +112,6 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
         <Card title="Other deliveries of this event">
           <Stack gap="s">
             {others.map((one) => {
-              const { tone, label } = stateOf(one);
               return (
                 <Row key={one.id} justify="space-between">
                   <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
@@ -142,9 +121,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
                     <Quiet small>
                       <TimeAgo time={one.updatedUtc} />
                     </Quiet>
-                    <Badge tone={tone} dot>
-                      {label}
-                    </Badge>
+                    <StateBadge {...stateOf(one)} />
                   </Row>
                 </Row>
               );
@@ -240,12 +217,7 @@ function Held({ delivery: { subscription, subscriptionId } }: { readonly deliver
   );
 }
 
-interface ChosenAttemptProps {
-  readonly name: DeliveryName;
-  readonly attempt: number;
-}
-
-function ChosenAttempt({ name, attempt }: ChosenAttemptProps) {
+function ChosenAttempt({ name, attempt }: { readonly name: DeliveryName; readonly attempt: number }) {
   const query = useQuery(attemptQuery(name, attempt));
   return (
     <Card title={`Attempt ${attempt}`}>

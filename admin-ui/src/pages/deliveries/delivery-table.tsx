@@ -1,28 +1,30 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { absolute } from '../../ui/format.ts';
+import { formatDateTime } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Badge, Cut, TimeAgo, useNow } from '../../ui/values.tsx';
+import { Cut, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { classLabels } from './attempt-view.tsx';
 import { type Delivery, nextProbeOf, pathOf, stateOf } from './deliveries.ts';
 
 interface DeliveryTableProps {
-  readonly deliveries: readonly Delivery[] | undefined;
+  readonly query: UseQueryResult<{ readonly deliveries: readonly Delivery[] }>;
   readonly emptyState: ReactNode;
   readonly without?: 'subscription' | 'event';
   readonly skeletonRows?: number;
 }
 
-export function DeliveryTable({ deliveries, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
+export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
   return (
     <Table
       dense
       narrow={without !== undefined}
       label="Deliveries"
       columns={without === 'event' ? columnsOfEvent : columns.filter((column) => column.id !== without)}
-      rows={deliveries}
+      query={query}
+      rows={query.data?.deliveries}
       rowKey={(one) => one.id}
       emptyState={emptyState}
       skeletonRows={skeletonRows}
@@ -76,12 +78,7 @@ const columns: readonly Column<Delivery>[] = [
         <Quiet>Deleted (no. {one.subscriptionId})</Quiet>
       ),
   },
-  {
-    id: 'state',
-    header: 'State',
-    phone: 'badge',
-    cell: (one) => <State delivery={one} />,
-  },
+  { id: 'state', header: 'State', phone: 'badge', cell: (one) => <State delivery={one} /> },
   {
     id: 'answer',
     header: 'Answer',
@@ -113,7 +110,6 @@ const columnsOfEvent: readonly Column<Delivery>[] = [
 ];
 
 function State({ delivery }: { readonly delivery: Delivery }) {
-  const { tone, label } = stateOf(delivery);
   const now = useNow();
   const probeUtc = nextProbeOf(delivery);
   const isRetry = delivery.state === 'waiting' && delivery.attempts > 0;
@@ -121,12 +117,10 @@ function State({ delivery }: { readonly delivery: Delivery }) {
     isRetry && delivery.dueUtc !== null && new Date(delivery.dueUtc).getTime() > now ? delivery.dueUtc : null;
   return (
     <Row gap="s" nowrap>
-      <Badge tone={tone} dot>
-        {label}
-      </Badge>
+      <StateBadge {...stateOf(delivery)} />
       {probeUtc !== null ? (
         <Quiet small>
-          <span title={`Waits for the endpoint. Its next attempt: ${absolute(probeUtc)}`}>
+          <span title={`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}>
             endpoint fails
           </span>
         </Quiet>

@@ -12,7 +12,7 @@ import { milliseconds, number, plural } from '../../ui/format.ts';
 import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Badge, ClockTime, Cut } from '../../ui/values.tsx';
+import { ClockTime, Cut, StateBadge } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { StatusBadge } from './attempt-view.tsx';
@@ -87,11 +87,7 @@ function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
     lost: ['warn', 'Connection lost, reconnecting'] as const,
     closed: ['bad', 'Disconnected'] as const,
   }[state];
-  return (
-    <Badge tone={tone} dot>
-      {label}
-    </Badge>
-  );
+  return <StateBadge tone={tone} label={label} />;
 }
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
@@ -145,25 +141,12 @@ const tailPath = '/deliveries/tail';
 
 const maxRows = 200;
 
-interface Tail {
-  /** `lost`: it connects again by itself. `closed`: it does not. */
-  readonly state: 'connecting' | 'open' | 'lost' | 'closed';
-  readonly refusal: string | null;
-  readonly entries: readonly TailEntry[];
-  readonly paused: boolean;
-  readonly waiting: number;
-  /** How many the server left out because this browser was too slow. */
-  readonly dropped: number;
-  /** Whether it was disconnected for a while, so that attempts may be missing. */
-  readonly interrupted: boolean;
-  readonly pause: () => void;
-  readonly resume: () => void;
-  readonly reconnect: () => void;
-}
+type Tail = ReturnType<typeof useTail>;
 
 /** The company's live attempts. Disconnects while the tab is hidden. */
-const useTail = (): Tail => {
-  const [state, setState] = useState<Tail['state']>('connecting');
+const useTail = () => {
+  // `lost`: it connects again by itself. `closed`: it does not.
+  const [state, setState] = useState<'connecting' | 'open' | 'lost' | 'closed'>('connecting');
   const [refusal, setRefusal] = useState<string | null>(null);
   const [entries, setEntries] = useState<readonly TailEntry[]>([]);
   const [held, setHeld] = useState<readonly TailEntry[]>([]);

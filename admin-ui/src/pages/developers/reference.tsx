@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
 import { Card, Row, Stack } from '../../ui/layout.tsx';
-import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { Badge } from '../../ui/values.tsx';
 import {
   type Document,
@@ -23,14 +23,7 @@ import s from './reference.module.css';
 export function Reference() {
   const query = useQuery(documentQuery);
   return (
-    <Loaded
-      query={query}
-      skeleton={
-        <Card>
-          <SkeletonLines lines={16} />
-        </Card>
-      }
-    >
+    <Loaded query={query} skeleton={<SkeletonCard lines={16} />}>
       {(document) => <Browser document={document} />}
     </Loaded>
   );
@@ -158,13 +151,7 @@ function OperationView({ document, listed: { method, path, operation } }: Operat
   );
 }
 
-interface AnswerProps {
-  readonly document: Document;
-  readonly status: string;
-  readonly response: Response;
-}
-
-function Answer({ document, status, response }: AnswerProps) {
+function Answer({ document, status, response }: { document: Document; status: string; response: Response }) {
   const { description, content } = resolve(document, response);
   const json = content?.['application/json'];
   const good = status.startsWith('2');

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { BackLabel, Card, Facts, Page, Split } from '../../ui/layout.tsx';
-import { Empty, Loaded, Notice, OrError, SkeletonLines } from '../../ui/states.tsx';
+import { BackLink, Card, Facts, Page, Split } from '../../ui/layout.tsx';
+import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
@@ -22,21 +22,13 @@ export function EventPage() {
       title={type ?? 'Event'}
       // The line is there while its text loads.
       description={types.isPending ? '\u00a0' : described?.description}
-      back={
-        <Link to="/events">
-          <BackLabel>Events</BackLabel>
-        </Link>
-      }
+      back={<BackLink to="/events">Events</BackLink>}
     >
       <Loaded
         query={query}
         // The description may take a second line, which would move the content.
         ready={!types.isPending}
-        skeleton={
-          <Card>
-            <SkeletonLines lines={14} />
-          </Card>
-        }
+        skeleton={<SkeletonCard lines={14} />}
       >
         {(event) => (
           <Split
@@ -88,18 +80,16 @@ function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
   return (
     <Card flush title="Deliveries">
-      <OrError query={query}>
-        <DeliveryTable
-          deliveries={query.data?.deliveries}
-          without="event"
-          skeletonRows={2}
-          emptyState={
-            <Empty title="No deliveries">
-              No enabled subscription received this event type when the event occurred.
-            </Empty>
-          }
-        />
-      </OrError>
+      <DeliveryTable
+        query={query}
+        without="event"
+        skeletonRows={2}
+        emptyState={
+          <Empty title="No deliveries">
+            No enabled subscription received this event type when the event occurred.
+          </Empty>
+        }
+      />
     </Card>
   );
 }

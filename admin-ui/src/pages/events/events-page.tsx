@@ -11,7 +11,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
-import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
@@ -59,21 +59,20 @@ export function EventsPage() {
             onChange={(value) => void navigate({ search: { type: value }, replace: true })}
           />
         </div>
-        <OrError query={query}>
-          <Table
-            dense
-            label="Events"
-            columns={columns}
-            rows={query.data?.events}
-            rowKey={(event) => event.id}
-            skeletonRows={10}
-            emptyState={
-              <Empty icon={<CalendarDays />} title={type ? `No ${type} yet` : 'No events yet'} action={send}>
-                New clients, paid invoices, signed agreements: events are listed here as they happen.
-              </Empty>
-            }
-          />
-        </OrError>
+        <Table
+          query={query}
+          dense
+          label="Events"
+          columns={columns}
+          rows={query.data?.events}
+          rowKey={(event) => event.id}
+          skeletonRows={10}
+          emptyState={
+            <Empty icon={<CalendarDays />} title={type ? `No ${type} yet` : 'No events yet'} action={send}>
+              New clients, paid invoices, signed agreements: events are listed here as they happen.
+            </Empty>
+          }
+        />
         <Pager
           cursor={cursor}
           page={query.data}
@@ -150,17 +149,12 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
         <Field label="Event type" hint={described?.description} error={fieldError(send.error, 'type')}>
           <Select
             value={described?.type}
-            onChange={(event) => {
-              setChosen(event.target.value);
+            options={types.map(({ type }) => ({ value: type, label: type }))}
+            onValue={(type) => {
+              setChosen(type);
               setOwn(null);
             }}
-          >
-            {types.map((one) => (
-              <option key={one.type} value={one.type}>
-                {one.type}
-              </option>
-            ))}
-          </Select>
+          />
         </Field>
         <PayloadField
           sample={described?.sample}

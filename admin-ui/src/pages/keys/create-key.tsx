@@ -10,13 +10,8 @@ import { Badge } from '../../ui/values.tsx';
 import { keysQuery } from '../queries.ts';
 import { type Scope, sampleCall, scopeWords } from './scopes.ts';
 
-interface CreateKeyProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
 /** Asks for name and scopes, then shows the key once. Only this component's state holds the value. */
-export function CreateKey({ open, onClose }: CreateKeyProps) {
+export function CreateKey({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
   if (made !== null) {

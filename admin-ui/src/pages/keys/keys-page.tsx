@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, KeyRound, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
@@ -85,34 +85,33 @@ export function KeysPage() {
             />
           </Toolbar>
         )}
-        <OrError query={keys}>
-          <KeyTable
-            keys={shown}
-            refusal={refusal}
-            marked={key}
-            limited={limited}
-            onRevoke={(one) => open({ revoke: one.id })}
-            emptyState={
-              q !== undefined ? (
-                <Empty
-                  icon={<KeyRound />}
-                  title={`No ${show === 'revoked' ? show : 'active'} key matches`}
-                  action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
-                />
-              ) : show === 'limited' ? (
-                <Empty icon={<KeyRound />} title="No key reached its limit in the last hour" />
-              ) : show === 'revoked' ? (
-                <Empty icon={<KeyRound />} title="No revoked keys">
-                  Revoked keys stay listed here, so that you can see when they were last used.
-                </Empty>
-              ) : (
-                <Empty icon={<KeyRound />} title="No API keys yet" action={create}>
-                  Create a key for the first tool you want to connect, such as Zapier, Make or your website.
-                </Empty>
-              )
-            }
-          />
-        </OrError>
+        <KeyTable
+          query={keys}
+          keys={shown}
+          refusal={refusal}
+          marked={key}
+          limited={limited}
+          onRevoke={(one) => open({ revoke: one.id })}
+          emptyState={
+            q !== undefined ? (
+              <Empty
+                icon={<KeyRound />}
+                title={`No ${show === 'revoked' ? show : 'active'} key matches`}
+                action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
+              />
+            ) : show === 'limited' ? (
+              <Empty icon={<KeyRound />} title="No key reached its limit in the last hour" />
+            ) : show === 'revoked' ? (
+              <Empty icon={<KeyRound />} title="No revoked keys">
+                Revoked keys stay listed here, so that you can see when they were last used.
+              </Empty>
+            ) : (
+              <Empty icon={<KeyRound />} title="No API keys yet" action={create}>
+                Create a key for the first tool you want to connect, such as Zapier, Make or your website.
+              </Empty>
+            )
+          }
+        />
         <Pager
           first={wanted.sort === undefined ? 'Newest' : 'First'}
           next={wanted.sort === undefined ? 'Older' : 'Next'}
@@ -141,6 +140,7 @@ const sortLabels = {
 const sortOptions = keySorts.map((value) => ({ value, label: sortLabels[value] }));
 
 interface KeyTableProps {
+  readonly query: UseQueryResult;
   readonly keys: readonly ApiKey[] | undefined;
   readonly refusal: string | undefined;
   readonly marked: number | undefined;
@@ -149,7 +149,7 @@ interface KeyTableProps {
   readonly emptyState: ReactNode;
 }
 
-function KeyTable({ keys, refusal, marked, limited, onRevoke, emptyState }: KeyTableProps) {
+function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState }: KeyTableProps) {
   const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
     {
@@ -189,11 +189,7 @@ function KeyTable({ keys, refusal, marked, limited, onRevoke, emptyState }: KeyT
       ),
     },
     { id: 'used', header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
-    {
-      id: 'created',
-      header: 'Created',
-      cell: (key) => <TimeAgo time={key.createdUtc} />,
-    },
+    { id: 'created', header: 'Created', cell: (key) => <TimeAgo time={key.createdUtc} /> },
     actionsColumn('menu', (key) => (
       <RowMenu
         label={key.name}
@@ -223,6 +219,7 @@ function KeyTable({ keys, refusal, marked, limited, onRevoke, emptyState }: KeyT
     <Table
       label="API keys"
       columns={columns}
+      query={query}
       rows={keys}
       rowKey={(key) => key.id}
       selected={(key) => key.id === marked}
@@ -266,12 +263,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
   );
 }
 
-interface RevokeKeyProps {
-  readonly apiKey: ApiKey | undefined;
-  readonly onClose: () => void;
-}
-
-function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
+function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
   const revoke = useMutation({
     mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
     meta: { invalidates: [keysQuery.queryKey] },

@@ -6,9 +6,9 @@ import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
 import { milliseconds, number, shortNumber } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
-import { Empty, Loaded, OrError, Skeleton, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, Skeleton, SkeletonLines } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Badge, Cut, HealthBar } from '../../ui/values.tsx';
+import { Cut, HealthBar, StateBadge } from '../../ui/values.tsx';
 import { nameOf, stateWith } from '../subscriptions/subscriptions.ts';
 import s from './usage.module.css';
 
@@ -174,24 +174,23 @@ export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) 
       description="Those off or failing first."
       actions={<Link to="/subscriptions">All subscriptions</Link>}
     >
-      <OrError query={stats}>
-        <Table
-          label="Subscriptions by health"
-          columns={columns}
-          rows={stats.data?.subscriptions.slice(0, 8)}
-          rowKey={(one) => one.id}
-          skeletonRows={3}
-          emptyState={
-            <Empty
-              icon={<Webhook />}
-              title="No subscriptions yet"
-              action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
-            >
-              Their health is shown here once events are delivered.
-            </Empty>
-          }
-        />
-      </OrError>
+      <Table
+        query={stats}
+        label="Subscriptions by health"
+        columns={columns}
+        rows={stats.data?.subscriptions.slice(0, 8)}
+        rowKey={(one) => one.id}
+        skeletonRows={3}
+        emptyState={
+          <Empty
+            icon={<Webhook />}
+            title="No subscriptions yet"
+            action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
+          >
+            Their health is shown here once events are delivered.
+          </Empty>
+        }
+      />
     </Card>
   );
 }
@@ -228,10 +227,6 @@ const time = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : millisec
 
 function State({ endpoint }: { readonly endpoint: Endpoint }) {
   if (endpoint.url === null) return <Quiet>–</Quiet>;
-  const { tone, label } = stateWith(endpoint);
-  return (
-    <Badge tone={tone} dot>
-      {label}
-    </Badge>
-  );
+
+  return <StateBadge {...stateWith(endpoint)} />;
 }

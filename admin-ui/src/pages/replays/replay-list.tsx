@@ -9,9 +9,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
-import { Empty, Notice, OrError, Skeleton } from '../../ui/states.tsx';
+import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
-import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+import { Cut, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import type { DeliverySearch } from '../deliveries/deliveries.ts';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
@@ -29,19 +29,18 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
   const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
   return (
     <Card flush>
-      <OrError query={query}>
-        <Table
-          label="Replays"
-          columns={columnsWith(names)}
-          rows={query.data?.replays}
-          rowKey={(replay) => replay.id}
-          emptyState={
-            <Empty icon={<RotateCcw />} title="No replays yet">
-              A replay delivers failed or missed events again, without delaying new ones.
-            </Empty>
-          }
-        />
-      </OrError>
+      <Table
+        query={query}
+        label="Replays"
+        columns={columnsWith(names)}
+        rows={query.data?.replays}
+        rowKey={(replay) => replay.id}
+        emptyState={
+          <Empty icon={<RotateCcw />} title="No replays yet">
+            A replay delivers failed or missed events again, without delaying new ones.
+          </Empty>
+        }
+      />
       <Pager
         cursor={cursor}
         page={query.data}
@@ -84,12 +83,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
     id: 'state',
     header: 'State',
     cell: (replay) => {
-      const { tone, label } = replayStates[replay.state];
-      return (
-        <Badge tone={tone} dot>
-          {label}
-        </Badge>
-      );
+      return <StateBadge {...replayStates[replay.state]} />;
     },
   },
   { id: 'outcome', header: 'Outcome', cell: (replay) => outcomeOf(replay) },
@@ -105,20 +99,15 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
 type Body = Input<'createReplay'>['body'];
 type Kind = Body['kind'];
 
-interface ReplayDialogProps {
-  readonly filters: DeliverySearch;
-  readonly onClose: () => void;
-}
-
 const periods = [
-  { hours: 1, label: 'the last hour' },
-  { hours: 6, label: 'the last 6 hours' },
-  { hours: 24, label: 'the last 24 hours' },
-  { hours: 168, label: 'the last 7 days' },
-  { hours: 720, label: 'the last 30 days' },
+  { value: 1, label: 'the last hour' },
+  { value: 6, label: 'the last 6 hours' },
+  { value: 24, label: 'the last 24 hours' },
+  { value: 168, label: 'the last 7 days' },
+  { value: 720, label: 'the last 30 days' },
 ];
 
-export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
+export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
   const [kind, setKind] = useState<Kind>(filters.state === 'succeeded' ? 'filter' : 'failed');
@@ -136,13 +125,11 @@ export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
     >
       <ReplayForm body={body} onClose={onClose}>
         <Field label="To">
-          <Select value={chosen ?? ''} onChange={(event) => setSubscriptionId(Number(event.target.value))}>
-            {subscriptions.map((one) => (
-              <option key={one.id} value={one.id}>
-                {nameOf(one)}
-              </option>
-            ))}
-          </Select>
+          <Select
+            value={chosen ?? ''}
+            options={subscriptions.map((one) => ({ value: one.id, label: nameOf(one) }))}
+            onValue={(id) => setSubscriptionId(Number(id))}
+          />
         </Field>
         <Fieldset legend="Deliveries">
           <Radio
@@ -169,13 +156,7 @@ export function ReplayDialog({ filters, onClose }: ReplayDialogProps) {
         </Fieldset>
         {filters.since === undefined && (
           <Field label="Events of">
-            <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-              {periods.map((period) => (
-                <option key={period.hours} value={period.hours}>
-                  {period.label}
-                </option>
-              ))}
-            </Select>
+            <Select value={hours} options={periods} onValue={(value) => setHours(Number(value))} />
           </Field>
         )}
       </ReplayForm>

@@ -4,10 +4,10 @@ import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { BackLabel, Card, Facts, Page, Stack } from '../../ui/layout.tsx';
-import { Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { BackLink, Card, Facts, Page, Stack } from '../../ui/layout.tsx';
+import { Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { toastError } from '../../ui/toast.tsx';
-import { Badge, Moment } from '../../ui/values.tsx';
+import { Moment, StateBadge } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import {
@@ -27,29 +27,16 @@ export function ReplayPage() {
   return (
     <Page
       title={`Replay ${id}`}
-      badge={
-        state && (
-          <Badge tone={state.tone} dot>
-            {state.label}
-          </Badge>
-        )
-      }
+      badge={state && <StateBadge {...state} />}
       description={query.data ? kindLabels[query.data.kind] : undefined}
       back={
-        <Link to="/deliveries" search={{ view: 'replays' }}>
-          <BackLabel>Replays</BackLabel>
-        </Link>
+        <BackLink to="/deliveries" search={{ view: 'replays' }}>
+          Replays
+        </BackLink>
       }
       actions={query.data?.state === 'running' && <Cancel id={id} />}
     >
-      <Loaded
-        query={query}
-        skeleton={
-          <Card>
-            <SkeletonLines lines={7} />
-          </Card>
-        }
-      >
+      <Loaded query={query} skeleton={<SkeletonCard lines={7} />}>
         {(replay) => <Details replay={replay} />}
       </Loaded>
     </Page>
@@ -87,7 +74,7 @@ function Details({ replay }: { readonly replay: Replay }) {
             made
               ? { label: 'Delivered', value: number(replay.succeeded) }
               : { label: 'Outcome', value: outcomeOf(replay) },
-            made ? { label: 'Failed', value: number(replay.failed) } : null,
+            made && { label: 'Failed', value: number(replay.failed) },
             {
               label: 'Subscription',
               value: (
@@ -96,19 +83,13 @@ function Details({ replay }: { readonly replay: Replay }) {
                 </Link>
               ),
             },
-            filter.since === undefined
-              ? null
-              : { label: 'Events from', value: <Moment time={filter.since} /> },
-            filter.until === undefined
-              ? null
-              : { label: 'Events until', value: <Moment time={filter.until} /> },
-            filter.types === undefined ? null : { label: 'Types', value: filter.types.join(', ') },
-            filter.states === undefined ? null : { label: 'States', value: filter.states.join(', ') },
+            filter.since !== undefined && { label: 'Events from', value: <Moment time={filter.since} /> },
+            filter.until !== undefined && { label: 'Events until', value: <Moment time={filter.until} /> },
+            filter.types !== undefined && { label: 'Types', value: filter.types.join(', ') },
+            filter.states !== undefined && { label: 'States', value: filter.states.join(', ') },
             { label: 'Started', value: <Moment time={replay.createdUtc} /> },
-            replay.finishedUtc === null
-              ? null
-              : { label: 'Ended', value: <Moment time={replay.finishedUtc} /> },
-            replay.createdBy === null ? null : { label: 'By', value: replay.createdBy },
+            replay.finishedUtc !== null && { label: 'Ended', value: <Moment time={replay.finishedUtc} /> },
+            replay.createdBy !== null && { label: 'By', value: replay.createdBy },
           ]}
         />
         {replay.kind === 'release' && (

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
 import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
@@ -43,16 +43,15 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         </Button>
       }
     >
-      <OrError query={query}>
-        <Table
-          label="Sessions"
-          columns={columns}
-          rows={query.data?.sessions}
-          rowKey={(session) => session.id}
-          skeletonRows={2}
-          emptyState={<Empty title="No sessions" />}
-        />
-      </OrError>
+      <Table
+        query={query}
+        label="Sessions"
+        columns={columns}
+        rows={query.data?.sessions}
+        rowKey={(session) => session.id}
+        skeletonRows={2}
+        emptyState={<Empty title="No sessions" />}
+      />
       <ConfirmDialog
         open={asking && others > 0}
         onClose={onClose}

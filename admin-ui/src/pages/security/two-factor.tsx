@@ -14,13 +14,8 @@ import s from './two-factor.module.css';
 
 type Started = Answer<'startTotp'>;
 
-interface EnableTotpProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
 /** Asks for the password, shows the QR code, checks the app's first code, then shows the recovery codes. */
-export function EnableTotp({ open, onClose }: EnableTotpProps) {
+export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const queryClient = useQueryClient();
   if (codes) {
@@ -137,12 +132,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-interface RecoveryCodesProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
-export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
+export function RecoveryCodes({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const renew = useMutation({
     mutationFn: (body: Proof) => call('regenerateRecoveryCodes', { body }),
@@ -168,13 +158,15 @@ export function RecoveryCodes({ open, onClose }: RecoveryCodesProps) {
   );
 }
 
-interface CodesDialogProps {
-  readonly title: string;
-  readonly codes: readonly string[];
-  readonly onClose: () => void;
-}
-
-function CodesDialog({ title, codes, onClose }: CodesDialogProps) {
+function CodesDialog({
+  title,
+  codes,
+  onClose,
+}: {
+  title: string;
+  codes: readonly string[];
+  onClose: () => void;
+}) {
   return (
     <SecretDialog title={title} name="list of recovery codes" value={codes.join('\n')} onClose={onClose}>
       <p>

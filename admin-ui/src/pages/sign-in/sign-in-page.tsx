@@ -178,13 +178,8 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
   );
 }
 
-interface ChooseCompanyProps {
-  readonly session: Session;
-  readonly onDone: (session: Session) => void;
-}
-
 /** Shown after a sign-in to several companies. The company used last comes first. */
-function ChooseCompany({ session, onDone }: ChooseCompanyProps) {
+function ChooseCompany({ session, onDone }: { session: Session; onDone: (session: Session) => void }) {
   const [asked, setAsked] = useState<OtherCompany | null>(null);
   const change = useSwitchCompany(onDone);
   if (asked) return <CompanyCode company={asked} onDone={onDone} onBack={() => setAsked(null)} />;

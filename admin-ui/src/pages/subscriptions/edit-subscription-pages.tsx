@@ -6,8 +6,8 @@ import { useRefusal } from '../../app/session.ts';
 import { ApiError } from '../../errors.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
-import { BackLabel, Card, Facts, Page } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { BackLink, Facts, Page } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { type Draft, emptyDraft, SubscriptionForm } from './subscription-form.tsx';
@@ -34,14 +34,7 @@ export function NewSubscriptionPage() {
     onSuccess: setMade,
   });
   return (
-    <Page
-      title="Add a subscription"
-      back={
-        <Link to="/subscriptions">
-          <BackLabel>Subscriptions</BackLabel>
-        </Link>
-      }
-    >
+    <Page title="Add a subscription" back={<BackLink to="/subscriptions">Subscriptions</BackLink>}>
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
       ) : (
@@ -79,19 +72,12 @@ export function EditSubscriptionPage() {
     <Page
       title="Edit subscription"
       back={
-        <Link to="/subscriptions/$id" params={{ id }}>
-          <BackLabel>{query.data ? nameOf(query.data) : 'Subscription'}</BackLabel>
-        </Link>
+        <BackLink to="/subscriptions/$id" params={{ id }}>
+          {query.data ? nameOf(query.data) : 'Subscription'}
+        </BackLink>
       }
     >
-      <Loaded
-        query={query}
-        skeleton={
-          <Card>
-            <SkeletonLines lines={14} />
-          </Card>
-        }
-      >
+      <Loaded query={query} skeleton={<SkeletonCard lines={14} />}>
         {(subscription) => <Edit key={subscription.id} subscription={subscription} />}
       </Loaded>
     </Page>

@@ -1,25 +1,28 @@
 import { useNavigate } from '@tanstack/react-router';
+import { History, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { plural } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
+import type { MenuProps } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Moment } from '../../ui/values.tsx';
 import { useSubscriptionCache } from '../queries.ts';
-import { nameOf, type Subscription } from './subscriptions.ts';
+import { isUndecided, nameOf, type Subscription } from './subscriptions.ts';
 
-interface RotateDialogProps {
+interface SubscriptionDialogProps {
   readonly open: boolean;
   readonly subscription: Subscription;
   readonly onClose: () => void;
 }
 
-export function RotateDialog({ open, subscription, onClose }: RotateDialogProps) {
+export function RotateDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) {
     return (
@@ -50,11 +53,11 @@ export function RotateDialog({ open, subscription, onClose }: RotateDialogProps)
   );
 }
 
-interface RotateFormProps {
-  readonly subscription: Subscription;
-  readonly onClose: () => void;
+interface RotateFormProps extends Omit<SubscriptionDialogProps, 'open'> {
   readonly onDone: (secret: string) => void;
 }
+
+const overlaps = [1, 6, 24, 48, 72].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
 
 function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
   const overlapUntil = subscription.previousSecretUntilUtc;
@@ -107,26 +110,14 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
       </Fieldset>
       {overlap && (
         <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
-          <Select value={hours} onChange={(event) => setHours(Number(event.target.value))}>
-            <option value={1}>1 hour</option>
-            <option value={6}>6 hours</option>
-            <option value={24}>24 hours</option>
-            <option value={48}>2 days</option>
-            <option value={72}>3 days</option>
-          </Select>
+          <Select value={hours} options={overlaps} onValue={(value) => setHours(Number(value))} />
         </Field>
       )}
     </Form>
   );
 }
 
-interface DisableDialogProps {
-  readonly open: boolean;
-  readonly subscription: Subscription;
-  readonly onClose: () => void;
-}
-
-export function DisableDialog({ open, subscription, onClose }: DisableDialogProps) {
+export function DisableDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const cache = useSubscriptionCache();
   const disable = useMutation({
     mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
@@ -152,13 +143,7 @@ export function DisableDialog({ open, subscription, onClose }: DisableDialogProp
   );
 }
 
-interface DeleteDialogProps {
-  readonly open: boolean;
-  readonly subscription: Subscription;
-  readonly onClose: () => void;
-}
-
-export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps) {
+export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const { id, health, managedBy } = subscription;
   const cache = useSubscriptionCache();
   const navigate = useNavigate();
@@ -199,3 +184,24 @@ export function DeleteDialog({ open, subscription, onClose }: DeleteDialogProps)
     </ConfirmDialog>
   );
 }
+
+/** The menu entries that open a dialog of the subscription's page. */
+export const useDialogActions = (subscription: Subscription): MenuProps['actions'] => {
+  const navigate = useNavigate();
+  const disabledReason = useRefusal('developer');
+  const { id, enabled } = subscription;
+  const open = (dialog: 'delete' | 'disable' | 'repair') => () =>
+    void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
+  const repair = { label: 'Held and missed…', icon: <History />, disabledReason, onSelect: open('repair') };
+  return [
+    {
+      label: enabled ? 'Disable…' : 'Enable…',
+      icon: <Power />,
+      disabledReason,
+      onSelect: open(enabled ? 'disable' : 'repair'),
+    },
+    ...(isUndecided(subscription) ? [repair] : []),
+    'separator',
+    { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
+  ];
+};

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ellipsis, FlaskConical, History, KeyRound, Pencil, Power, Trash2 } from 'lucide-react';
+import { Ellipsis, FlaskConical, KeyRound, Pencil } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { BackLabel, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { Empty, Loaded, OrError, SkeletonLines } from '../../ui/states.tsx';
-import { Badge, HealthBar, MinuteAgo, Moment, TimeAgo } from '../../ui/values.tsx';
+import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { subscriptionQuery } from '../queries.ts';
 import { RepairDialog } from './repair-dialog.tsx';
 import { MissedNotice, OffBanner } from './subscription-banners.tsx';
-import { DeleteDialog, DisableDialog, RotateDialog } from './subscription-dialogs.tsx';
-import { isUndecided, managedReason, nameOf, type Subscription, stateOf } from './subscriptions.ts';
+import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
+import { managedReason, nameOf, type Subscription, stateOf } from './subscriptions.ts';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });
@@ -24,18 +24,8 @@ export function SubscriptionPage() {
   return (
     <Page
       title={data ? nameOf(data) : 'Subscription'}
-      badge={
-        state && (
-          <Badge tone={state.tone} dot>
-            {state.label}
-          </Badge>
-        )
-      }
-      back={
-        <Link to="/subscriptions">
-          <BackLabel>Subscriptions</BackLabel>
-        </Link>
-      }
+      badge={state && <StateBadge {...state} />}
+      back={<BackLink to="/subscriptions">Subscriptions</BackLink>}
       actions={data && <Actions subscription={data} />}
       refreshing={query.isRefetching}
     >
@@ -71,10 +61,9 @@ const useDialog = () => {
 };
 
 function Actions({ subscription }: { readonly subscription: Subscription }) {
-  const { id, enabled } = subscription;
+  const { id } = subscription;
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
-  const { open } = useDialog();
   return (
     <>
       <Button
@@ -93,32 +82,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
       </Button>
       <Menu
         trigger={<IconButton variant="secondary" label="More actions" icon={<Ellipsis />} />}
-        actions={[
-          {
-            label: enabled ? 'Disable…' : 'Enable…',
-            icon: <Power />,
-            disabledReason: refusal,
-            onSelect: () => open(enabled ? 'disable' : 'repair'),
-          },
-          ...(isUndecided(subscription)
-            ? [
-                {
-                  label: 'Held and missed…',
-                  icon: <History />,
-                  disabledReason: refusal,
-                  onSelect: () => open('repair'),
-                },
-              ]
-            : []),
-          'separator',
-          {
-            label: 'Delete…',
-            icon: <Trash2 />,
-            danger: true,
-            disabledReason: refusal,
-            onSelect: () => open('delete'),
-          },
-        ]}
+        actions={useDialogActions(subscription)}
       />
     </>
   );
@@ -192,12 +156,11 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
                   </Row>
                 ),
               },
-              subscription.description === null
-                ? null
-                : { label: 'Description', value: subscription.description },
-              subscription.managedBy === null
-                ? null
-                : { label: 'Managed by', value: <Badge tone="info">{subscription.managedBy}</Badge> },
+              subscription.description !== null && { label: 'Description', value: subscription.description },
+              subscription.managedBy !== null && {
+                label: 'Managed by',
+                value: <Badge tone="info">{subscription.managedBy}</Badge>,
+              },
               { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
               { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
             ]}
@@ -263,17 +226,15 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
         </Link>
       }
     >
-      <OrError query={query}>
-        <DeliveryTable
-          deliveries={query.data?.deliveries}
-          without="subscription"
-          emptyState={
-            <Empty title="No deliveries yet">
-              The next matching event is delivered here. To try it now, send a test delivery.
-            </Empty>
-          }
-        />
-      </OrError>
+      <DeliveryTable
+        query={query}
+        without="subscription"
+        emptyState={
+          <Empty title="No deliveries yet">
+            The next matching event is delivered here. To try it now, send a test delivery.
+          </Empty>
+        }
+      />
     </Card>
   );
 }

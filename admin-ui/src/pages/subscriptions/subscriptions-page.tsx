@@ -1,21 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { FlaskConical, History, Pencil, Plus, Power, Send, Trash2, Webhook } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { FlaskConical, Pencil, Plus, Send, Webhook } from 'lucide-react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty, OrError } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
+import { useDialogActions } from './subscription-dialogs.tsx';
 import {
-  isUndecided,
   listSubscriptions,
   managedReason,
   matches,
@@ -74,24 +73,26 @@ export function SubscriptionsPage() {
             />
           </Toolbar>
         )}
-        <OrError query={query}>
-          <SubscriptionTable
-            subscriptions={shown?.rows}
-            emptyState={
-              filtered ? (
-                <Empty
-                  icon={<Webhook />}
-                  title="No subscription matches"
-                  action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
-                />
-              ) : (
-                <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
-                  Add the URL of a tool to notify about new clients, payments or signed agreements.
-                </Empty>
-              )
-            }
-          />
-        </OrError>
+        <Table
+          label="Subscriptions"
+          columns={columns}
+          query={query}
+          rowKey={(one) => one.id}
+          rows={shown?.rows}
+          emptyState={
+            filtered ? (
+              <Empty
+                icon={<Webhook />}
+                title="No subscription matches"
+                action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+              />
+            ) : (
+              <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
+                Add the URL of a tool to notify about new clients, payments or signed agreements.
+              </Empty>
+            )
+          }
+        />
         <NumberedPager
           page={shown?.page ?? 1}
           pageSize={pageSize}
@@ -128,23 +129,6 @@ const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: 
   { value: 'newest', label: 'Newest first' },
   { value: 'busiest', label: 'Busiest first' },
 ];
-
-interface SubscriptionTableProps {
-  readonly subscriptions: readonly Subscription[] | undefined;
-  readonly emptyState: ReactNode;
-}
-
-function SubscriptionTable({ subscriptions, emptyState }: SubscriptionTableProps) {
-  return (
-    <Table
-      label="Subscriptions"
-      columns={columns}
-      rows={subscriptions}
-      rowKey={(one) => one.id}
-      emptyState={emptyState}
-    />
-  );
-}
 
 const columns: readonly Column<Subscription>[] = [
   {
@@ -217,9 +201,7 @@ const columns: readonly Column<Subscription>[] = [
 function Actions({ subscription }: { readonly subscription: Subscription }) {
   const navigate = useNavigate();
   const refusal = useRefusal('developer');
-  const { id, enabled } = subscription;
-  const dialog = (name: 'delete' | 'disable' | 'repair'): void =>
-    void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog: name } });
+  const { id } = subscription;
   return (
     <RowMenu
       label={nameOf(subscription)}
@@ -241,30 +223,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
           disabledReason: refusal ?? managedReason(subscription),
           onSelect: () => void navigate({ to: '/subscriptions/$id/edit', params: { id } }),
         },
-        {
-          label: enabled ? 'Disable…' : 'Enable…',
-          icon: <Power />,
-          disabledReason: refusal,
-          onSelect: () => dialog(enabled ? 'disable' : 'repair'),
-        },
-        ...(isUndecided(subscription)
-          ? [
-              {
-                label: 'Held and missed…',
-                icon: <History />,
-                disabledReason: refusal,
-                onSelect: () => dialog('repair'),
-              },
-            ]
-          : []),
-        'separator',
-        {
-          label: 'Delete…',
-          icon: <Trash2 />,
-          danger: true,
-          disabledReason: refusal,
-          onSelect: () => dialog('delete'),
-        },
+        ...useDialogActions(subscription),
       ]}
     />
   );

@@ -16,12 +16,7 @@ import { nameOfMember } from './list-members.ts';
 import s from './member-dialogs.module.css';
 import type { Member } from './member-table.tsx';
 
-interface ChangeRoleProps {
-  readonly member: Member | undefined;
-  readonly onClose: () => void;
-}
-
-export function ChangeRole({ member, onClose }: ChangeRoleProps) {
+export function ChangeRole({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   if (!member) return null;
   return (
     <Dialog
@@ -70,12 +65,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
   );
 }
 
-interface RemoveMemberProps {
-  readonly member: Member | undefined;
-  readonly onClose: () => void;
-}
-
-export function RemoveMember({ member, onClose }: RemoveMemberProps) {
+export function RemoveMember({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const [keep, setKeep] = useState<readonly number[]>([]);
   const remove = useMutation({
     mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
@@ -157,12 +147,7 @@ function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
 
 const memberKeysQuery = (id: number) => operationQuery('listMemberKeys', { params: { id } });
 
-interface OfferPasswordProps {
-  readonly member: Member | undefined;
-  readonly onClose: () => void;
-}
-
-export function OfferPassword({ member, onClose }: OfferPasswordProps) {
+export function OfferPassword({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const [link, setLink] = useState<{ readonly url: string; readonly expiresUtc: string } | null>(null);
   const offer = useMutation({
     mutationFn: (id: number) => call('offerPasswordReset', { params: { id } }),
@@ -201,12 +186,7 @@ export function OfferPassword({ member, onClose }: OfferPasswordProps) {
   );
 }
 
-interface ResetTwoFactorProps {
-  readonly member: Member | undefined;
-  readonly onClose: () => void;
-}
-
-export function ResetTwoFactor({ member, onClose }: ResetTwoFactorProps) {
+export function ResetTwoFactor({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const reset = useMutation({
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
     meta: { invalidates: [teamQuery.queryKey] },

@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
 import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
@@ -11,6 +12,7 @@ import { nameOfMember } from './list-members.ts';
 export type Member = Answer<'listTeam'>['members'][number];
 
 interface MemberTableProps {
+  readonly query: UseQueryResult;
   readonly members: readonly Member[] | undefined;
   /** How many owners the company has, on this page of the list or another. */
   readonly owners: number | undefined;
@@ -22,7 +24,7 @@ interface MemberTableProps {
 }
 
 export function MemberTable(props: MemberTableProps) {
-  const { members, owners, marked, onChangeRole, onPassword, onTwoFactor, onRemove } = props;
+  const { query, members, owners, marked, onChangeRole, onPassword, onTwoFactor, onRemove } = props;
   const adminRefusal = useRefusal('admin');
   const ownerRefusal = useRefusal('owner');
   const { role } = useSession().user;
@@ -127,6 +129,7 @@ export function MemberTable(props: MemberTableProps) {
     <Table
       label="Members"
       columns={columns}
+      query={query}
       rows={members}
       rowKey={(member) => member.id}
       selected={(member) => member.id === marked}

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
-import { Empty, Notice, OrError } from '../../ui/states.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
@@ -74,17 +74,16 @@ export function TeamPage() {
               onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
             />
           </Toolbar>
-          <OrError query={team}>
-            <MemberTable
-              members={shown?.rows}
-              owners={members?.filter((member) => member.role === 'owner').length}
-              marked={search.member}
-              onChangeRole={(member) => open({ role: member.id })}
-              onPassword={(member) => open({ password: member.id })}
-              onTwoFactor={(member) => open({ factor: member.id })}
-              onRemove={(member) => open({ remove: member.id })}
-            />
-          </OrError>
+          <MemberTable
+            query={team}
+            members={shown?.rows}
+            owners={members?.filter((member) => member.role === 'owner').length}
+            marked={search.member}
+            onChangeRole={(member) => open({ role: member.id })}
+            onPassword={(member) => open({ password: member.id })}
+            onTwoFactor={(member) => open({ factor: member.id })}
+            onRemove={(member) => open({ remove: member.id })}
+          />
           <NumberedPager
             page={shown?.page ?? 1}
             pageSize={pageSize}
@@ -191,12 +190,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   );
 }
 
-interface InviteMemberProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}
-
-function InviteMember({ open, onClose }: InviteMemberProps) {
+function InviteMember({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [link, setLink] = useState<string | null>(null);
   if (link !== null) {
     return (

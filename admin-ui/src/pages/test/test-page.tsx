@@ -8,7 +8,7 @@ import { fieldError } from '../../errors.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
 import { Card, Grid, Page } from '../../ui/layout.tsx';
-import { Empty, Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { ClockTime } from '../../ui/values.tsx';
 import { AttemptView } from '../deliveries/attempt-view.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
@@ -19,11 +19,7 @@ export function TestPage() {
   const refusal = useRefusal('developer');
   const query = useQuery(subscriptionsQuery);
   const types = useQuery(eventTypesQuery);
-  const skeleton = (
-    <Card>
-      <SkeletonLines lines={10} />
-    </Card>
-  );
+  const skeleton = <SkeletonCard lines={10} />;
   return (
     <Page
       title="Test delivery"
@@ -98,32 +94,22 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
           <Field label="To" hint={<code>{subscription.url}</code>}>
             <Select
               value={subscription.id}
-              onChange={(event) =>
-                void navigate({ search: { subscription: Number(event.target.value) }, replace: true })
-              }
-            >
-              {subscriptions.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {nameOf(one)}
-                  {one.enabled ? '' : ' (off)'}
-                </option>
-              ))}
-            </Select>
+              options={subscriptions.map((one) => ({
+                value: one.id,
+                label: `${nameOf(one)}${one.enabled ? '' : ' (off)'}`,
+              }))}
+              onValue={(id) => void navigate({ search: { subscription: Number(id) }, replace: true })}
+            />
           </Field>
           <Field label="Event type" hint={described?.description}>
             <Select
               value={type}
-              onChange={(event) => {
+              options={types.map((one) => ({ value: one, label: one }))}
+              onValue={(value) => {
                 setOwn(null);
-                void navigate({ search: { ...search, type: event.target.value }, replace: true });
+                void navigate({ search: { ...search, type: value }, replace: true });
               }}
-            >
-              {types.map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </Select>
+            />
           </Field>
           <PayloadField
             sample={described?.sample}
