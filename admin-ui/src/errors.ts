@@ -23,7 +23,6 @@ export const errorText = (error: unknown): string => {
   return sentence(text);
 };
 
-/** Turns a server message into a sentence: those start in lower case and have no full stop. */
 export const sentence = (text: string): string => {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;

@@ -3,7 +3,6 @@ import { useSyncExternalStore } from 'react';
 /** Whether the server answers. A response of any status is an answer. */
 interface Reachability {
   readonly reachable: boolean;
-  /** When it last answered, in milliseconds since the epoch. */
   readonly lastAnswerMs: number;
 }
 

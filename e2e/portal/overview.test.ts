@@ -61,25 +61,25 @@ describe('The overview', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Broken' })).toBeFocused();
   });
 
-  test('asks for its answers ahead of its code, and for none of them twice', async () => {
+  test('asks for each of its answers once', async () => {
     const { page } = await portal.openOwner();
     await visit(page, '', 'Overview');
     await see(page.getByText('0 of 5 done.')).toBeVisible();
     await see(page.locator('[aria-busy="true"]')).toHaveCount(0);
     const entries = (await page.evaluate(
       `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/portal/api/'))
-         .map(({ name, initiatorType, startTime }) => [initiatorType, name.split('/api/v1/')[1], startTime])`,
-    )) as [string, string, number][];
+         .map(({ name, startTime }) => [name.split('/api/v1/')[1], startTime])`,
+    )) as [string, number][];
     // Later ones are refreshed.
-    const first = entries.filter(([, , startTime]) => startTime < entries[0]![2] + 10_000);
-    expect(first.map(([initiator, path]) => `${initiator} ${path}`).toSorted()).toEqual([
-      'link attention',
-      'link deliveries/stats?range=24h',
-      'link first-steps',
-      'link first-steps/deliveries',
-      'link session',
-      'link usage?range=1h',
-      'link usage?range=24h',
+    const first = entries.filter(([, startTime]) => startTime < entries[0]![1] + 10_000);
+    expect(first.map(([path]) => path).toSorted()).toEqual([
+      'attention',
+      'deliveries/stats?range=24h',
+      'first-steps',
+      'first-steps/deliveries',
+      'session',
+      'usage?range=1h',
+      'usage?range=24h',
     ]);
   });
 

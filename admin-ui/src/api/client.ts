@@ -13,23 +13,22 @@ import { noteAnswer, noteNoAnswer } from '../reachability.ts';
 
 const basePath = '/portal/api/v1';
 
-interface Loose {
+interface LooseInput {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
 }
 
-/** Calls one operation of the portal. Throws `ApiError`. */
 export const call = async <Id extends MemberOperationId>(
   id: Id,
   input: Input<Id>,
   signal?: AbortSignal,
 ): Promise<Answer<Id>> => {
-  const { params, query, body } = input as Loose;
+  const { params, query, body } = input as LooseInput;
   const [method, path] = table[id] ?? unknownOperation(id);
   const response = await send(method, operationUrl(path, params, query), body, signal);
   const text = await response.text();
-  if (!response.ok) throw problem(response, text);
+  if (!response.ok) throw responseError(response, text);
   return (text === '' ? undefined : JSON.parse(text)) as Answer<Id>;
 };
 
@@ -68,8 +67,8 @@ const headersOf = (method: string, body: unknown): Record<string, string> => ({
 /** The URL of an operation, also for links and event streams. */
 export const operationUrl = (
   path: string,
-  params: Loose['params'] = {},
-  query: Loose['query'] = {},
+  params: LooseInput['params'] = {},
+  query: LooseInput['query'] = {},
 ): string => {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const search = new URLSearchParams();
@@ -81,16 +80,16 @@ export const operationUrl = (
 
 /** Why the server refuses an event stream, which EventSource does not say; null if it accepts. */
 export const streamRefusal = async (path: string): Promise<ApiError | null> => {
-  const gone = new AbortController();
-  const response = await send('GET', operationUrl(path), undefined, gone.signal);
+  const closing = new AbortController();
+  const response = await send('GET', operationUrl(path), undefined, closing.signal);
   try {
-    return response.ok ? null : problem(response, await response.text());
+    return response.ok ? null : responseError(response, await response.text());
   } finally {
-    gone.abort();
+    closing.abort();
   }
 };
 
-const problem = (response: Response, text: string): ApiError => {
+const responseError = (response: Response, text: string): ApiError => {
   const body = parseObject(text);
   const said = body.error ?? body.message;
   const retryAfter = Number(response.headers.get('Retry-After'));
@@ -150,13 +149,13 @@ export const useMutation = <Data, Failure = DefaultError, Input = void>(
  */
 let active = true;
 
-const note = (): void => {
+const noteActivity = (): void => {
   active = true;
 };
 
 export const watchActivity = (): void => {
   for (const type of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
-    addEventListener(type, note, { capture: true, passive: true });
+    addEventListener(type, noteActivity, { capture: true, passive: true });
 };
 
 const takeActivity = (): boolean => {
@@ -165,7 +164,6 @@ const takeActivity = (): boolean => {
   return was;
 };
 
-/** The contract as the browser sees it: types only, so none of its code is in the bundle. */
 export type { MemberOperationId };
 
 type Params<Id extends MemberOperationId> =

@@ -62,7 +62,6 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Shown when a route fails to load, for example while the server is unreachable. */
 function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   if (isModuleMissing(error)) return <Failed error={outdated} retry={() => location.reload()} />;

@@ -52,7 +52,6 @@ const shellRoute = createRoute({
   component: Shell,
 });
 
-/** An entry of the sidebar and of the command menu. */
 const link = (group: PageLink['group'], label: string, icon: LucideIcon, least: Role, words: string) => ({
   link: { group, label, icon, least, words },
 });

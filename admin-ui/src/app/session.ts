@@ -57,7 +57,6 @@ export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.orig
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
-/** Starts a session. Clears everything cached before. */
 export const enter = (queryClient: QueryClient, session: Session): void => {
   rememberSignedIn(session.company.id);
   queryClient.clear();

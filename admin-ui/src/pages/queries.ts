@@ -3,15 +3,15 @@ import { operationQuery } from '../api/client.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
-export type Range = (typeof ranges)[number];
+export type UsageRange = (typeof ranges)[number];
 
 const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
 
-export const usageQuery = (range: Range) => ({
+export const usageQuery = (range: UsageRange) => ({
   ...operationQuery('getUsage', { query: { range } }),
   ...liveOptions,
 });
-export const statsQuery = (range: Range) => ({
+export const statsQuery = (range: UsageRange) => ({
   ...operationQuery('getDeliveryStats', { query: { range } }),
   ...liveOptions,
 });

@@ -14,17 +14,19 @@ import s from './button.module.css';
 
 type Variant = 'primary' | 'secondary' | 'ghost' | 'danger';
 
-interface Look {
+interface ButtonLook {
   readonly variant?: Variant | undefined;
   readonly size?: 's' | 'm' | undefined;
   readonly icon?: ReactNode;
   readonly wide?: boolean | undefined;
 }
 
-const buttonClass = ({ variant = 'secondary', size = 'm', wide }: Look, className?: string): string =>
+const buttonClass = ({ variant = 'secondary', size = 'm', wide }: ButtonLook, className?: string): string =>
   clsx(s.button, s[variant], s[size], wide && s.wide, className);
 
-interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'title'> {
+interface ButtonProps
+  extends ButtonLook,
+    Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled' | 'title'> {
   readonly ref?: Ref<HTMLButtonElement>;
   readonly pending?: boolean | undefined;
   readonly tip?: string | undefined;
@@ -85,7 +87,7 @@ export function IconButton({ label, icon, className, variant = 'ghost', ...rest 
   );
 }
 
-interface AnchorProps extends Look, AnchorHTMLAttributes<HTMLAnchorElement> {
+interface AnchorProps extends ButtonLook, AnchorHTMLAttributes<HTMLAnchorElement> {
   readonly ref?: Ref<HTMLAnchorElement>;
 }
 
@@ -103,10 +105,8 @@ export const LinkButton = createLink(ButtonAnchor);
 interface CopyButtonProps extends Pick<ButtonProps, 'variant' | 'size'> {
   readonly ref?: Ref<HTMLButtonElement>;
   readonly value: string | (() => string | Promise<string>);
-  /** What is copied: `Copy URL`. */
   readonly label: string;
   readonly onCopied?: () => void;
-  /** A visible text; without it the button is an icon. */
   readonly children?: ReactNode;
 }
 

@@ -2,7 +2,6 @@ import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
 
-/** Stacked bars, the first series at the bottom. */
 export function BarChart(props: ChartProps) {
   const { times, series } = props;
   const totals = times.map((_, index) => series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
@@ -28,7 +27,6 @@ export function BarChart(props: ChartProps) {
   );
 }
 
-/** Lines with gaps where nothing was measured. */
 export function LineChart(props: ChartProps) {
   const max = niceMax(Math.max(0, ...props.series.flatMap((one) => one.values.map((value) => value ?? 0))));
   return (
@@ -75,7 +73,6 @@ interface ChartFrameProps extends ChartProps {
   readonly children: ReactNode;
 }
 
-/** The frame of all charts: legend, scale, values at the pointer, and the same numbers as a table. */
 function ChartFrame({ label, times, series: all, format, max, children }: ChartFrameProps) {
   // What never happened needs no place in the legend.
   const series = all.filter(({ values }) => values.some(Boolean));
@@ -156,7 +153,6 @@ const niceMax = (value: number): number => {
   return step * magnitude;
 };
 
-/** The chart's numbers as a table, for readers who cannot use the picture. */
 function ChartTable({ label, times, series, format }: ChartProps) {
   const [open, setOpen] = useState(false);
   return (
@@ -203,7 +199,6 @@ interface Series {
 
 interface ChartProps {
   readonly label: string;
-  /** Starts of the steps, ISO 8601. */
   readonly times: readonly string[];
   readonly series: readonly Series[];
   readonly format: (value: number) => string;

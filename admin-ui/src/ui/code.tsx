@@ -8,11 +8,9 @@ type Language = 'json' | 'code' | 'text';
 
 interface CodeBlockProps {
   readonly code: string;
-  /** What is copied, for the button's name: `request body`. */
   readonly label: string;
   readonly language?: Language;
   readonly wrap?: boolean;
-  /** Scrolls inside beyond this many lines. */
   readonly maxLines?: number;
   readonly title?: ReactNode;
   /** The text byte for byte, if `code` is formatted. A switch shows it, and it is what is copied. */

@@ -17,7 +17,6 @@ interface DialogProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly size?: 's' | 'm' | 'l';
-  /** Opens at the side of the window, for details of the page behind it. */
   readonly side?: boolean;
   readonly initialFocus?: RefObject<HTMLElement | null>;
   /** A press outside does nothing, because the dialog has input to lose. */
@@ -82,7 +81,6 @@ type ConfirmProps = Submission & {
   readonly typed?: string | undefined;
 };
 
-/** Asks for confirmation of an irreversible action. The safe button has the focus. */
 export function ConfirmDialog(props: ConfirmProps) {
   const { open, onClose, title, children, confirm, danger, typed, mutation } = props;
   const [text, setText] = useState('');
@@ -155,7 +153,6 @@ const useFocusKept = (open: boolean): void => {
 
 interface SecretDialogProps {
   readonly title: string;
-  /** The kind of secret: `API key`. */
   readonly name: string;
   readonly value: string;
   /** A function gets what to call when something else that holds the secret was copied. */

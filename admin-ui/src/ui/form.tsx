@@ -34,7 +34,6 @@ export const send = (submission: Submission): void => {
 };
 
 type FormProps = Submission & {
-  /** Fields that show their own errors from the server's details. */
   readonly fields?: readonly string[];
   readonly submit: string;
   readonly submitDisabledReason?: string | undefined;
@@ -44,7 +43,6 @@ type FormProps = Submission & {
   readonly children: ReactNode;
 };
 
-/** The frame of every form: shows errors that no field shows, and a submit button with its pending state. */
 export function Form(props: FormProps) {
   const { fields = [], submit, danger, wide, secondary, children } = props;
   const { isPending, error } = props.mutation;
@@ -138,22 +136,22 @@ type Control<Element extends 'input' | 'textarea' | 'select'> = ComponentPropsWi
   readonly onValue?: (value: string) => void;
 };
 
-const tell = (onValue?: (value: string) => void) =>
+const valueHandler = (onValue?: (value: string) => void) =>
   onValue && {
     onChange: (event: { readonly target: { readonly value: string } }) => onValue(event.target.value),
   };
 
 export function TextInput({ className, mono, onValue, ...rest }: Control<'input'>) {
   const classes = clsx(s.input, mono && s.mono, className);
-  return <input type="text" autoComplete="off" {...rest} {...tell(onValue)} className={classes} />;
+  return <input type="text" autoComplete="off" {...rest} {...valueHandler(onValue)} className={classes} />;
 }
 
 export function TextArea({ className, mono, onValue, ...rest }: Control<'textarea'>) {
   const classes = clsx(s.input, s.area, mono && s.mono, className);
-  return <textarea rows={4} {...rest} {...tell(onValue)} className={classes} />;
+  return <textarea rows={4} {...rest} {...valueHandler(onValue)} className={classes} />;
 }
 
-export interface Option {
+interface Option {
   readonly value: string | number;
   readonly label: string;
 }
@@ -164,7 +162,7 @@ export function Select({
   ...rest
 }: Control<'select'> & { readonly options: readonly Option[] }) {
   return (
-    <select {...rest} {...tell(onValue)} className={clsx(s.input, s.select)}>
+    <select {...rest} {...valueHandler(onValue)} className={clsx(s.input, s.select)}>
       {options.map(({ value, label }) => (
         <option key={value} value={value}>
           {label}
@@ -180,7 +178,7 @@ export function PasswordInput({ onValue, ...rest }: Control<'input'>) {
     <span className={s.password}>
       <input
         {...rest}
-        {...tell(onValue)}
+        {...valueHandler(onValue)}
         type={shown ? 'text' : 'password'}
         spellCheck={false}
         className={s.input}

@@ -27,7 +27,6 @@ export const milliseconds = (ms: number): string => {
   return span(ms);
 };
 
-/** A length of time in its two largest units at most: `4 min`, `2 h 10 min`. */
 export const span = (ms: number): string => {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -85,7 +84,6 @@ export const formatRelativeMinutes = (time: number, now: number): string => {
   return minutes <= 0 ? 'this minute' : formatRelative(now - minutes * minuteMs, now);
 };
 
-/** `3 min. ago`, `in 2 hr.`, `just now`. */
 export const formatRelative = (time: number, now: number): string => {
   const distance = time - now;
   if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';

@@ -1,4 +1,3 @@
-/** A part of a text: its kind ('' is plain) and its characters. */
 type Token = readonly [kind: '' | 'key' | 'string' | 'literal' | 'comment' | 'keyword', text: string];
 
 const keywords =

@@ -63,7 +63,6 @@ interface CardProps {
   readonly title?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
-  /** The content has its own edges, like a table. */
   readonly flush?: boolean;
   readonly tone?: 'bad' | undefined;
   readonly className?: string | undefined;
@@ -118,7 +117,6 @@ export function Row({ gap = 's', align = 'center', justify, nowrap, className, c
 }
 
 interface GridProps {
-  /** Columns are at least this wide, in rem. */
   readonly min: number;
   readonly gap?: 's' | 'm' | 'l';
   readonly children: ReactNode;
@@ -151,7 +149,6 @@ interface Fact {
 
 interface FactsProps {
   readonly facts: readonly (Fact | false)[];
-  /** Names above their values, in columns of at least this many rem. */
   readonly columns?: number;
 }
 

@@ -55,7 +55,6 @@ export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
   );
 }
 
-/** A menu of actions for one row. `label` names the row. */
 export function RowMenu({
   label,
   actions,

@@ -11,7 +11,6 @@ import tableCss from './table.module.css';
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
-  /** The header is for screen readers only, as above buttons. */
   readonly hideHeader?: boolean;
   readonly align?: 'end';
   readonly grow?: boolean;
@@ -44,9 +43,7 @@ interface TableProps<Row> {
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
   readonly skeletonRows?: number;
-  /** Low rows of one line, for logs. */
   readonly dense?: boolean;
-  /** Stands beside other content: it scrolls sideways where it lacks room, and its header does not stick. */
   readonly narrow?: boolean;
 }
 
@@ -139,23 +136,19 @@ export function Table<Row>(props: TableProps<Row>) {
 }
 
 interface PagerProps {
-  /** Of the page that is shown; undefined: the first one. */
   readonly cursor: string | undefined;
-  /** The page that is shown; undefined while it loads. */
   readonly page: { readonly hasMore: boolean; readonly nextCursor: string | null } | undefined;
   readonly onPage: (cursor: string | undefined) => void;
-  readonly label?: string;
   readonly first?: string;
   readonly next?: string;
 }
 
-/** Cursor pagination: back to the newest page, or on to the next older one. */
 export function Pager(props: PagerProps) {
-  const { cursor, page, onPage, label = 'Pages', first = 'Newest', next = 'Older' } = props;
+  const { cursor, page, onPage, first = 'Newest', next = 'Older' } = props;
   const older = page?.hasMore ? page.nextCursor : null;
   if (cursor === undefined && older === null) return null;
   return (
-    <nav className={pagerCss.pager} aria-label={label}>
+    <nav className={pagerCss.pager} aria-label="Pages">
       <Button
         size="s"
         icon={<ChevronLeft />}
@@ -209,7 +202,6 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
   );
 }
 
-/** One page of a list; beyond the end, the last page. */
 export const pageOf = <Row,>(
   rows: readonly Row[],
   wanted: number | undefined,

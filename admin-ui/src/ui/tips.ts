@@ -30,7 +30,7 @@ export const watchTips = (): void => {
   const offer = (owner: HTMLElement | null, delayMs: number): void => {
     if (owner === anchor && owner !== null) return;
     hide();
-    if (owner && wants(owner)) timer = setTimeout(() => show(owner), delayMs);
+    if (owner && hasTip(owner)) timer = setTimeout(() => show(owner), delayMs);
   };
 
   const over = ({ target }: Event): void => {
@@ -52,7 +52,7 @@ const pointerDelayMs = 250;
 
 const ownerOf = (element: Element): HTMLElement | null => element.closest<HTMLElement>('[data-tip]');
 
-const wants = (owner: HTMLElement): boolean =>
+const hasTip = (owner: HTMLElement): boolean =>
   owner.dataset.tip !== '' && (owner.dataset.tipCut === undefined || owner.scrollWidth > owner.clientWidth);
 
 const marginPx = 6;

@@ -6,10 +6,8 @@ import s from './toast.module.css';
 
 const manager = Base.createToastManager();
 
-/** Confirms an action. */
 export const toast = (title: string): void => void manager.add({ title, type: 'good', timeout: 5000 });
 
-/** Shows an error that no form or dialog shows. */
 export const toastError = (error: unknown): void =>
   void manager.add({ title: errorText(error), type: 'bad', priority: 'high', timeout: 10_000 });
 

@@ -15,7 +15,6 @@ export function Toolbar({ children }: { readonly children: ReactNode }) {
 }
 
 interface SearchBoxProps {
-  /** What is searched: `Search keys`. */
   readonly label: string;
   readonly value: string | undefined;
   readonly onChange: (value: string | undefined) => void;
@@ -59,16 +58,13 @@ export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
 
 interface FilterProps<Value extends string> {
   readonly label: string;
-  /** The text of the option that filters nothing. */
   readonly all?: string | undefined;
   readonly value: Value | undefined;
   readonly options: readonly { readonly value: Value; readonly label: string }[];
   readonly onChange: (value: Value | undefined) => void;
-  /** Shows the label above it. */
   readonly labelled?: boolean;
 }
 
-/** One choice of a filter or an order. A value from a link that is no option, or none yet, is shown as it is. */
 export function Filter<Value extends string>(props: FilterProps<Value>) {
   const { label, all, value, options, onChange, labelled = false } = props;
   return (

@@ -17,7 +17,6 @@ export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
 
 interface BadgeProps {
   readonly tone?: Tone;
-  /** A small mark before the text, for states. */
   readonly dot?: boolean;
   readonly mono?: boolean;
   readonly title?: string | undefined;
@@ -33,7 +32,7 @@ export function Badge({ tone = 'neutral', dot, mono, title, children }: BadgePro
   );
 }
 
-export interface StateBadgeProps {
+interface StateBadgeProps {
   readonly tone: Tone;
   readonly label: string;
   readonly title?: string | undefined;
@@ -110,7 +109,6 @@ const tick = (): void => {
   for (const listener of listeners) listener();
 };
 
-/** Milliseconds since the epoch, renewed every five seconds. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
 interface TimeProps {

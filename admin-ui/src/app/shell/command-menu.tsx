@@ -111,11 +111,9 @@ interface Command {
 }
 
 interface SearchedCommand extends Command {
-  /** The lower-case text that searches match. */
   readonly words: string;
 }
 
-/** The commands that match the text, best match first; all pages and actions if it is empty. */
 const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
   const pages = usePages();
   const actions = useActions(onShortcuts);

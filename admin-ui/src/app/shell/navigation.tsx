@@ -52,7 +52,6 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
   );
 });
 
-/** By page: how many of its entries need attention. */
 const useCounts = (): Readonly<Record<string, number>> => {
   const attention = useAttention();
   const limited = useLimitedKeys();
@@ -78,7 +77,6 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** A page's entry in the sidebar and in the command menu. */
 export interface PageLink {
   readonly group: 'Webhooks' | 'Integrate' | 'Company' | undefined;
   readonly label: string;
@@ -91,7 +89,6 @@ interface LinkedPage extends PageLink {
   readonly to: string;
 }
 
-/** The pages of the sidebar that this member may see. */
 export const useLinkedPages = (): readonly LinkedPage[] => {
   const router = useRouter();
   const { role } = useSession().user;

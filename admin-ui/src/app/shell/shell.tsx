@@ -93,7 +93,6 @@ const useKeys = (setOverlay: Dispatch<SetStateAction<Overlay | null>>): void => 
   }, [setOverlay]);
 };
 
-/** Whether the key is text input, or a dialog or menu is open. */
 const isBusy = (target: EventTarget | undefined): boolean =>
   (target instanceof Element &&
     target.closest('input, textarea, select, [contenteditable="true"]') !== null) ||
@@ -165,7 +164,6 @@ const followOtherWindows = (): (() => void) => {
 const firstRetryMs = 700;
 const retryMs = 3000;
 
-/** Says that the server cannot be reached and how old the data is. When it answers again, the page reloads its data. */
 function OfflineBar() {
   const { reachable, lastAnswerMs } = useReachability();
   const queryClient = useQueryClient();

@@ -162,7 +162,6 @@ const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' }
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
-/** The values before and after, field by field; folded if they are many, as those of a new record are. */
 function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   if (names.length === 0) return null;
@@ -175,9 +174,9 @@ function Changes({ before, after }: { readonly before: Fields; readonly after: F
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              {was !== undefined && <del>{text(was)}</del>}
+              {was !== undefined && <del>{formatValue(was)}</del>}
               {was !== undefined && is !== undefined && <span aria-hidden="true"> → </span>}
-              {is !== undefined && <ins>{text(is)}</ins>}
+              {is !== undefined && <ins>{formatValue(is)}</ins>}
             </dd>
           </div>
         );
@@ -195,8 +194,8 @@ function Changes({ before, after }: { readonly before: Fields; readonly after: F
 
 const maxUnfolded = 2;
 
-const text = (value: unknown): string => {
-  if (Array.isArray(value)) return value.map(text).join(', ');
+const formatValue = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(formatValue).join(', ');
   if (value === null) return 'none';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };

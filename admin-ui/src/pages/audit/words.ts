@@ -3,7 +3,6 @@ import type { Answer } from '../../api/client.ts';
 export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];
 
-/** Each action as the end of a sentence that begins with the actor. */
 const actionWords: Readonly<Record<Action, string>> = {
   'session.started': 'signed in',
   'session.ended': 'ended a session',
@@ -78,7 +77,6 @@ export const kindOptions = Object.entries(kindWords).map(([value, label]) => ({ 
 export const wordsOf = ({ action, actor }: Entry): string =>
   action === 'member.joined' && actor.kind !== 'user' ? 'created the owner' : actionWords[action];
 
-/** Whether the sentence ends with the name of the target. */
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||
   (action === 'member.joined' && actor.kind !== 'user') ||

@@ -10,11 +10,11 @@ import { Badge } from '../../ui/values.tsx';
 import s from './attempt-view.module.css';
 import { causeOf } from './causes.ts';
 
-type Tested = Answer<'testPortalSubscription'>;
+type TestAttempt = Answer<'testPortalSubscription'>;
 
 /** An attempt of a test or of a delivery. The body of an old delivery may be deleted. */
-type Attempt = Omit<Tested, 'request'> & {
-  readonly request: Omit<Tested['request'], 'body'> & { readonly body: string | null };
+type Attempt = Omit<TestAttempt, 'request'> & {
+  readonly request: Omit<TestAttempt['request'], 'body'> & { readonly body: string | null };
 };
 
 type Tab = 'response' | 'request' | 'timings';

@@ -7,7 +7,6 @@ interface Cause {
   readonly advice: string;
 }
 
-/** Why an attempt failed and what to do; null if it succeeded. */
 export const causeOf = ({ errorClass, statusCode }: Failure): Cause | null => {
   if (errorClass === null) return null;
   return errorClass === 'status' ? ofStatus(statusCode ?? 0) : classes[errorClass];

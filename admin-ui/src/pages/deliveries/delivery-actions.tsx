@@ -16,8 +16,8 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
   if (state === 'waiting')
     return (
       <>
-        <Cancel label="Cancel delivery" />
-        <Act
+        <CancelDelivery label="Cancel delivery" />
+        <DeliveryAction
           what="retryDelivery"
           label="Retry now"
           done="Retry started"
@@ -29,8 +29,8 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
   if (state === 'held')
     return (
       <>
-        <Cancel label="Discard delivery" />
-        <Act
+        <CancelDelivery label="Discard delivery" />
+        <DeliveryAction
           what="releaseDelivery"
           label="Release delivery"
           done="Delivery released"
@@ -39,10 +39,10 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
         />
       </>
     );
-  return <Resend deleted={subscription === null} />;
+  return <ResendDelivery deleted={subscription === null} />;
 }
 
-interface ActProps {
+interface DeliveryActionProps {
   readonly what: 'retryDelivery' | 'releaseDelivery';
   readonly label: string;
   readonly done: string;
@@ -50,7 +50,7 @@ interface ActProps {
   readonly disabledReason: string | undefined;
 }
 
-function Act({ what, label, done, icon, disabledReason }: ActProps) {
+function DeliveryAction({ what, label, done, icon, disabledReason }: DeliveryActionProps) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
   const refresh = useRefresh();
@@ -73,7 +73,7 @@ function Act({ what, label, done, icon, disabledReason }: ActProps) {
   );
 }
 
-function Cancel({ label }: { readonly label: string }) {
+function CancelDelivery({ label }: { readonly label: string }) {
   const name = useParams({ from: route });
   const { attempt, dialog } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
@@ -111,7 +111,7 @@ function Cancel({ label }: { readonly label: string }) {
   );
 }
 
-function Resend({ deleted }: { readonly deleted: boolean }) {
+function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
   const navigate = useNavigate();

@@ -21,7 +21,7 @@ interface DeliveryFiltersProps {
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const isPhone = useMedia(phoneWidth);
   const [open, setOpen] = useState(false);
-  if (!isPhone) return <Fields search={search} onChange={onChange} />;
+  if (!isPhone) return <FilterFields search={search} onChange={onChange} />;
   const count = Object.values(search).filter((value) => value !== undefined).length;
   return (
     <search className={s.filters} aria-label="Filters">
@@ -35,7 +35,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
       )}
       <Dialog open={open} onClose={() => setOpen(false)} title="Filter deliveries">
         <Stack>
-          <Fields search={search} onChange={onChange} />
+          <FilterFields search={search} onChange={onChange} />
           <Button variant="primary" wide onClick={() => setOpen(false)}>
             Show deliveries
           </Button>
@@ -45,7 +45,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   );
 }
 
-function Fields({ search, onChange }: DeliveryFiltersProps) {
+function FilterFields({ search, onChange }: DeliveryFiltersProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const rare = [search.cause, search.status, search.event, search.replay, search.since, search.until];
@@ -145,7 +145,7 @@ function TimeField({ label, value, onChange }: TimeFieldProps) {
     <Field label={label}>
       <TextInput
         type="datetime-local"
-        value={value === undefined ? '' : toLocal(value)}
+        value={value === undefined ? '' : toDatetimeLocal(value)}
         onChange={(event) =>
           onChange(event.target.value === '' ? undefined : new Date(event.target.value).toISOString())
         }
@@ -155,7 +155,7 @@ function TimeField({ label, value, onChange }: TimeFieldProps) {
 }
 
 /** `2026-01-15T09:30` in the person's own time zone, as the input element requires. */
-const toLocal = (time: string): string => {
+const toDatetimeLocal = (time: string): string => {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -168,12 +168,12 @@ function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
           </li>
         );
       })}
-      <Next delivery={delivery} />
+      <NextAttempt delivery={delivery} />
     </ol>
   );
 }
 
-function Next({ delivery }: { readonly delivery: Delivery }) {
+function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const { state, dueUtc, attempts } = delivery;
   const now = useNow();
   if (state === 'succeeded') return null;
@@ -197,14 +197,14 @@ function Next({ delivery }: { readonly delivery: Delivery }) {
             </Quiet>
           </>
         ))}
-      {state === 'held' && <Held delivery={delivery} />}
+      {state === 'held' && <HeldHint delivery={delivery} />}
       {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
       {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
     </li>
   );
 }
 
-function Held({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
+function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
   if (subscription === null) return 'Held. Its subscription was deleted.';
   if (subscription.enabled) return 'Held since its subscription was disabled. Release it to deliver it.';
   return (

@@ -18,7 +18,6 @@ import { nameOf } from '../subscriptions/subscriptions.ts';
 import { StatusBadge } from './attempt-view.tsx';
 import { pathOf } from './deliveries.ts';
 
-/** Attempts as they happen. Pausing freezes the list and counts new attempts. */
 export function LiveTail() {
   const tail = useTail();
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
@@ -143,7 +142,6 @@ const maxRows = 200;
 
 type Tail = ReturnType<typeof useTail>;
 
-/** The company's live attempts. Disconnects while the tab is hidden. */
 const useTail = () => {
   // `lost`: it connects again by itself. `closed`: it does not.
   const [state, setState] = useState<'connecting' | 'open' | 'lost' | 'closed'>('connecting');

@@ -63,7 +63,6 @@ const aboutSecret = (secret: string): Finding[] => {
   return [];
 };
 
-/** The tolerance that receivers commonly use. */
 const toleranceSeconds = 300;
 
 const aboutAge = (timestamp: number, now: number): Finding[] => {

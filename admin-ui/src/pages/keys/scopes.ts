@@ -3,7 +3,6 @@ import type { Answer } from '../../api/client.ts';
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type Scope = ApiKey['scopes'][number];
 
-/** What each scope allows, in words for non-developers. */
 export const scopeWords: Readonly<Record<Scope, { readonly label: string; readonly description: string }>> = {
   'integrations:read': {
     label: 'Look up records',
@@ -37,7 +36,6 @@ const calls: readonly (readonly [Scope, path: string, body?: object])[] = [
   ],
 ];
 
-/** Shell commands that make a call which the key's scopes allow. The key itself occurs once. */
 export const sampleCall = (baseUrl: string, key: string, scopes: readonly Scope[]): string => {
   const [, path, body] = calls.find(([scope]) => scopes.includes(scope)) ?? calls[0]!;
   const lines = [

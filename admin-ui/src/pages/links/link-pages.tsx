@@ -121,7 +121,6 @@ interface LinkPageProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** The page behind a one-time link: its form, or why the link no longer works. */
 function LinkPage<T>({ title, query, invalid, children }: LinkPageProps<T>) {
   const { error } = query;
   const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;

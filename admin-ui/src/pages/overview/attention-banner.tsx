@@ -11,7 +11,6 @@ import { number, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
 
-/** What needs a person now, above everything else, with the way to repair it. */
 export function AttentionBanner() {
   const attention = useAttention();
   const limited = useLimitedKeys();
@@ -21,7 +20,7 @@ export function AttentionBanner() {
   return (
     <Notice tone={offCount > 0 ? 'bad' : 'warn'}>
       <ul className={s.list}>
-        {offCount > 0 && <Off attention={attention} />}
+        {offCount > 0 && <OffItem attention={attention} />}
         {failingCount > 0 && (
           <li>
             <span>
@@ -43,14 +42,14 @@ export function AttentionBanner() {
             </Link>
           </li>
         )}
-        {undecided.subscriptions > 0 && <Undecided {...undecided} />}
-        {limited.length > 0 && <Limited keys={limited} />}
+        {undecided.subscriptions > 0 && <UndecidedItem {...undecided} />}
+        {limited.length > 0 && <LimitedKeysItem keys={limited} />}
       </ul>
     </Notice>
   );
 }
 
-function Off({ attention: { offCount, off } }: { readonly attention: Attention }) {
+function OffItem({ attention: { offCount, off } }: { readonly attention: Attention }) {
   const missed = useMissedWhileOff(off);
   const refusal = useRefusal('developer');
   const label = refusal === undefined ? 'Repair' : 'View';
@@ -80,7 +79,7 @@ function Off({ attention: { offCount, off } }: { readonly attention: Attention }
   );
 }
 
-function Undecided({ subscriptions, held, missed, firstId }: Attention['undecided']) {
+function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['undecided']) {
   const what = [
     ...(held > 0 ? [`${plural(held, 'delivery', 'deliveries')} held`] : []),
     ...(missed > 0 ? [`${plural(missed, 'event')} missed`] : []),
@@ -104,7 +103,7 @@ function Undecided({ subscriptions, held, missed, firstId }: Attention['undecide
   );
 }
 
-function Limited({ keys }: { readonly keys: readonly LimitedKey[] }) {
+function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
   const total = keys.reduce((sum, { limited }) => sum + limited, 0);
   return (
     <li>

@@ -12,14 +12,14 @@ import { MinuteAgo } from '../../ui/values.tsx';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
-  type Range,
   ranges,
   statsQuery,
+  type UsageRange,
   usageQuery,
 } from '../queries.ts';
 import { AttentionBanner } from './attention-banner.tsx';
 import s from './overview-page.module.css';
-import { DeliveryChart, Endpoints, KeyUsage, TookChart, UsageChart } from './usage.tsx';
+import { DeliveryChart, KeyUsage, SubscriptionsByHealth, TookChart, UsageChart } from './usage.tsx';
 
 const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
@@ -46,7 +46,7 @@ export function OverviewPage() {
       }
     >
       {pending ? (
-        <Waiting />
+        <NoticesSkeleton />
       ) : (
         <>
           <AttentionBanner />
@@ -69,7 +69,7 @@ const useNoticesPending = (): boolean => {
   return attention || own.isPending || delivered.isPending;
 };
 
-function Waiting() {
+function NoticesSkeleton() {
   return (
     <div aria-busy="true">
       <span className="visually-hidden">Loading…</span>
@@ -79,7 +79,7 @@ function Waiting() {
 }
 
 /** Memoized, so that the charts do not render while only the selection changes. */
-const Charts = memo(function Charts({ range }: { readonly range: Range }) {
+const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
   return (
@@ -89,7 +89,7 @@ const Charts = memo(function Charts({ range }: { readonly range: Range }) {
         <UsageChart usage={usage} />
         <DeliveryChart stats={stats} />
       </Grid>
-      <Endpoints stats={stats} />
+      <SubscriptionsByHealth stats={stats} />
       {/* The table above it may have any height. */}
       {!stats.isPending && (
         <Grid min={26}>

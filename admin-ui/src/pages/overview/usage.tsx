@@ -164,9 +164,9 @@ export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'ge
 }
 
 type Stats = Answer<'getDeliveryStats'>;
-type Endpoint = Stats['subscriptions'][number];
+type SubscriptionStats = Stats['subscriptions'][number];
 
-export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) {
+export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResult<Stats> }) {
   return (
     <Card
       flush
@@ -195,7 +195,7 @@ export function Endpoints({ stats }: { readonly stats: UseQueryResult<Stats> }) 
   );
 }
 
-const columns: readonly Column<Endpoint>[] = [
+const columns: readonly Column<SubscriptionStats>[] = [
   {
     id: 'name',
     header: 'Subscription',
@@ -218,14 +218,14 @@ const columns: readonly Column<Endpoint>[] = [
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  { id: 'p50', header: 'p50', align: 'end', cell: (one) => time(one.p50Ms) },
-  { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => time(one.p95Ms) },
-  { id: 'p99', header: 'p99', align: 'end', cell: (one) => time(one.p99Ms) },
+  { id: 'p50', header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
+  { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
+  { id: 'p99', header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
 ];
 
-const time = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
+const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
 
-function State({ endpoint }: { readonly endpoint: Endpoint }) {
+function State({ endpoint }: { readonly endpoint: SubscriptionStats }) {
   if (endpoint.url === null) return <Quiet>–</Quiet>;
 
   return <StateBadge {...stateWith(endpoint)} />;

@@ -34,7 +34,7 @@ export function ReplayPage() {
           Replays
         </BackLink>
       }
-      actions={query.data?.state === 'running' && <Cancel id={id} />}
+      actions={query.data?.state === 'running' && <CancelReplay id={id} />}
     >
       <Loaded query={query} skeleton={<SkeletonCard lines={7} />}>
         {(replay) => <Details replay={replay} />}
@@ -43,7 +43,7 @@ export function ReplayPage() {
   );
 }
 
-function Cancel({ id }: { readonly id: number }) {
+function CancelReplay({ id }: { readonly id: number }) {
   const refusal = useRefusal('developer');
   const queryClient = useQueryClient();
   const cancel = useMutation({

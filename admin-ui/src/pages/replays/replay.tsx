@@ -3,7 +3,6 @@ import { number } from '../../ui/format.ts';
 import type { Tone } from '../../ui/values.tsx';
 import s from './replay.module.css';
 
-/** The progress of a replay: delivered, failed, in progress, and not created yet. */
 export function Progress({ replay }: { readonly replay: Replay }) {
   const { total, made, failed } = replay;
   const succeeded = deliversAgain(replay) ? replay.succeeded : made;
@@ -67,7 +66,6 @@ export const replayStates: Readonly<
 export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
   kind !== 'release' && kind !== 'drop';
 
-/** The result so far: `12 delivered, 1 failed`, or `310 released`. */
 export const outcomeOf = ({ kind, made, succeeded, failed }: Replay): string => {
   if (kind === 'release') return `${number(made)} released`;
   if (kind === 'drop') return `${number(made)} discarded`;

@@ -85,7 +85,7 @@ const columns: readonly Column<Session>[] = [
   { id: 'used', header: 'Last used', cell: (session) => <LastUsed session={session} /> },
   { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
   { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
-  actionsColumn(undefined, (session) => (session.current ? null : <End session={session} />)),
+  actionsColumn(undefined, (session) => (session.current ? null : <EndSession session={session} />)),
 ];
 
 /** Uses are noted to the minute, so the first ones may seem earlier than the sign-in. */
@@ -93,7 +93,7 @@ function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: 
   return lastUsedUtc > createdUtc ? <MinuteAgo time={lastUsedUtc} /> : <TimeAgo time={createdUtc} />;
 }
 
-function End({ session }: { readonly session: Session }) {
+function EndSession({ session }: { readonly session: Session }) {
   const end = useMutation({
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
     meta: { invalidates: [sessionsQuery.queryKey] },
@@ -128,7 +128,6 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** A readable name for a User-Agent header: `Chrome on Mac`. */
 const browserName = (userAgent: string): string => {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -12,9 +12,8 @@ import { toast } from '../../ui/toast.tsx';
 import { sessionsQuery } from '../queries.ts';
 import s from './two-factor.module.css';
 
-type Started = Answer<'startTotp'>;
+type StartedTotp = Answer<'startTotp'>;
 
-/** Asks for the password, shows the QR code, checks the app's first code, then shows the recovery codes. */
 export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const queryClient = useQueryClient();
@@ -35,9 +34,9 @@ export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly
 }
 
 function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: readonly string[]) => void }) {
-  const [started, setStarted] = useState<Started | null>(null);
+  const [started, setStarted] = useState<StartedTotp | null>(null);
   const start = useMutation({
-    mutationFn: ({ password }: Proof) => call('startTotp', { body: { password } }),
+    mutationFn: ({ password }: PasswordProof) => call('startTotp', { body: { password } }),
     gcTime: 0,
     onSuccess: setStarted,
   });
@@ -48,16 +47,16 @@ function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: reado
       </PasswordForm>
     );
   }
-  return <Confirm started={started} onClose={onClose} onDone={onDone} />;
+  return <ConfirmTotp started={started} onClose={onClose} onDone={onDone} />;
 }
 
 interface ConfirmProps {
-  readonly started: Started;
+  readonly started: StartedTotp;
   readonly onClose: () => void;
   readonly onDone: (codes: readonly string[]) => void;
 }
 
-function Confirm({ started, onClose, onDone }: ConfirmProps) {
+function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
   const [code, setCode] = useState('');
   const confirm = useMutation({
     mutationFn: () => call('confirmTotp', { body: { code } }),
@@ -106,7 +105,7 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   const disable = useMutation({
-    mutationFn: (body: Proof) => call('disableTotp', { body }),
+    mutationFn: (body: PasswordProof) => call('disableTotp', { body }),
     meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
@@ -135,7 +134,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
 export function RecoveryCodes({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const renew = useMutation({
-    mutationFn: (body: Proof) => call('regenerateRecoveryCodes', { body }),
+    mutationFn: (body: PasswordProof) => call('regenerateRecoveryCodes', { body }),
     gcTime: 0,
     meta: { invalidates: [sessionQuery.queryKey] },
     onSuccess: (answer) => {
@@ -177,7 +176,7 @@ function CodesDialog({
   );
 }
 
-interface Proof {
+interface PasswordProof {
   readonly password: string;
   readonly totp?: string;
   readonly recoveryCode?: string;
@@ -187,7 +186,7 @@ interface PasswordFormProps {
   readonly withFactor?: boolean;
   readonly submit: string;
   readonly danger?: boolean;
-  readonly mutation: Mutation<Proof>;
+  readonly mutation: Mutation<PasswordProof>;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }

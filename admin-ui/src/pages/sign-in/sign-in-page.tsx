@@ -125,7 +125,6 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
   );
 }
 
-/** Seconds until the server accepts another attempt, counted down. */
 const useWait = (error: unknown): number => {
   const [left, setLeft] = useState(0);
   useEffect(() => {

@@ -13,10 +13,10 @@ import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { type Draft, emptyDraft, SubscriptionForm } from './subscription-form.tsx';
 import { managedReason, nameOf, type Subscription } from './subscriptions.ts';
 
-type Made = Answer<'createPortalSubscription'>;
+type CreatedSubscription = Answer<'createPortalSubscription'>;
 
 export function NewSubscriptionPage() {
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<CreatedSubscription | null>(null);
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
   const create = useMutation({
@@ -173,7 +173,6 @@ const fieldsOf = ({ name, url, description, eventTypes }: Draft): Fields => ({
   description: description.trim() || null,
 });
 
-/** The stored values of fields that someone else changed since the form was opened. */
 const conflictOf = (error: unknown): Partial<Fields> | undefined =>
   error instanceof ApiError ? (error.extra.changed as Partial<Fields> | undefined) : undefined;
 

@@ -22,7 +22,6 @@ interface RepairDialogProps {
   readonly onClose: () => void;
 }
 
-/** Enables a disabled subscription: test it, enable it, then handle held and missed deliveries. */
 export function RepairDialog({ open, subscription, onClose }: RepairDialogProps) {
   // While it is open, enabling does not change what the dialog is for.
   const [wasEnabled, setWasEnabled] = useState(subscription.enabled);
@@ -132,7 +131,6 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
 interface MissedStepProps {
   readonly subscriptionId: number;
   readonly since: string;
-  /** Told whether they are being delivered, or there are none. */
   readonly onDone: (done: boolean) => void;
 }
 
@@ -174,7 +172,6 @@ function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
 
 interface HeldStepProps {
   readonly subscriptionId: number;
-  /** Told whether a person has decided about all of them. */
   readonly onDone?: (done: boolean) => void;
 }
 

@@ -77,7 +77,6 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   );
 }
 
-/** Deliveries that stayed held when the subscription was enabled. */
 function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>) {
   return (
     <Notice tone="warn" title={`${plural(subscription.health.held, 'delivery', 'deliveries')} held`}>

@@ -31,7 +31,6 @@ interface SubscriptionFormProps {
   readonly mutation: Mutation<Draft>;
   readonly secondary: ReactNode;
   readonly ownId?: number;
-  /** A message above the buttons that can change the draft. */
   readonly notice?: ((draft: Draft, set: (change: Partial<Draft>) => void) => ReactNode) | undefined;
 }
 
@@ -104,7 +103,6 @@ function Fields(props: SubscriptionFormProps) {
   );
 }
 
-/** Says that another subscription already sends some of the chosen events to the URL. */
 function TwinHint({ draft, ownId }: { readonly draft: Draft; readonly ownId: number | undefined }) {
   const all = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const url = shortUrl(draft.url.trim());
@@ -129,7 +127,6 @@ interface UrlFieldProps {
   readonly error: string | undefined;
 }
 
-/** The target URL, checked by the server while it is typed. */
 function UrlField({ value, onChange, error }: UrlFieldProps) {
   const { features } = useSession();
   const url = useDebounced(value.trim(), 400);

@@ -10,7 +10,6 @@ export const nameOf = (subscription: { readonly name: string | null; readonly ur
 
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '');
 
-/** Whether the service disabled it, not a person. */
 export const isAutoDisabled = ({
   enabled,
   autoDisabled,
@@ -64,7 +63,6 @@ export const managedReason = ({ managedBy }: Subscription): string | undefined =
 const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
 type SubscriptionState = (typeof subscriptionStates)[number];
 
-/** Beside their state, subscriptions are found by what waits for a decision. */
 export const subscriptionFilters = [...subscriptionStates, 'undecided'] as const;
 export type SubscriptionFilter = (typeof subscriptionFilters)[number];
 
@@ -74,7 +72,6 @@ export const matches = (one: Subscription, filter: SubscriptionFilter): boolean 
 export const subscriptionSorts = ['trouble', 'name', 'newest', 'busiest'] as const;
 export type SubscriptionSort = (typeof subscriptionSorts)[number];
 
-/** The one state that a subscription is listed under. */
 const listedState = (one: Subscription): SubscriptionState => {
   if (one.verification?.state === 'pending') return 'unverified';
   if (isAutoDisabled(one)) return 'off';
@@ -82,7 +79,7 @@ const listedState = (one: Subscription): SubscriptionState => {
   return stateOf(one).tone === 'good' ? 'enabled' : 'failing';
 };
 
-interface Wanted {
+interface SubscriptionSearch {
   readonly q?: string | undefined;
   readonly state?: SubscriptionFilter | undefined;
   readonly sort?: SubscriptionSort | undefined;
@@ -91,7 +88,7 @@ interface Wanted {
 /** The subscriptions that match, those in trouble first unless another order is chosen. */
 export const listSubscriptions = (
   all: readonly Subscription[],
-  { q = '', state, sort = 'trouble' }: Wanted,
+  { q = '', state, sort = 'trouble' }: SubscriptionSearch,
 ): readonly Subscription[] => {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return all

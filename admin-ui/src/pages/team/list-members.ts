@@ -8,7 +8,7 @@ export type MemberFilter = (typeof memberFilters)[number];
 export const memberSorts = ['name', 'role', 'recent', 'idle'] as const;
 export type MemberSort = (typeof memberSorts)[number];
 
-interface Wanted {
+interface MemberSearch {
   readonly q?: string | undefined;
   readonly show?: MemberFilter | undefined;
   readonly sort?: MemberSort | undefined;
@@ -16,7 +16,7 @@ interface Wanted {
 
 export const listMembers = (
   members: readonly Member[],
-  { q = '', show, sort = 'name' }: Wanted,
+  { q = '', show, sort = 'name' }: MemberSearch,
 ): readonly Member[] => {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return members

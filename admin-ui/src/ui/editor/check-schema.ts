@@ -1,10 +1,8 @@
-/** A violation of the schema; `path` leads to the value from the root. */
 interface Mismatch {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The part of JSON Schema that describes payloads. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -149,7 +149,6 @@ const colours = HighlightStyle.define([
 
 const editorTheme = [frame, syntaxHighlighting(colours)];
 
-/** The position in the text of the value at a path. */
 const positionOf = (
   state: EditorState,
   path: readonly (string | number)[],
