@@ -200,24 +200,6 @@ describe('A page', () => {
     }
   });
 
-  test('opens a menu whose code arrives while its button is pressed', async () => {
-    const page = await portal.open(team.owner);
-    const { promise: pressed, resolve: press } = Promise.withResolvers<void>();
-    await page.route('**/assets/overlays*', async (route) => {
-      await pressed;
-      await route.continue();
-    });
-    await visit(page, '', 'Overview');
-    await page.getByRole('button', { name: /^Theme/ }).hover();
-    await page.mouse.down();
-    const arrives = page.waitForResponse(/assets\/overlays/);
-    press();
-    await arrives;
-    await page.waitForLoadState('networkidle');
-    await page.mouse.up();
-    await see(page.getByRole('menuitem', { name: 'Dark' })).toBeVisible();
-  });
-
   test('has the chosen theme from its first paint', async () => {
     const page = await portal.open(team.owner, { colorScheme: 'light' });
     await visit(page, '', 'Overview');

@@ -48,6 +48,20 @@ describe('While the server cannot be reached', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Team' })).toBeVisible();
   });
 
+  test('the page stays without its menus, whose code loads when the server answers again', async () => {
+    const { page } = await portal.openOwner({ mayLog });
+    await page.route(/\/assets\/overlays-|theme-init/, (route) => route.abort('internetdisconnected'));
+    let loads = 0;
+    page.on('load', () => loads++);
+    await visit(page, 'keys', 'API keys');
+    await see(page.getByText('No API keys yet')).toBeVisible();
+    const account = page.getByRole('button', { name: /^Your account/ });
+    await see(account).toHaveCount(0);
+    await page.unrouteAll();
+    await see(account).toBeVisible();
+    expect(loads).toBe(1);
+  });
+
   test('the live tail says that it connects again, and goes on by itself', async () => {
     const { page, team } = await portal.openOwner({ mayLog });
     const subscriber = openSubscriber(portal.world, receiver, team);

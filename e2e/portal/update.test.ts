@@ -37,7 +37,7 @@ describe('A page that was open during a release', () => {
     await takeAway(page, /\/assets\/keys-page-/, always);
     await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).press('Enter');
     await see(page.getByText('The portal may be updating')).toBeVisible();
-    expect(loads).toBe(1);
+    await see.poll(() => loads).toBe(1);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();

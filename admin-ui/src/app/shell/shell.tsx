@@ -14,7 +14,19 @@ import { Navigation } from './navigation.tsx';
 import type { Overlay } from './overlays.tsx';
 import s from './shell.module.css';
 
-const loadOverlays = () => import('./overlays.tsx');
+const firstRetryMs = 700;
+const retryMs = 3000;
+
+/** While the server cannot be reached, the page stays without its menus, and loads them when it can. */
+const loadOverlays = async (): Promise<typeof import('./overlays.tsx')> => {
+  try {
+    return await import('./overlays.tsx');
+  } catch (error) {
+    if (await serverAnswers()) throw error;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    return loadOverlays();
+  }
+};
 const HeaderMenus = lazyPage(loadOverlays, 'HeaderMenus');
 const Overlays = lazyPage(loadOverlays, 'Overlays');
 
@@ -160,9 +172,6 @@ const followOtherWindows = (): (() => void) => {
   addEventListener('storage', changed);
   return () => removeEventListener('storage', changed);
 };
-
-const firstRetryMs = 700;
-const retryMs = 3000;
 
 function OfflineBar() {
   const { reachable, lastAnswerMs } = useReachability();
