@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { laneOf } from './operation.ts';
 import {
@@ -10,43 +10,34 @@ import {
 } from './operations.ts';
 import * as operator from './operator.ts';
 
-/** Copied from the tables of the contract, to compare with the table of operations. */
-const expected: Readonly<Record<string, string>> = {
-  listEmployees: 'GET /integrations/lookups/employees crm integrations:read lookup',
-  listAffiliates: 'GET /integrations/lookups/affiliates crm integrations:read lookup',
-  listClientStatuses: 'GET /integrations/lookups/client-statuses crm integrations:read lookup',
-  searchClients: 'GET /integrations/lookups/clients crm integrations:read lookup',
-  findClients: 'GET /integrations/clients/find crm integrations:read read',
-  findLeads: 'GET /integrations/leads/find crm integrations:read read',
-  createLead: 'POST /integrations/leads crm integrations:write write',
-  updateLead: 'PATCH /integrations/leads/{client_id} crm integrations:write write',
-  updateLeadStatus: 'PATCH /integrations/leads/{client_id}/status crm integrations:write write',
-  createClient: 'POST /integrations/clients crm integrations:write write',
-  updateClient: 'PATCH /integrations/clients/{client_id} crm integrations:write write',
-  updateClientStatus: 'PATCH /integrations/clients/{client_id}/status crm integrations:write write',
-  addClientNote: 'POST /integrations/clients/{client_id}/notes crm integrations:write write',
-  createAffiliate: 'POST /integrations/affiliates crm integrations:write write',
-  updateAffiliate: 'PATCH /integrations/affiliates/{employee_id} crm integrations:write write',
-  createSubscription: 'POST /webhooks/subscriptions webhooks webhooks:write admin',
-  listSubscriptions: 'GET /webhooks/subscriptions webhooks webhooks:write read',
-  getSubscription: 'GET /webhooks/subscriptions/{id} webhooks webhooks:write read',
-  updateSubscription: 'PATCH /webhooks/subscriptions/{id} webhooks webhooks:write admin',
-  rotateSubscriptionSecret: 'POST /webhooks/subscriptions/{id}/rotate-secret webhooks webhooks:write admin',
-  releaseHeldDeliveries: 'POST /webhooks/subscriptions/{id}/held/release webhooks webhooks:write admin',
-  discardHeldDeliveries: 'POST /webhooks/subscriptions/{id}/held/discard webhooks webhooks:write admin',
-  deleteSubscription: 'DELETE /webhooks/subscriptions/{id} webhooks webhooks:write write',
-  testSubscription: 'POST /webhooks/subscriptions/{id}/test webhooks admin admin',
-  listEvents: 'GET /events webhooks events:read read',
-  getEvent: 'GET /events/{id} webhooks events:read read',
-  createTestEvent: 'POST /events/test webhooks admin admin',
-};
+const rules = readFileSync(new URL('./CONTRACT.md', import.meta.url), 'utf8');
 
-test('the table has every operation with its route, service, scope and bucket', () => {
-  const table = keyOperations.map(({ id, method, path, service, scope, bucket }) => [
-    id,
-    `${method} ${path} ${service} ${scope} ${bucket}`,
-  ]);
-  expect(Object.fromEntries(table)).toEqual(expected);
+/** The rows of the contract's table of scopes and buckets, by the operations that each names; `…` stands for any rest. */
+const accessRules = /\| Operations \| Scope \| Bucket \|\n.*\n((?:\|.*\n)+)/
+  .exec(rules)![1]!
+  .trim()
+  .split('\n')
+  .flatMap((row) => {
+    const [names = '', scope = '', bucket = ''] = row.split('|').slice(1);
+    return [...names.matchAll(/`(\w+ \/[^`]+)`/g)].map(([, name]) => ({
+      name: name!.replace('…', ''),
+      isWhole: !name!.endsWith('…'),
+      scope: scope.replaceAll('`', '').trim(),
+      bucket: bucket.trim(),
+    }));
+  })
+  .sort((one, other) => other.name.length - one.name.length);
+
+test('each operation has the scope and the bucket that the contract gives it', () => {
+  const used = new Set<unknown>();
+  for (const { id, method, path, scope, bucket } of keyOperations) {
+    const name = `${method} ${path}`;
+    const rule = accessRules.find((one) => (one.isWhole ? name === one.name : name.startsWith(one.name)));
+    used.add(rule);
+    expect(rule?.scope, id).toBe(scope);
+    expect(rule?.bucket.split(/, or | where/), id).toContain(bucket);
+  }
+  expect(accessRules.filter((rule) => !used.has(rule))).toEqual([]);
 });
 
 test('every name in the contract is the id of its operation', () => {

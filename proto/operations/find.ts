@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { idParameter, phone } from '../schemas/fields.ts';
-import { personFound } from '../schemas/records.ts';
+import { personFound, personFoundExample } from '../schemas/records.ts';
 import { count, rule, text } from '../schemas/values.ts';
 
 const oneOf = 'at least one of email, phone, external_id and client_id is required';
@@ -20,16 +20,6 @@ const query = z
         : undefined,
     ),
   );
-
-const example = {
-  client_id: 1042,
-  first_name: 'Katherine',
-  last_name: 'Johnson',
-  email: 'katherine@example.com',
-  phone: '+1 555 010 4477',
-  external_id: 'crm-88',
-  created_utc: '2026-01-15T09:30:00.000Z',
-};
 
 const find = {
   audience: 'key',
@@ -71,7 +61,7 @@ export const findClients = defineOperation({
       description: 'The clients found.',
       schema: answer,
       example: {
-        clients: [{ ...example, status: 'Client - Active', is_lead: false }],
+        clients: [{ ...personFoundExample, status: 'Client - Active', is_lead: false }],
         count: 1,
         hasMore: false,
       },
@@ -89,7 +79,11 @@ export const findLeads = defineOperation({
     200: {
       description: 'The leads found, in the field `clients`.',
       schema: answer,
-      example: { clients: [{ ...example, status: 'Lead - New', is_lead: true }], count: 1, hasMore: false },
+      example: {
+        clients: [{ ...personFoundExample, status: 'Lead - New', is_lead: true }],
+        count: 1,
+        hasMore: false,
+      },
     },
   },
 });

@@ -109,6 +109,17 @@ export const personFound = z.object({
   created_utc: instant,
 });
 
+/** Without the status and its kind. */
+export const personFoundExample = {
+  client_id: 1042,
+  first_name: 'Katherine',
+  last_name: 'Johnson',
+  email: 'katherine@example.com',
+  phone: '+1 555 010 4477',
+  external_id: 'crm-88',
+  created_utc: '2026-01-15T09:30:00.000Z',
+};
+
 export const statusChanged = z.object({
   previous_status: z.string(),
   new_status: z.string(),

@@ -1,4 +1,5 @@
 import { type Contract, contract, type QueryOf } from '@causeway/proto';
+import { personFound } from '@causeway/proto/schemas';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { CrmContext } from './context.ts';
@@ -16,22 +17,15 @@ const limit = 25;
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
     const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');
-    const clients = rows.slice(0, limit).map(({ is_lead, ...client }) => ({
-      client_id: client.client_id,
-      first_name: client.first_name,
-      last_name: client.last_name,
-      email: client.email,
-      phone: client.phone,
-      status: client.status_name,
-      is_lead: is_lead === 1,
-      external_id: client.external_id,
-      created_utc: client.created_utc,
-    }));
+    const clients = rows.slice(0, limit).map((row) => ({ ...row, is_lead: row.is_lead === 1 }));
     return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
 
 type FindOperation = Contract['findClients' | 'findLeads'];
 type Wanted = QueryOf<FindOperation>;
+
+/** Every field of the answer has a column of its name, but for the name of the status. */
+const shown = Object.keys(personFound.shape) as (keyof typeof personFound.shape)[];
 
 /** One row more than an answer holds. Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
@@ -42,8 +36,7 @@ const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: b
         .onRef('statuses.status_id', '=', 'clients.status_id')
         .on('statuses.company_id', 'in', [globalCompanyId, companyId]),
     )
-    .select(['client_id', 'first_name', 'last_name', 'email', 'phone', 'external_id', 'created_utc'])
-    .select(['status_name', 'is_lead'])
+    .select(shown.map((field) => (field === 'status' ? ('status_name as status' as const) : field)))
     .where('clients.company_id', '=', companyId)
     .where('is_lead', '=', isLead ? 1 : 0);
   if (wanted.client_id !== undefined) query = query.where('client_id', '=', wanted.client_id);

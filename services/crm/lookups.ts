@@ -1,4 +1,4 @@
-import { type AnswerOf, contract, parseQuery } from '@causeway/proto';
+import { type AnswerOf, contract, type KeyOperation, parseQuery } from '@causeway/proto';
 import { type Call, type Handler, laneHandler } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { CrmContext } from './context.ts';
@@ -66,7 +66,10 @@ type ReadLists<Item> = (companyIds: readonly number[]) => Promise<ReadonlyMap<nu
  * A handler for a list that depends only on the company. One query answers all the calls of a batch, and each
  * company's body is serialized once. Nothing is cached between batches, so no answer is older than its request.
  */
-const companyList = <O extends ListOperation, Name extends Exclude<keyof AnswerOf<O>, 'count'>>(
+const companyList = <
+  O extends KeyOperation & { readonly query: null },
+  Name extends Exclude<keyof AnswerOf<O>, 'count'>,
+>(
   operation: O,
   name: Name & string,
   read: ReadLists<ItemOf<AnswerOf<O>[Name]>>,
@@ -91,7 +94,6 @@ const companyList = <O extends ListOperation, Name extends Exclude<keyof AnswerO
   });
 };
 
-type ListOperation = (typeof contract)['listEmployees' | 'listAffiliates' | 'listClientStatuses'];
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 const bodyOf = (name: string, items: readonly unknown[]): Buffer =>

@@ -1,6 +1,8 @@
 import type { EventType } from '@causeway/proto';
+import { personDetails } from '@causeway/proto/schemas';
 import { type IdempotencyTables, perCountFor } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
+import type { output } from 'zod';
 
 /** The tables of `migrations/`, as queries see them. */
 export interface Tables extends IdempotencyTables {
@@ -76,7 +78,22 @@ interface Statuses {
   is_listed: GeneratedAlways<number>;
 }
 
-interface Clients {
+/** Each detail of a person has a column of its name, null until it is sent. A column of type DATE is read as text. */
+type PersonDetails = {
+  readonly [Field in keyof typeof personDetails]: NonNullable<output<(typeof personDetails)[Field]>> | null;
+};
+
+/** The optional columns of a lead or client that its writes set. */
+export const optionalClientColumns = [
+  'phone',
+  ...(Object.keys(personDetails) as (keyof PersonDetails)[]),
+  'package_keyword',
+  'employee_id',
+  'affiliate_id',
+  'external_id',
+] as const;
+
+interface Clients extends PersonDetails {
   company_id: number;
   client_id: Generated<number>;
   status_id: number;
@@ -85,9 +102,6 @@ interface Clients {
   email: string;
   phone: string | null;
   phone_reversed: GeneratedAlways<string | null>;
-  city: string | null;
-  state: string | null;
-  zip: string | null;
   package_keyword: string | null;
   employee_id: number | null;
   affiliate_id: number | null;

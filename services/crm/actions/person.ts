@@ -1,5 +1,6 @@
 import { type BodyOf, type contract, invalid, notFound, type Problem } from '@causeway/proto';
 import type { ClientRow } from '../store/store.ts';
+import { optionalClientColumns } from '../tables.ts';
 
 /** The fields of a lead or client that refer to other records. */
 export type PersonReferences = Partial<
@@ -7,16 +8,9 @@ export type PersonReferences = Partial<
 >;
 
 /** The optional fields of a new record, null until sent. */
-export const blankPerson = {
-  phone: null,
-  city: null,
-  state: null,
-  zip: null,
-  package_keyword: null,
-  employee_id: null,
-  affiliate_id: null,
-  external_id: null,
-} as const satisfies Partial<ClientRow>;
+export const blankPerson = Object.fromEntries(
+  optionalClientColumns.map((column) => [column, null]),
+) as Record<(typeof optionalClientColumns)[number], null>;
 
 /** The row's own fields, overwritten by the sent ones. */
 export const applyFields = <Row extends object>(row: Row, sent: object): Row => {

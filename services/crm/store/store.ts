@@ -1,23 +1,21 @@
 import type { Kysely, Selectable } from 'kysely';
-import { perCount, type Tables } from '../tables.ts';
+import { optionalClientColumns, perCount, type Tables } from '../tables.ts';
 import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
 
-const person = ['first_name', 'last_name', 'email', 'phone'] as const;
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
 export const clientFields = [
   'status_id',
-  ...person,
-  'city',
-  'state',
-  'zip',
-  'package_keyword',
-  'employee_id',
-  'affiliate_id',
-  'external_id',
+  'first_name',
+  'last_name',
+  'email',
+  ...optionalClientColumns,
 ] as const;
 const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;
 const affiliateFields = [
-  ...person,
+  'first_name',
+  'last_name',
+  'email',
+  'phone',
   'affiliate_code',
   'commission_rate',
   'affiliate_company_name',

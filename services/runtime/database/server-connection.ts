@@ -138,6 +138,8 @@ const openSocket = ({
 const valueOptions = {
   charset: 'utf8mb4_0900_ai_ci',
   timezone: 'Z',
+  // A date without a time is no instant: it travels as text, `2026-01-15`.
+  dateStrings: ['DATE'] as 'DATE'[],
   supportBigNumbers: true,
   bigNumberStrings: false,
   // Renders an object among the values as text, never as `column = value` pairs.
