@@ -52,7 +52,7 @@ interface ErrorAnswer {
  * authenticates the caller, applies rate limits, and sends the raw body over the lane of the operation's service.
  * There one adapter (`services/runtime/operations.ts`) checks the caller again, parses query and body with the
  * operation's schemas, calls the handler and renders its errors. Each service lists its handlers in one table that
- * has exactly the operations of that service: a missing or misnamed handler is a type error.
+ * has exactly the definitions of that service: a missing or misnamed handler is a type error.
  */
 export type Operation<Id extends string = string> =
   | KeyOperation<Id>
@@ -63,7 +63,7 @@ export type Audience = Operation['audience'];
 
 /** Fields that every operation has. */
 interface AnyOperation<Id extends string> {
-  /** Also the name of the handler and of its file, and OpenAPI's `operationId` unless that is set. */
+  /** Its name on the lanes, and OpenAPI's `operationId` unless that is set. */
   readonly id: Id;
   readonly service: ServiceName;
   /** When it passes, the caller gets 504 (contract, "Requests and errors"). */
@@ -139,8 +139,53 @@ export const memberDefaults = {
   errors: [],
 } as const;
 
-/** Keeps the literal types of one operation, so that its parsed query, body and answers have types. */
-export const defineOperation = <const O extends Operation>(operation: O): O => operation;
+/** What the callers of one operation share. Each caller adds what it alone has, or replaces a shared field. */
+interface SharedOperation extends Omit<AnyOperation<string>, 'answers'> {
+  readonly method?: Method;
+  readonly callers: {
+    readonly key?: CallerPart<KeyOperation>;
+    readonly member?: CallerPart<MemberOperation>;
+    readonly operator?: CallerPart<OperatorOperation>;
+  };
+}
+
+type SharedField = keyof SharedOperation | 'audience';
+type CallerPart<O extends Operation> = Omit<O, SharedField> & Partial<Omit<O, 'audience'>>;
+
+/** The operation of each caller. Its `id` on the wire is the shared one unless the caller has another. */
+type OperationsByCaller<D extends SharedOperation> = {
+  readonly [A in keyof D['callers'] & Audience]: Omit<D, 'callers' | keyof D['callers'][A]> &
+    D['callers'][A] & { readonly audience: A };
+};
+
+/** An operation, or the operations that one definition gives several callers. */
+export type Definition = Operation | { readonly callers: Readonly<Partial<Record<Audience, Operation>>> };
+
+type Defined<D> = D extends SharedOperation ? { readonly callers: OperationsByCaller<D> } : D;
+
+/** The operations of a definition, as a union of their types. */
+export type OperationIn<D> = D extends Operation
+  ? D
+  : D extends { readonly callers: infer Callers }
+    ? Extract<Callers[keyof Callers], Operation>
+    : never;
+
+/**
+ * Defines an operation, or one with several callers and so with one handler. Keeps the literal types, so that its
+ * parsed query, body and answers have types.
+ */
+export const defineOperation = <const D extends Operation | SharedOperation>(definition: D): Defined<D> => {
+  if (!('callers' in definition)) return definition as Defined<D>;
+  const { callers, ...shared } = definition;
+  const ofCallers = Object.entries(callers).map(([audience, own]) => [
+    audience,
+    { ...shared, ...own, audience },
+  ]);
+  return { callers: Object.fromEntries(ofCallers) } as Defined<D>;
+};
+
+export const operationsOf = (definition: Definition): readonly Operation[] =>
+  'callers' in definition ? Object.values(definition.callers) : [definition];
 
 /** The error body that an operation answers with. */
 export const errorShapeOf = (

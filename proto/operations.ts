@@ -1,11 +1,14 @@
-import type {
-  AnswerOf,
-  Audience,
-  BodyInputOf,
-  KeyOperation,
-  MemberOperation,
-  Operation,
-  OperatorOperation,
+import {
+  type AnswerOf,
+  type Audience,
+  type BodyInputOf,
+  type Definition,
+  type KeyOperation,
+  type MemberOperation,
+  type Operation,
+  type OperationIn,
+  type OperatorOperation,
+  operationsOf,
 } from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
 import * as clients from './operations/clients.ts';
@@ -28,44 +31,64 @@ import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
 
-/** The operations that a module exports; some modules also export parts that operations share. */
-type OperationsIn<Module> = {
-  readonly [Name in keyof Module as Module[Name] extends Operation ? Name : never]: Module[Name];
+/** The definitions that a module exports; some modules also export parts that operations share. */
+type DefinitionsIn<Module> = {
+  readonly [Name in keyof Module as [OperationIn<Module[Name]>] extends [never] ? never : Name]: Module[Name];
 };
-const operationsIn = <Module extends object>(module: Module): OperationsIn<Module> =>
+const definitionsIn = <Module extends object>(module: Module): DefinitionsIn<Module> =>
   Object.fromEntries(
     Object.entries(module).filter(
-      ([, value]) => typeof value === 'object' && value !== null && 'audience' in value,
+      ([, value]) =>
+        typeof value === 'object' && value !== null && ('audience' in value || 'callers' in value),
     ),
-  ) as OperationsIn<Module>;
+  ) as DefinitionsIn<Module>;
+
+/** Every definition by the name of its handler. One with several callers gives `contract` several operations. */
+export const definitions = Object.freeze({
+  ...definitionsIn(lookups),
+  ...definitionsIn(find),
+  ...definitionsIn(leads),
+  ...definitionsIn(clients),
+  ...definitionsIn(affiliates),
+  ...definitionsIn(subscriptions),
+  ...definitionsIn(events),
+  ...definitionsIn(session),
+  ...definitionsIn(profile),
+  ...definitionsIn(team),
+  ...definitionsIn(apiKeys),
+  ...definitionsIn(audit),
+  ...definitionsIn(portalSubscriptions),
+  ...definitionsIn(portalEvents),
+  ...definitionsIn(overview),
+  ...definitionsIn(deliveries),
+  ...definitionsIn(deliveryActions),
+  ...definitionsIn(replays),
+  ...definitionsIn(operator),
+});
+
+type Definitions = typeof definitions;
+
+/** The names of the definitions whose operations a service answers. */
+export type DefinitionNameOf<Service extends ServiceName> = {
+  readonly [Name in keyof Definitions]: OperationIn<Definitions[Name]> extends { readonly service: Service }
+    ? Name
+    : never;
+}[keyof Definitions];
+
+/** The ids of the operations of a definition. */
+export type IdsIn<Name extends keyof Definitions> = OperationIn<Definitions[Name]>['id'];
 
 /**
  * Every operation by its id, each with its exact types, so that `parseQuery(contract.findClients, …)` knows what it
  * returns.
  */
-export const contract = Object.freeze({
-  ...operationsIn(lookups),
-  ...operationsIn(find),
-  ...operationsIn(leads),
-  ...operationsIn(clients),
-  ...operationsIn(affiliates),
-  ...operationsIn(subscriptions),
-  ...operationsIn(events),
-
-  ...operationsIn(session),
-  ...operationsIn(profile),
-  ...operationsIn(team),
-  ...operationsIn(apiKeys),
-  ...operationsIn(audit),
-  ...operationsIn(portalSubscriptions),
-  ...operationsIn(portalEvents),
-  ...operationsIn(overview),
-  ...operationsIn(deliveries),
-  ...operationsIn(deliveryActions),
-  ...operationsIn(replays),
-
-  ...operationsIn(operator),
-});
+export const contract = Object.freeze(
+  Object.fromEntries(
+    Object.values<Definition>(definitions)
+      .flatMap(operationsOf)
+      .map((operation) => [operation.id, operation]),
+  ),
+) as { readonly [O in OperationIn<Definitions[keyof Definitions]> as O['id']]: O };
 
 export type Contract = typeof contract;
 

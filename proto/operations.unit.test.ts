@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { laneOf } from './operation.ts';
+import { type Definition, defineOperation, laneOf, operationsOf } from './operation.ts';
 import {
   contract,
+  definitions,
   keyOperations,
   memberOperations,
   operationById,
@@ -40,24 +41,59 @@ test('each operation has the scope and the bucket that the contract gives it', (
   expect(accessRules.filter((rule) => !used.has(rule))).toEqual([]);
 });
 
-test('every name in the contract is the id of its operation', () => {
-  for (const [name, { id }] of Object.entries(contract)) expect(id).toBe(name);
-  expect(operationById.size).toBe(Object.keys(contract).length);
-});
-
-test('each operation has one audience, and no two modules export one id', async () => {
+test('every operation has one audience, and its name in the contract is its id', () => {
   const ids = [...keyOperations, ...memberOperations, ...operatorOperations].map(({ id }) => id);
   expect(ids.toSorted()).toEqual(Object.keys(contract).toSorted());
+  for (const [name, { id }] of Object.entries(contract)) expect(id).toBe(name);
+  for (const [name, definition] of Object.entries<Definition>(definitions))
+    expect(operationsOf(definition).map(({ id }) => id)).toContain(name);
+});
+
+test('no two modules define one id, and none is left out', async () => {
   const modules: object[] = await Promise.all(
     ['./operations/', './portal/']
       .flatMap((folder) => readdirSync(new URL(folder, import.meta.url)).map((file) => folder + file))
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
       .map((file) => import(file)),
   );
-  const exported = [...modules, operator].flatMap((module) =>
-    Object.entries(module).flatMap(([name, value]) => (value?.audience && value.id ? [name] : [])),
+  const defined = [...modules, operator].flatMap((module) =>
+    Object.values(module).flatMap((value) =>
+      (value?.audience && value.id) || value?.callers ? operationsOf(value).map(({ id }) => id) : [],
+    ),
   );
-  expect(exported.toSorted()).toEqual(ids.toSorted());
+  expect(defined.toSorted()).toEqual([...operationById.keys()].toSorted());
+});
+
+test('one definition gives each caller an operation of the shared fields and its own', () => {
+  const answers = { 204: { schema: null } };
+  const { callers } = defineOperation({
+    id: 'closeAccount',
+    service: 'access',
+    deadlineMs: 5000,
+    query: null,
+    body: null,
+    callers: {
+      member: { id: 'closeOwnAccount', method: 'POST', path: '/close', role: 'owner', errors: [], answers },
+      operator: { deadlineMs: 20_000, answers },
+    },
+  });
+  const shared = { service: 'access', query: null, body: null, answers };
+  expect(callers.operator).toEqual({
+    ...shared,
+    id: 'closeAccount',
+    audience: 'operator',
+    deadlineMs: 20_000,
+  });
+  expect(callers.member).toEqual({
+    ...shared,
+    id: 'closeOwnAccount',
+    audience: 'member',
+    deadlineMs: 5000,
+    method: 'POST',
+    path: '/close',
+    role: 'owner',
+    errors: [],
+  });
 });
 
 test('an operation uses the lane of its service, unless it is for operators', () => {

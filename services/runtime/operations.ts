@@ -2,16 +2,20 @@ import {
   type Actor,
   type ActorUser,
   type BodyOf,
+  type Definition,
+  type DefinitionNameOf,
   type Detail,
   errorShapeOf,
+  type IdsIn,
   internalError,
   type LaneName,
   laneOf,
   laneSubject,
   type MemberOperation,
   type Operation,
-  type OperationIdOf,
+  type OperationIn,
   operationById,
+  operationsOf,
   Problem,
   parseCall,
   parseId,
@@ -40,13 +44,17 @@ export interface Handler<Id extends string = string> {
   readonly answer: LaneHandler;
 }
 
-/** The handlers of a service: exactly one for each of its operations, under the operation's name. */
+/** The handlers of a service: exactly one for each of its definitions, under the definition's name. */
 export type HandlerTable<Service extends ServiceName, Context> = {
-  readonly [Id in OperationIdOf<Service>]: (context: Context) => Handler<Id>;
+  readonly [Name in DefinitionNameOf<Service>]: (
+    context: Context,
+  ) => Handler<IdsIn<Name>> | readonly Handler<IdsIn<Name>>[];
 };
 
-/** A call of an operation, parsed and authorized. */
-export type OperationCall<O extends Operation> = ParsedCall<O> & CallerOf<O>;
+/** A call of an operation, parsed and authorized. If a definition has several callers, `audience` tells them apart. */
+export type OperationCall<D extends Definition> = CallOf<OperationIn<D>>;
+
+type CallOf<O> = O extends Operation ? ParsedCall<O> & CallerOf<O> : never;
 
 interface ParsedCall<O extends Operation> {
   /** 0 for an operator, and for a caller without a session. */
@@ -65,43 +73,50 @@ interface ParsedCall<O extends Operation> {
 }
 
 type CallerOf<O extends Operation> = O extends { readonly audience: 'key' }
-  ? { readonly keyId: number; readonly address: string | null }
+  ? { readonly audience: 'key'; readonly keyId: number; readonly address: string | null }
   : O extends { readonly audience: 'member'; readonly role: infer Role }
-    ? { readonly user: Role extends null ? null : ActorUser; readonly actor: Actor }
-    : unknown;
+    ? {
+        readonly audience: 'member';
+        readonly user: Role extends null ? null : ActorUser;
+        readonly actor: Actor;
+      }
+    : { readonly audience: O['audience'] };
 
 /**
- * The handler of an operation whose calls are answered one by one. The gateway has already checked the role of a
+ * The handler of a definition whose calls are answered one by one. The gateway has already checked the role of a
  * member; the adapter checks it again, because nothing else would notice a mistake there.
  * @param problemsOf finds further problems in the valid fields of the body.
  */
-export const handler = <const O extends Operation>(
-  operation: O,
-  handle: (call: OperationCall<O>) => Promise<Answer>,
-  problemsOf?: (fields: Partial<BodyOf<O>>) => readonly Detail[],
-): Handler<O['id']> =>
-  laneHandler(
-    operation,
-    each(async (call) => {
-      if (operation.audience === 'member') checkRole(operation, call);
-      const { tenant, caller, key, actor, requestId, deadlineMs, params } = call;
-      const { query, body } = parseCall(operation, call, problemsOf);
-      const parsed = {
-        companyId: tenant,
-        keyId: caller,
-        address: key?.address ?? null,
-        user: actor?.user,
-        actor,
-        requestId,
-        deadlineMs,
-        query,
-        body,
-        params,
-        identity: identify(call),
-        id: (what: string) => parseId(params[0], what),
-      };
-      return handle(parsed as unknown as OperationCall<O>);
-    }),
+export const handler = <const D extends Definition>(
+  definition: D,
+  handle: (call: OperationCall<D>) => Promise<Answer>,
+  problemsOf?: (fields: Partial<BodyOf<OperationIn<D>>>) => readonly Detail[],
+): readonly Handler<OperationIn<D>['id']>[] =>
+  operationsOf(definition).map((operation) =>
+    laneHandler(
+      operation,
+      each(async (call) => {
+        if (operation.audience === 'member') checkRole(operation, call);
+        const { tenant, caller, key, actor, requestId, deadlineMs, params } = call;
+        const { query, body } = parseCall(operation as OperationIn<D>, call, problemsOf);
+        const parsed = {
+          audience: operation.audience,
+          companyId: tenant,
+          keyId: caller,
+          address: key?.address ?? null,
+          user: actor?.user,
+          actor,
+          requestId,
+          deadlineMs,
+          query,
+          body,
+          params,
+          identity: identify(call),
+          id: (what: string) => parseId(params[0], what),
+        };
+        return handle(parsed as unknown as OperationCall<D>);
+      }),
+    ),
   );
 
 /** The handler of an operation that parses its calls itself, for example many of them at once. */
@@ -136,14 +151,15 @@ export const serveOperations = async <Service extends ServiceName, Context>({
   once = neverAgain,
   ...rest
 }: ServeOptions<Service, Context>): Promise<LaneServer> => {
-  const creators = Object.values(handlers) as ((context: Context) => Handler)[];
+  const creators = Object.values(handlers) as ((context: Context) => Handler | readonly Handler[])[];
   const shared = createCallSharing(once, rest.metrics);
   const byLane = Map.groupBy(
-    creators.map((create) => {
-      const handler = create(context);
-      const isOnce = repeatOf(handler.operation) === 'once';
-      return isOnce ? { ...handler, answer: shared(handler.answer) } : handler;
-    }),
+    creators
+      .flatMap((create) => create(context))
+      .map((handler) => {
+        const isOnce = repeatOf(handler.operation) === 'once';
+        return isOnce ? { ...handler, answer: shared(handler.answer) } : handler;
+      }),
     ({ operation }) => laneOf(operation),
   );
   const lanes = await Promise.all(

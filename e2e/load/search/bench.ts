@@ -69,10 +69,10 @@ interface Timed {
 
 /** Calls the handler as its lane does. */
 const createSearch = (db: Database<Tables>, companyId: number) => {
-  const search = searchClients({ db });
+  const [search] = searchClients({ db });
   return async (query: string): Promise<Timed> => {
     const startedMs = performance.now();
-    const [answer] = search.answer([
+    const [answer] = search!.answer([
       {
         operation: 'searchClients',
         tenant: companyId,
