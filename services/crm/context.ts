@@ -1,6 +1,5 @@
 import type { Database } from '@causeway/runtime';
 import type { ActionRunner } from './actions/runner.ts';
-import type { Store } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 /** What the handlers of this service need. */
@@ -11,7 +10,6 @@ export interface CrmContext {
 /** What the handlers that write also need. */
 export interface ActionsContext extends CrmContext {
   readonly runner: ActionRunner;
-  readonly store: Store;
   /** Secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
 }

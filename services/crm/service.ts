@@ -17,7 +17,6 @@ import { serveIngest } from './events/ingest.ts';
 import { openPublisher } from './events/publisher.ts';
 import { handlers } from './handlers.ts';
 import { startIndexer } from './search/indexer.ts';
-import { createStore } from './store/store.ts';
 import type { Tables } from './tables.ts';
 
 export interface Crm {
@@ -58,7 +57,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const lane = await serveOperations({
     service: 'crm',
     handlers,
-    context: { db, runner, store: createStore(), random },
+    context: { db, runner, random },
     guard: callers.guard,
     once: createOnce({ db, now }),
     bus,

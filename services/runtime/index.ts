@@ -39,6 +39,7 @@ export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export {
   type CarriedOut,
   createLedger,
+  type EarlierAnswers,
   type IdempotencyTables,
   type Identity,
   identify,

@@ -3,7 +3,7 @@ import {
   type Detail,
   invalid,
   type KeyOperation,
-  type Problem,
+  Problem,
   parseId,
   readCall,
   type StoredEvent,
@@ -20,8 +20,9 @@ import {
 import type { Kysely } from 'kysely';
 import type { ActionsContext } from '../context.ts';
 import type { NewEvent } from '../events/event-log.ts';
+import type { LockableRows } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
-import type { Known, References } from './references.ts';
+import type { KnownReferences, References } from './references.ts';
 
 /**
  * The handler of an operation: parses the body and submits it to the runner, which groups it with other calls.
@@ -69,58 +70,55 @@ export interface Submission<Body> {
   readonly recordId: number;
 }
 
-/** A write that handles many calls at once. */
-export type Action<Body, Result> = ActionRules<Body> & (Runs<Body, Result> | LocksFirst<Body, Result>);
+/** The values of unique keys, by the name of the key in `lockable`. */
+export type KeyValues = { readonly [Name in keyof LockableRows]?: string | number | null | undefined };
 
-interface ActionRules<Body> {
-  /**
-   * Names of what the call changes: the record, the external id. Calls that share a name run one after the other, in
-   * order of arrival.
-   */
-  readonly turns: (submission: Submission<Body>) => readonly string[];
-  /**
-   * The records that the body refers to, looked up for a whole group. The body may lack fields.
-   */
+/** A write that handles many calls at once. */
+export interface Action<Body, Result, Changed extends Change = Change> {
+  /** The records that the call changes. Those that exist are locked, and are in `group.locked`. */
+  readonly locks: (submission: Submission<Body>) => KeyValues;
+  /** Unique keys that the call gives to its record. */
+  readonly takes?: (submission: Submission<Body>) => KeyValues;
+  /** The records that the body refers to, looked up for a whole group. The body may lack fields. */
   readonly references?: (body: Partial<Body>) => References;
+  /** Writes the changes of calls that have no key in common, in as few statements as possible. */
+  readonly change: (
+    group: Group,
+    submissions: readonly Submission<Body>[],
+  ) => Promise<readonly (Changed | Problem)[]>;
+  /** The result of a call, once its change is sent, with the ids that it got. After the commit, the events have theirs. */
+  answer(change: Changed, events: readonly StoredEvent[]): Result;
   /**
    * The problem to answer when another record holds the unique key `key`. Undefined: a retry will find that record.
    */
-  readonly onTaken: (
+  readonly onTaken?: (
     key: string,
     submission: Submission<Body>,
     db: Kysely<Tables>,
   ) => Promise<Problem | undefined>;
 }
 
-/** Handles calls that share no name, in as few statements as possible. */
-type Run<Body, Result> = (
-  group: Group,
-  submissions: readonly Submission<Body>[],
-) => Promise<readonly Outcome<Result>[]>;
-
-interface Runs<Body, Result> {
-  readonly run: Run<Body, Result>;
-}
-
-interface LocksFirst<Body, Result> {
-  /**
-   * Defers the statements that lock the calls' records, so that they are sent together with the group's lookups.
-   * @returns the function that then handles those of the calls whose references are right.
-   */
-  readonly lock: (trx: Trx<Tables>, submissions: readonly Submission<Body>[]) => Promise<Run<Body, Result>>;
-}
-
 /** The transaction that an action runs in. */
 export interface Group {
   readonly trx: Trx<Tables>;
-  readonly known: Known;
   /** The timestamp of everything the transaction writes. */
   readonly now: Date;
+  readonly known: KnownReferences;
+  readonly locked: LockedRecords;
 }
 
-/** The result of one call. A refused call has written nothing. */
-export interface Outcome<Result> {
-  /** A function is called after the commit. */
-  readonly result: Result | Problem | ((events: readonly StoredEvent[]) => Result);
+/** The records that a call has locked. */
+export type LockedRecords = ReadonlyMap<
+  Submission<unknown>,
+  { readonly [Name in keyof LockableRows]?: LockableRows[Name] }
+>;
+
+/** What a call has changed. A refused call has written nothing. */
+export interface Change {
+  /** Inserted, so its id is unknown until the statement is sent. */
+  readonly isNew?: boolean;
   readonly events?: readonly NewEvent[];
 }
+
+export const isChange = <Changed extends Change>(one: Changed | Problem): one is Changed =>
+  !(one instanceof Problem);

@@ -4,77 +4,70 @@ import {
   invalid,
   invalidField,
   notFound,
-  Problem,
+  type Problem,
   updateProblems,
 } from '@causeway/proto';
-import { type Answer, json } from '@causeway/runtime';
+import { type Answer, json, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { newEvent } from '../events/event-log.ts';
-import type { AffiliateRow, Store } from '../store/store.ts';
-import { affiliateRoleId } from '../tables.ts';
-import { type Action, handleAction, type Outcome, type Submission } from './action.ts';
-import { applyFields, differs, externalIdTakenError, externalName, recordName } from './person.ts';
+import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
+import { affiliateRoleId, type Tables } from '../tables.ts';
+import { type Action, type Change, handleAction, isChange, type Submission } from './action.ts';
+import { externalIdTakenError, withChanges } from './person.ts';
 
 type NewAffiliate = BodyOf<typeof contract.createAffiliate>;
 
 export const createAffiliate = (context: ActionsContext) =>
-  handleAction(context, contract.createAffiliate, null, makeAffiliate(context.store, context.random));
+  handleAction(context, contract.createAffiliate, null, makeAffiliate(context.random));
 
 export const updateAffiliate = (context: ActionsContext) =>
-  handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate(context.store));
+  handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate);
+
+interface AffiliateChange extends Change {
+  /** Without a `before`, it is new. */
+  readonly before?: AffiliateRow;
+  /** `before` itself if nothing changes. */
+  readonly after: AffiliateRow;
+}
 
 /** Creates affiliates. If an affiliate with the `external_id` exists, applies the sent fields to it instead. */
-const makeAffiliate = (store: Store, random: ActionsContext['random']): Action<NewAffiliate, Answer> => ({
-  turns: ({ companyId, body }) =>
-    body.external_id ? [externalName('affiliate', companyId, body.external_id)] : [],
-  run: async ({ trx, now }, submissions) => {
-    const named = submissions.flatMap(({ companyId, body }) =>
-      body.external_id ? [{ company_id: companyId, external_id: body.external_id }] : [],
-    );
-    const rows = await store.affiliates.lockByExternalId(trx, named);
-    const existing = new Map(
-      rows.map((row) => [externalName('affiliate', row.company_id, row.external_id ?? ''), row]),
-    );
-    const rowOf = ({ companyId, body }: Submission<NewAffiliate>) =>
-      body.external_id ? existing.get(externalName('affiliate', companyId, body.external_id)) : undefined;
-
-    const made = submissions
-      .filter((one) => !rowOf(one))
-      .map((one) => ({ one, row: newRow(one, affiliateCode(random), now) }));
-    const idAt = await store.affiliates.insert(
-      trx,
-      made.map(({ row }) => row),
-    );
-    const met = submissions.flatMap((one) => {
-      const row = rowOf(one);
-      return row?.role_id === affiliateRoleId
-        ? [{ one, before: row, row: { ...applyFields(row, sentFields(one.body)), updated_utc: now } }]
-        : [];
+const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, Answer, AffiliateChange> => ({
+  locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
+  change: async ({ trx, now, locked }, submissions) => {
+    const changes = submissions.map((one): AffiliateChange | Problem => {
+      const before = locked.get(one)?.affiliateByExternalId;
+      if (before && before.role_id !== affiliateRoleId)
+        return externalIdTakenError('employee_id', before.employee_id);
+      if (before) return { before, after: withChanges(before, sentFields(one.body), now) };
+      const after = newRow(one, affiliateCode(random), now);
+      const event = newEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
+      return { isNew: true, after, events: [event] };
     });
-    await store.affiliates.update(
+    const valid = changes.filter(isChange);
+    await affiliates.insert(
       trx,
-      met.filter(({ before, row }) => differs(before, row)).map(({ row }) => row),
+      valid.filter(({ isNew }) => isNew).map(({ after }) => after),
     );
-    const outcomes = new Map<Submission<NewAffiliate>, Outcome<Answer>>([
-      ...made.map(
-        ({ one, row }, at) =>
-          [one, madeOutcome(row.company_id, () => ({ ...row, employee_id: idAt(at) }))] as const,
-      ),
-      ...met.map(({ one, row }) => [one, { result: answer(200, row) }] as const),
-    ]);
-    // The remaining external ids belong to employees who are not affiliates.
-    return submissions.map(
-      (one) => outcomes.get(one) ?? { result: externalIdTakenError('employee_id', rowOf(one)?.employee_id) },
-    );
+    await writeChanged(trx, valid);
+    return changes;
   },
+  answer: ({ isNew, after: { employee_id, affiliate_code, is_approved, created_utc } }) =>
+    json(isNew ? 201 : 200, { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc }),
   onTaken: async (key, { body: { affiliate_code } }) =>
     key === 'affiliate_code' && affiliate_code
       ? invalidField('affiliate_code', 'affiliate_code is already in use')
       : undefined,
 });
 
+const writeChanged = (trx: Trx<Tables>, changes: readonly AffiliateChange[]): Promise<void> =>
+  affiliates.update(
+    trx,
+    changes.filter(({ before, after }) => before && before !== after).map(({ after }) => after),
+  );
+
 const newRow = ({ companyId, body }: Submission<NewAffiliate>, code: string, now: Date) => ({
   company_id: companyId,
+  employee_id: 0,
   role_id: affiliateRoleId,
   first_name: body.first_name,
   last_name: body.last_name,
@@ -101,19 +94,6 @@ const sentFields = ({ affiliate_code, commission_rate, ...rest }: NewAffiliate) 
 const rateText = (rate: number | null | undefined): string | null | undefined =>
   rate?.toFixed(2) ?? (rate as null | undefined);
 
-const answer = (status: number, row: AffiliateRow): Answer =>
-  json(status, {
-    employee_id: row.employee_id,
-    affiliate_code: row.affiliate_code,
-    is_approved: row.is_approved === 1,
-    created_utc: row.created_utc,
-  });
-
-const madeOutcome = (companyId: number, inserted: () => AffiliateRow): Outcome<Answer> => ({
-  result: () => answer(201, inserted()),
-  events: [newEvent(companyId, 'affiliate.created', () => createdPayload(inserted()))],
-});
-
 const createdPayload = (row: AffiliateRow) => ({
   employee_id: row.employee_id,
   first_name: row.first_name,
@@ -130,45 +110,27 @@ const createdPayload = (row: AffiliateRow) => ({
 type AffiliateChanges = BodyOf<typeof contract.updateAffiliate>;
 
 /** Changes the sent fields of affiliates. Employees who are not affiliates are not found. */
-const changeAffiliate = (store: Store): Action<AffiliateChanges, Answer> => ({
-  turns: ({ companyId, recordId, body }) => [
-    recordName('affiliate', companyId, recordId),
-    ...(body.external_id ? [externalName('affiliate', companyId, body.external_id)] : []),
-  ],
-  run: async ({ trx, now }, submissions) => {
-    const rows = await store.affiliates.lockById(
-      trx,
-      submissions.map(({ companyId, recordId }) => ({ company_id: companyId, employee_id: recordId })),
-    );
-    const affiliates = new Map(
-      rows
-        .filter((row) => row.role_id === affiliateRoleId)
-        .map((row) => [recordName('affiliate', row.company_id, row.employee_id), row]),
-    );
-    const changed = submissions.map(({ companyId, recordId, body }) => {
-      const row = affiliates.get(recordName('affiliate', companyId, recordId));
-      if (!row) return notFound('affiliate');
-      const problems = updateProblems(body, { ...row });
+const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
+  locks: ({ recordId }) => ({ affiliateById: recordId }),
+  takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
+  change: async ({ trx, now, locked }, submissions) => {
+    const changes = submissions.map((one): AffiliateChange | Problem => {
+      const before = locked.get(one)?.affiliateById;
+      if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
+      const problems = updateProblems(one.body, { ...before });
       if (problems.length > 0) return invalid(problems);
-      const after = { ...applyFields(row, changedFields(body)), updated_utc: now };
-      return differs(row, after) ? after : row;
+      return { before, after: withChanges(before, changedFields(one.body), now) };
     });
-    await store.affiliates.update(
-      trx,
-      changed.flatMap((row) => (row instanceof Problem || row.updated_utc !== now ? [] : [row])),
-    );
-    return changed.map((row) => ({
-      result:
-        row instanceof Problem
-          ? row
-          : json(200, { success: true, updated_utc: row.updated_utc, employee_id: row.employee_id }),
-    }));
+    await writeChanged(trx, changes.filter(isChange));
+    return changes;
   },
-  onTaken: async (_, { companyId, body }, db) => {
-    const holder = await store.affiliates.holderOf(db, companyId, body.external_id!).catch(() => undefined);
-    return externalIdTakenError('employee_id', holder);
-  },
-});
+  answer: ({ after: { updated_utc, employee_id } }) => json(200, { success: true, updated_utc, employee_id }),
+  onTaken: async (_, { companyId, body }, db) =>
+    externalIdTakenError(
+      'employee_id',
+      await holderOf(db, ['employees', 'employee_id'], companyId, body.external_id!),
+    ),
+};
 
 const changedFields = ({ commission_rate, is_active, is_approved, ...rest }: AffiliateChanges) => ({
   ...rest,

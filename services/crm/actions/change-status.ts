@@ -1,79 +1,74 @@
-import { type BodyOf, contract, notFound, Problem } from '@causeway/proto';
+import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import type { ClientRow, Store } from '../store/store.ts';
-import { type Action, handleAction } from './action.ts';
+import { type ClientRow, notes } from '../store/store.ts';
+import { type Action, type Change, handleAction, isChange } from './action.ts';
 import { defaultVisibility } from './notes.ts';
-import { lockRecords } from './people.ts';
-import { otherKindError, recordName } from './person.ts';
-import { convertedEvent, statusChange } from './statuses.ts';
+import { writeChanges } from './people.ts';
+import { otherKindError, withChanges } from './person.ts';
+import { convertedEvent, type Status } from './statuses.ts';
 
 export const updateLeadStatus = (context: ActionsContext) =>
-  handleAction(context, contract.updateLeadStatus, 'lead', changeStatus(context.store, 'lead'));
+  handleAction(context, contract.updateLeadStatus, 'lead', changeStatus('lead'));
 
 export const updateClientStatus = (context: ActionsContext) =>
-  handleAction(context, contract.updateClientStatus, 'client', changeStatus(context.store, 'client'));
+  handleAction(context, contract.updateClientStatus, 'client', changeStatus('client'));
 
 type Body = BodyOf<(typeof contract)['updateLeadStatus' | 'updateClientStatus']>;
+
+interface StatusChange extends Change {
+  readonly before: ClientRow;
+  readonly after: ClientRow;
+  readonly from: Status;
+  readonly to: Status;
+  readonly reason: Body;
+}
 
 /**
  * Sets another lead status on a lead, or another client status on a client or lead; the latter is an event
  * (contract, "Leads and clients"). Setting the current status changes nothing. A note sent along becomes a note of
  * the record.
  */
-const changeStatus = (store: Store, kind: 'lead' | 'client'): Action<Body, Answer> => ({
-  turns: ({ companyId, recordId }) => [recordName('client', companyId, recordId)],
+const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChange> => ({
+  locks: ({ recordId }) => ({ clientById: recordId }),
   references: ({ new_status, new_status_id, changed_by_employee_id }) => ({
     people: { changed_by_employee_id },
     statuses: { new_status, new_status_id },
     statusKind: kind,
   }),
-  run: async (group, submissions) => {
-    const { trx, known, now } = group;
-    const records = await lockRecords(store, group, submissions);
-    const changes = submissions.map((one) => {
-      const before = records.get(one);
+  change: async (group, submissions) => {
+    const { trx, known, now, locked } = group;
+    const changes = submissions.map((one): StatusChange | Problem => {
+      const { body: reason } = one;
+      const before = locked.get(one)?.clientById;
       const from = before && known.statuses.of(before);
       if (!from) return notFound(kind);
       if (kind === 'lead' && !from.isLead) return otherKindError(kind, before.client_id, '/status');
-      const to = known.statuses.find(one.companyId, (one.body.new_status ?? one.body.new_status_id)!)!;
-      const differs = from.id !== to.id;
-      const after = differs ? { ...before, status_id: to.id, updated_utc: now } : before;
-      return { reason: one.body, after, from, to, differs };
+      const to = known.statuses.find(one.companyId, (reason.new_status ?? reason.new_status_id)!)!;
+      const after = withChanges(before, { status_id: to.id }, now);
+      const events =
+        kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
+      return { before, after, from, to, reason, events };
     });
-    const valid = changes.flatMap((change) => (change instanceof Problem ? [] : [change]));
-    const made = valid.filter((change) => change.differs);
-    await store.clients.update(
-      trx,
-      made.map(({ after }) => after),
-    );
-    await store.clients.insertStatusChanges(
-      trx,
-      made.map(({ after, from, to, reason }) => statusChange(after, from, to, reason, now)),
-    );
+    const valid = changes.filter(isChange);
+    await writeChanges(group, valid);
     // Without a status change there is no history row to carry the note.
-    await store.notes.insert(
+    await notes.insert(
       trx,
-      valid.flatMap(({ differs, reason: { status_note }, after }) =>
-        status_note && !differs ? [statusNote(after, status_note, now)] : [],
+      valid.flatMap(({ before, after, reason: { status_note } }) =>
+        status_note && before === after ? [statusNote(after, status_note, now)] : [],
       ),
     );
-    return changes.map((change) => {
-      if (change instanceof Problem) return { result: change };
-      const { after, from, to, reason, differs } = change;
-      const answer = { previous_status: from.name, new_status: to.name, updated_utc: after.updated_utc };
-      return {
-        result: json(200, answer),
-        events: differs && kind === 'client' ? [convertedEvent(after, from, to, reason, now)] : [],
-      };
-    });
+    return changes;
   },
-  onTaken: async () => undefined,
+  answer: ({ from, to, after: { updated_utc } }) =>
+    json(200, { previous_status: from.name, new_status: to.name, updated_utc }),
 });
 
 const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({
   company_id,
   client_id,
+  client_note_id: 0,
   text,
   note_type: 'status',
   visibility: defaultVisibility,

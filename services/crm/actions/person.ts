@@ -1,5 +1,4 @@
 import { type BodyOf, type contract, invalid, notFound, type Problem } from '@causeway/proto';
-import type { ClientRow } from '../store/store.ts';
 import { optionalClientColumns } from '../tables.ts';
 
 /** The fields of a lead or client that refer to other records. */
@@ -20,11 +19,12 @@ export const applyFields = <Row extends object>(row: Row, sent: object): Row => 
   return after as Row;
 };
 
-/** Whether two versions of a row differ in a field, besides `updated_utc`. */
-export const differs = <Row extends object>(before: Row, after: Row): boolean =>
-  Object.keys(after).some(
-    (field) => field !== 'updated_utc' && after[field as keyof Row] !== before[field as keyof Row],
-  );
+/** The row with the sent fields and a new `updated_utc`; the row itself if none of them differs. */
+export const withChanges = <Row extends object>(row: Row, sent: object, now: Date): Row => {
+  const after = applyFields(row, sent);
+  const differs = Object.keys(after).some((field) => after[field as keyof Row] !== row[field as keyof Row]);
+  return differs ? { ...after, updated_utc: now } : row;
+};
 
 /** @param id the record of the company that has the external id, if it still has it. */
 export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem => {
@@ -41,12 +41,3 @@ export const otherKindError = (kind: 'lead' | 'client', id: number, more = ''): 
         kind,
         `${id} is a lead; use PATCH /integrations/leads/${id}, or convert it with PATCH /integrations/clients/${id}/status`,
       );
-
-/** Names for `Action.turns`. */
-export const externalName = (kind: 'client' | 'affiliate' | 'note', companyId: number, externalId: string) =>
-  `${kind}:${companyId}:external:${externalId}`;
-export const recordName = (kind: 'client' | 'affiliate', companyId: number, id: number): string =>
-  `${kind}:${companyId}:${id}`;
-
-export const clientName = (row: ClientRow): string =>
-  externalName('client', row.company_id, row.external_id ?? '');

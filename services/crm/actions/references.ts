@@ -18,7 +18,7 @@ export interface Referring {
 }
 
 /** The references of a group, looked up. */
-export interface Known {
+export interface KnownReferences {
   readonly statuses: Statuses;
   /** Every error in the references; empty if there is none. */
   problems(referring: Referring): readonly Detail[];
@@ -33,7 +33,7 @@ export const lookUp = async (
   reader: Pick<ReturnType<typeof createStatusReader>, 'read'>,
   group: readonly Referring[],
   ahead?: readonly StatusRow[],
-): Promise<Known> => {
+): Promise<KnownReferences> => {
   const statuses = await reader.read(db, companiesOf(group), ahead);
   const people = await readPeople(db, group);
   return {

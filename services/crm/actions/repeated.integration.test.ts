@@ -13,7 +13,6 @@ import { startProxy, type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpired } from '../cleanup.ts';
 import { createEventLog, type EventLog } from '../events/event-log.ts';
-import { createStore } from '../store/store.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
@@ -377,12 +376,7 @@ test('the answer to a repeated request is given after the end of its transaction
   for (const body of [person, { ...person, city: 'Graz' }]) {
     const identity = identityOf(companyId, { body: Buffer.from(JSON.stringify(body)), idempotencyKey });
     await runner
-      .submit(
-        createPerson(createStore(), 'lead'),
-        { companyId, body, recordId: 0 },
-        performance.now() + 10_000,
-        identity,
-      )
+      .submit(createPerson('lead'), { companyId, body, recordId: 0 }, performance.now() + 10_000, identity)
       .then(
         ({ status }) => order.push(`${status}`),
         ({ code }) => order.push(code),
@@ -408,7 +402,7 @@ test.each([
   const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
   const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0 };
-  const lead = createPerson(createStore(), 'lead');
+  const lead = createPerson('lead');
   const answer = await runner.submit(lead, submission, performance.now() + 10_000, identity);
   expect([answer.status, cuts]).toEqual([201, verdict === 'drop' ? 2 : 1]);
   const [client, ...more] = await clientsOf(companyId);

@@ -9,6 +9,7 @@ import {
   type Database,
   DatabaseUnavailable,
   duplicateKey,
+  type EarlierAnswers,
   type Identity,
   isConnectionLost,
   isDuplicateRow,
@@ -23,9 +24,10 @@ import {
 } from '@causeway/runtime';
 import type { EventLog } from '../events/event-log.ts';
 import { crmMetrics } from '../metrics.ts';
+import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
-import type { Action, Outcome, Submission } from './action.ts';
-import { companiesOf, type Known, lookUp, type Referring } from './references.ts';
+import { type Action, type Change, type Group, isChange, type Submission } from './action.ts';
+import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { createStatusReader } from './statuses.ts';
 
 /** Runs record actions, many calls in one transaction. */
@@ -33,8 +35,8 @@ export interface ActionRunner {
   /**
    * Resolves after the commit.
    * @param deadlineMs `performance.now()` at which the caller gives up: the work is not started after that.
-   * @param identity by it, the call is carried out once, and gets the first answer if it was carried out before. Its
-   * result is an answer.
+   * @param identity makes sure that the call is carried out once: if it was before, it gets the first answer. The
+   * action's result is then an answer.
    * @throws Problem describing what is wrong with the call.
    */
   submit<Body, Result>(
@@ -49,8 +51,8 @@ export interface ActionRunner {
 
 /**
  * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups, and an
- * idle one makes no call wait. On a sharded database the companies of each shard are a group of their own. The calls of a group share their queries, their event numbers and one commit; calls
- * that concern the same record run in consecutive waves.
+ * idle one makes no call wait. The calls of a group share their queries, their event numbers and one commit. On a
+ * sharded database, each shard's companies are a group of their own.
  *
  * A group that fails as a whole is retried call by call, so that no call fails because of another one.
  *
@@ -62,7 +64,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   const ledger = createLedger();
   const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
-  const runGroup = async (group: readonly Waiting[]): Promise<void> => {
+  const runGroup = async (group: readonly WaitingCall[]): Promise<void> => {
     const nowMs = performance.now();
     const live = group.filter((call) => call.deadlineMs > nowMs);
     for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
@@ -78,52 +80,55 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     );
   };
 
-  const attempt = async (group: readonly Waiting[], own: Database<Tables>, tries: number): Promise<void> => {
-    let refused: ReadonlyMap<Waiting, unknown> = new Map();
+  /** Carries out calls in one transaction, and gives each its result after the commit. */
+  const attempt = async (
+    calls: readonly WaitingCall[],
+    own: Database<Tables>,
+    tries: number,
+  ): Promise<void> => {
+    let refused: Results = new Map();
     try {
-      const ahead = await statuses.readAhead(own, companiesOf(group.map(submissionOf)));
-      const { done, stored } = await transaction(own, async (trx) => {
-        const started = now();
-        const done = new Map<Waiting, Outcome<unknown>>();
-        let known: Known | undefined;
-        let accepted: readonly Waiting[] = [];
-        let claimed: readonly Identity[] = [];
-        const answered = await ledger.lookUp(trx, group.flatMap(identityOf), {
-          now: started,
+      const ahead = await statuses.readAhead(own, companiesOf(calls.map(submissionOf)));
+      const done = await transaction(own, async (trx) => {
+        const group = { trx, now: now(), locked: new Map() };
+        const [first = [], ...rest] = stepsOf(calls);
+        // BEGIN, the ledger, the first locks and the lookups are one round trip.
+        const answered = await ledger.lookUp(trx, calls.flatMap(identityOf), {
+          now: group.now,
           all: tries > 1,
         });
-        for (const wave of wavesOf(group, ({ action, submission }) => action.turns(submission)))
-          for (const [action, members] of Map.groupBy(wave, (call) => call.action)) {
-            const locks = 'lock' in action;
-            const run = locks ? await action.lock(trx, members.map(submissionOf)) : action.run;
-            if (!known) {
-              // BEGIN, the first locks and the lookups are one round trip.
-              known = await lookUp(trx, statuses, group.map(referencesOf), ahead);
-              refused = notToCarryOut(group, answered(), known);
-              accepted = group.filter((call) => !refused.has(call));
-              claimed = accepted.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
-              await ledger.claim(trx, claimed, started);
-            } else if (locks) await sendDeferred(trx);
-            const live = members.filter((call) => accepted.includes(call));
-            if (live.length === 0) continue;
-            const outcomes = await run({ trx, known, now: started }, live.map(submissionOf));
-            live.forEach((call, at) => void done.set(call, outcomes[at]!));
-          }
-        const written = await events.write({ trx, now: started }, [...done].map(eventsOf));
-        await ledger.record(trx, await answersOf(trx, done), claimed, started);
-        return { done, stored: written };
+        await lock(group, first);
+        const known = await lookUp(trx, statuses, calls.map(referencesOf), ahead);
+
+        refused = refusals(calls, answered, known);
+        const keys = calls
+          .filter((call) => !refused.has(call))
+          .flatMap(identityOf)
+          .filter(({ fingerprint }) => fingerprint);
+        await ledger.claim(trx, keys, group.now);
+
+        const changes: Changes = new Map();
+        await write({ ...group, known }, first, refused, changes);
+        for (const step of rest) {
+          await lock(group, step);
+          await sendDeferred(trx);
+          await write({ ...group, known }, step, refused, changes);
+        }
+        const stored = await events.write(group, [...changes].map(eventsOf));
+        await ledger.record(trx, await answersOf(trx, changes), keys, group.now);
+        return { changes, stored };
       });
       settle(refused);
-      settle(settled(done, stored()));
+      settle(resultsOf(done.changes, done.stored));
     } catch (error) {
       settle(refused);
-      const rest = group.filter((call) => !refused.has(call));
+      const rest = calls.filter((call) => !refused.has(call));
       if (rest.length > 0) await recover(rest, own, tries, error);
     }
   };
 
   const recover = async (
-    group: readonly Waiting[],
+    group: readonly WaitingCall[],
     own: Database<Tables>,
     tries: number,
     error: unknown,
@@ -140,7 +145,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     } else if (group.length === 1 && only) {
       const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
       const taken =
-        key === undefined || wasCarriedOut ? undefined : await only.action.onTaken(key, only.submission, own);
+        key === undefined || wasCarriedOut
+          ? undefined
+          : await only.action.onTaken?.(key, only.submission, own);
       if (taken) only.reject(taken);
       else if (key !== undefined && tries < maxTries) await attempt(group, own, tries + 1);
       else only.reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
@@ -157,7 +164,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 
   /** After a commit with an unknown outcome, no later error says that nothing was done. */
   const attemptAgain = (
-    group: readonly Waiting[],
+    group: readonly WaitingCall[],
     own: Database<Tables>,
     tries: number,
     cause: CommitOutcomeUnknown,
@@ -172,7 +179,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       tries,
     );
 
-  const batch = createBatch<Waiting>({
+  const batch = createBatch<WaitingCall>({
     name: 'record-actions',
     metrics,
     when: queueMicrotask,
@@ -216,7 +223,7 @@ interface RunnerOptions {
   readonly maxGroupSize?: number | undefined;
 }
 
-interface Waiting {
+interface WaitingCall {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
@@ -227,14 +234,58 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The calls that were carried out before, with their answers, and those with errors in their references. */
-const notToCarryOut = (
-  group: readonly Waiting[],
-  answered: ReadonlyMap<Identity, Answer | Problem>,
-  known: Known,
-): ReadonlyMap<Waiting, unknown> =>
+/** Calls of one action that have no record in common. */
+type Step = readonly WaitingCall[];
+
+type Changes = Map<WaitingCall, Change | Problem>;
+type Results = ReadonlyMap<WaitingCall, unknown>;
+
+/**
+ * Divides calls into steps. Calls that lock or take the same key are in different steps, in order of arrival.
+ */
+const stepsOf = (calls: readonly WaitingCall[]): readonly Step[] => {
+  const lastWave = new Map<string, number>();
+  const waves = Map.groupBy(calls, ({ action, submission }) => {
+    const names = [action.locks(submission), action.takes?.(submission) ?? {}]
+      .flatMap((keys) => Object.entries(keys))
+      .flatMap(([key, value]) => (value ? [`${key}:${submission.companyId}:${value}`] : []));
+    const wave = Math.max(-1, ...names.map((name) => lastWave.get(name) ?? -1)) + 1;
+    for (const name of names) lastWave.set(name, wave);
+    return wave;
+  });
+  return [...waves.values()].flatMap((wave) => [...Map.groupBy(wave, ({ action }) => action).values()]);
+};
+
+/** Locks the records that calls change, with the transaction's next statement. */
+const lock = async (
+  { trx, locked }: { readonly trx: Trx<Tables>; readonly locked: Map<Submission<unknown>, object> },
+  step: Step,
+): Promise<void> => {
+  for (const name of lockNames) {
+    const callers = new Map<string, Submission<unknown>>();
+    const keys = step.flatMap(({ action, submission }): [number, string | number][] => {
+      const value = action.locks(submission)[name];
+      if (!value) return [];
+      callers.set(`${submission.companyId}:${value}`, submission);
+      return [[submission.companyId, value]];
+    });
+    if (keys.length === 0) continue;
+    const { key, lock } = lockable[name];
+    await lock(trx, keys, (rows) => {
+      for (const row of rows) {
+        const submission = callers.get(`${row.company_id}:${row[key]}`)!;
+        locked.set(submission, { ...locked.get(submission), [name]: row });
+      }
+    });
+  }
+};
+
+const lockNames = Object.keys(lockable) as (keyof typeof lockable)[];
+
+/** The answers of the calls that were carried out before, and the problems of those with errors in their references. */
+const refusals = (calls: readonly WaitingCall[], answered: EarlierAnswers, known: KnownReferences): Results =>
   new Map(
-    group.flatMap((call): [Waiting, unknown][] => {
+    calls.flatMap((call): [WaitingCall, unknown][] => {
       const answer = call.identity && answered.get(call.identity);
       if (answer) return [[call, answer]];
       const problems = known.problems(referencesOf(call));
@@ -242,74 +293,62 @@ const notToCarryOut = (
     }),
   );
 
+/** Writes what the accepted calls of a step change. */
+const write = async (group: Group, step: Step, refused: Results, changes: Changes): Promise<void> => {
+  const live = step.filter((call) => !refused.has(call));
+  const [first] = live;
+  if (!first) return;
+  const made = await first.action.change(group, live.map(submissionOf));
+  live.forEach((call, at) => void changes.set(call, made[at]!));
+};
+
+/** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
+const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly CarriedOut[]> => {
+  const remembered = [...changes].flatMap(([{ action, identity }, change]) =>
+    identity && isChange(change) ? [{ action, identity, change }] : [],
+  );
+  const isFlushed = [...changes.values()].some((change) => isChange(change) && change.events?.length);
+  if (!isFlushed && remembered.some(({ change }) => change.isNew)) await sendDeferred(trx);
+  return remembered.map(({ action, identity, change }) => ({
+    identity,
+    answer: action.answer(change, []) as Answer,
+  }));
+};
+
+/** @param stored the events of each change */
+const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]): Results =>
+  new Map(
+    [...changes].map(([call, change], at) => [
+      call,
+      change instanceof Problem ? change : call.action.answer(change, stored[at] ?? []),
+    ]),
+  );
+
 /**
  * Gives calls their results. Call it after the transaction: until it ends, it holds the rows of their
  * `Idempotency-Key`s, and the client's next request with the same key would be refused.
  */
-const settle = (results: Iterable<readonly [Waiting, unknown]>): void => {
+const settle = (results: Results): void => {
   for (const [call, result] of results) {
     if (result instanceof Problem) call.reject(result);
     else call.resolve(result);
   }
 };
 
-const identityOf = ({ identity }: Waiting): readonly Identity[] => (identity ? [identity] : []);
+const identityOf = ({ identity }: WaitingCall): readonly Identity[] => (identity ? [identity] : []);
 
-/** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
-const answersOf = async (
-  trx: Trx<Tables>,
-  done: ReadonlyMap<Waiting, Outcome<unknown>>,
-): Promise<readonly CarriedOut[]> => {
-  const outcomes = [...done].filter(([{ identity }, { result }]) => identity && !(result instanceof Problem));
-  const needsIds = outcomes.some(([, { result }]) => typeof result === 'function');
-  if (needsIds && ![...done.values()].some(({ events }) => events?.length)) await sendDeferred(trx);
-  return outcomes.map(([{ identity }, { result }]) => ({
-    identity: identity!,
-    answer: (typeof result === 'function' ? result([]) : result) as Answer,
-  }));
-};
+const submissionOf = ({ submission }: WaitingCall) => submission;
 
-const submissionOf = ({ submission }: Waiting) => submission;
-
-const referencesOf = ({ action, submission: { companyId, body } }: Waiting) => ({
+const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({
   companyId,
   references: action.references?.(body as object) ?? {},
 });
 
-const eventsOf = ([{ span }, { events = [] }]: readonly [Waiting, Outcome<unknown>]) =>
-  span ? events.map((event) => ({ ...event, span })) : events;
-
-/** Gives each call its result; `stored` holds the written events of each. */
-const settled = (
-  done: ReadonlyMap<Waiting, Outcome<unknown>>,
-  stored: readonly (readonly StoredEvent[])[],
-): readonly (readonly [Waiting, unknown])[] =>
-  [...done].map(([call, { result }], at) => [
-    call,
-    typeof result === 'function' ? result(stored[at] ?? []) : result,
-  ]);
+const eventsOf = ([{ span }, change]: readonly [WaitingCall, Change | Problem]) => {
+  const { events = [] } = change instanceof Problem ? {} : change;
+  return span ? events.map((event) => ({ ...event, span })) : events;
+};
 
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
   error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
-
-/**
- * Divides calls into waves. Calls of one wave share no name; calls that share a name are in different waves, in order
- * of arrival.
- */
-const wavesOf = <Call>(
-  calls: readonly Call[],
-  namesOf: (call: Call) => readonly string[],
-): readonly (readonly Call[])[] => {
-  const waves: Call[][] = [];
-  const lastWave = new Map<string, number>();
-  for (const call of calls) {
-    const names = namesOf(call);
-    const at = Math.max(-1, ...names.map((name) => lastWave.get(name) ?? -1)) + 1;
-    for (const name of names) lastWave.set(name, at);
-    const wave = waves[at];
-    if (wave) wave.push(call);
-    else waves[at] = [call];
-  }
-  return waves;
-};

@@ -2,7 +2,6 @@ import { noMetrics } from '@causeway/runtime';
 import { testShards } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { createEventLog } from '../events/event-log.ts';
-import { createStore } from '../store/store.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { createPerson } from './people.ts';
@@ -20,7 +19,7 @@ test('calls of companies in two shards that arrive together are a group in each,
     metrics: noMetrics,
   });
   const companies = Array.from({ length: 24 }, (_, at) => 101 + at);
-  const lead = createPerson(createStore(), 'lead');
+  const lead = createPerson('lead');
   const body = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
   const submit = (companyId: number) =>
     runner.submit(lead, { companyId, body, recordId: 0 } as never, performance.now() + 20_000);

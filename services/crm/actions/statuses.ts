@@ -157,7 +157,7 @@ const lettersOf = (name: string): string => fold(name).replace(/[^\p{L}\p{N}]/gu
 const fold = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /** Who changed the status and why, if the caller says so. */
-interface Reason {
+export interface StatusReason {
   readonly changed_by_employee_id?: number | null | undefined;
   readonly status_note?: string | null | undefined;
 }
@@ -167,7 +167,7 @@ export const statusChange = (
   { company_id, client_id }: ClientRow,
   from: Status,
   to: Status,
-  { changed_by_employee_id = null, status_note = null }: Reason,
+  { changed_by_employee_id = null, status_note = null }: StatusReason,
   now: Date,
 ) => ({
   company_id,
@@ -184,7 +184,7 @@ export const convertedEvent = (
   { company_id, client_id }: ClientRow,
   from: Status,
   to: Status,
-  { changed_by_employee_id = null, status_note = null }: Reason,
+  { changed_by_employee_id = null, status_note = null }: StatusReason,
   now: Date,
 ) =>
   newEvent(company_id, 'client.status_changed', {

@@ -26,12 +26,12 @@ export interface EventLog {
   /**
    * Writes the events of a transaction and publishes them after its commit. Call it last: the companies' other events
    * wait from here to the commit.
-   * @returns what the commit has stored, in the shape of the argument: call it after the commit.
+   * @returns the events in the shape of the argument; their ids are there after the commit.
    */
   write(
     transaction: { readonly trx: Trx<Tables>; readonly now: Date },
     events: readonly (readonly NewEvent[])[],
-  ): Promise<() => readonly (readonly StoredEvent[])[]>;
+  ): Promise<readonly (readonly StoredEvent[])[]>;
 }
 
 /**
@@ -70,7 +70,11 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         )
         .compile(),
   );
-  const insertEvents = insertRows('events', ['company_id', 'sequence', 'created_utc', 'type', 'payload']);
+  const insertEvents = insertRows(
+    'events',
+    ['company_id', 'sequence', 'created_utc', 'type', 'payload'],
+    'event_id',
+  );
   const insertOutbox = perCount<OutboxRow>(
     (rows) =>
       rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc, row.leased_until]),
@@ -107,7 +111,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   return {
     write: async ({ trx, now }, events) => {
       const all = events.flat();
-      if (all.length === 0) return () => events.map(() => []);
+      if (all.length === 0) return events.map(() => []);
       const counts = new Map<number, number>();
       for (const { companyId } of all) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
       // Locked in the same order by every transaction, to avoid deadlocks.
@@ -119,39 +123,38 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
       const next = new Map(
         last.map((row) => [row.company_id, row.last_sequence - counts.get(row.company_id)! + 1]),
       );
-      const rows = all.map(({ companyId, type, payload }, at) => {
+      const versions = new Map(last.map((row) => [row.company_id, row.subscriptions_version]));
+      const rows = all.map(({ companyId, type, payload }): CommittedEvent & { readonly sequence: number } => {
         const sequence = next.get(companyId)!;
         next.set(companyId, sequence + 1);
-        return { company_id: companyId, sequence, created_utc: now, type, payload: payload(), at };
+        return {
+          company_id: companyId,
+          sequence,
+          created_utc: now,
+          event_id: 0,
+          type,
+          payload: payload(),
+          subscriptionsVersion: versions.get(companyId)!,
+        };
       });
       // These travel with COMMIT, so that the counters are locked for two round trips only.
-      const versions = new Map(last.map((row) => [row.company_id, row.subscriptions_version]));
-      const idAt = await insertEvents(trx, rows);
+      await insertEvents(trx, rows);
       const leased_until = new Date(now.getTime() + outboxLeaseMs);
       await insertOutbox.later(
         trx,
-        rows.map((row) => ({ ...row, leased_until })),
+        rows.map((row, at) => ({ ...row, at, leased_until })),
       );
-      const keyed = rows.flatMap(({ company_id, created_utc, at }) => {
+      const keyed = rows.flatMap(({ company_id, created_utc }, at) => {
         const { dedupeKey } = all[at]!;
         return dedupeKey === undefined ? [] : [{ company_id, dedupe_key: dedupeKey, created_utc, at }];
       });
       if (keyed.length > 0) await insertDedupeKeys.later(trx, keyed);
-      const readStored = (): readonly CommittedEvent[] =>
-        rows.map(({ at, ...row }) => ({
-          ...row,
-          event_id: idAt(at),
-          subscriptionsVersion: versions.get(row.company_id)!,
-        }));
-      trx.onCommit(() => publish(readStored(), all));
-      return () => {
-        const stored = readStored();
-        let from = 0;
-        return events.map(({ length }) => {
-          from += length;
-          return stored.slice(from - length, from);
-        });
-      };
+      trx.onCommit(() => publish(rows, all));
+      let from = 0;
+      return events.map(({ length }) => {
+        from += length;
+        return rows.slice(from - length, from);
+      });
     },
   };
 };

@@ -23,9 +23,8 @@ import {
   tracedAnswer,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import type { Action, Submission } from '../actions/action.ts';
+import type { Action, Change, Submission } from '../actions/action.ts';
 import type { ActionRunner } from '../actions/runner.ts';
-import { lockRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Ingest {
@@ -96,47 +95,33 @@ export interface IngestOptions {
   readonly tracer?: Tracer | undefined;
 }
 
+interface AddedEvent extends Change {
+  /** The event that the window has for the key. */
+  readonly earlierId?: number;
+}
+
 /** Adds events. A `dedupeKey` adds at most one event in its window; the unique key settles races. */
-const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer> => {
-  const lockKeys = lockRows(
-    'event_dedupe_keys',
-    ['company_id', 'dedupe_key', 'event_id', 'created_utc'],
-    ['company_id', 'dedupe_key'],
-  );
-  return {
-    turns: ({ companyId, body: { dedupeKey } }) => (!dedupeKey ? [] : [nameOf(companyId, dedupeKey)]),
-    run: async ({ trx }, submissions) => {
-      const keys = submissions.flatMap(({ companyId, body: { dedupeKey } }) =>
-        !dedupeKey ? [] : [{ company_id: companyId, dedupe_key: dedupeKey }],
-      );
-      const rows = await lockKeys(trx, keys);
-      const oldest = now().getTime() - dedupeWindowMs;
-      const [expired, live] = [
-        rows.filter((row) => row.created_utc.getTime() < oldest),
-        rows.filter((row) => row.created_utc.getTime() >= oldest),
-      ];
-      for (const { company_id, dedupe_key } of expired)
+const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent> => ({
+  locks: ({ body }) => ({ eventByDedupeKey: body.dedupeKey }),
+  change: async ({ trx, locked }, submissions) => {
+    const oldest = now().getTime() - dedupeWindowMs;
+    const changes: AddedEvent[] = [];
+    for (const one of submissions) {
+      const row = locked.get(one)?.eventByDedupeKey;
+      if (row && row.created_utc.getTime() >= oldest) changes.push({ earlierId: row.event_id });
+      else changes.push({ events: [newEventOf(one)] });
+      if (row && row.created_utc.getTime() < oldest)
         await trx
           .deleteFrom('event_dedupe_keys')
-          .where('company_id', '=', company_id)
-          .where('dedupe_key', '=', dedupe_key)
+          .where('company_id', '=', row.company_id)
+          .where('dedupe_key', '=', row.dedupe_key)
           .execute();
-      const first = new Map(live.map((row) => [nameOf(row.company_id, row.dedupe_key), row.event_id]));
-      return submissions.map((one) => {
-        const id = first.get(nameOf(one.companyId, one.body.dedupeKey));
-        if (id !== undefined) return { result: { id, duplicate: true } };
-        return {
-          result: ([event]) => ({ id: event!.event_id, duplicate: false }),
-          events: [newEventOf(one)],
-        };
-      });
-    },
-    onTaken: async () => undefined,
-  };
-};
-
-const nameOf = (companyId: number, key: string | null | undefined): string =>
-  `dedupe:${companyId}:${key ?? ''}`;
+    }
+    return changes;
+  },
+  answer: ({ earlierId }, [event]) =>
+    earlierId === undefined ? { id: event!.event_id, duplicate: false } : { id: earlierId, duplicate: true },
+});
 
 const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
   companyId,

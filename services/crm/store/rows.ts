@@ -11,11 +11,15 @@ type NewRow<T extends Table, C extends Column<T>> = Pick<
 >;
 
 /**
- * Inserts rows in one statement; each row has exactly `columns`. It is sent with the transaction's next statement.
- * @returns the id of the row at a place, once it has been sent. The ids of one statement are consecutive because InnoDB
- * knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
+ * Inserts rows in one statement; each row has exactly `columns`. It is sent with the transaction's next statement, and
+ * then each row has its id in `id`. The ids of one statement are consecutive because InnoDB knows their number
+ * beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
-export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: readonly C[]) => {
+export const insertRows = <T extends Table, C extends Column<T>, Id extends Column<T> = never>(
+  table: T,
+  columns: readonly C[],
+  id?: Id,
+) => {
   const run = perCount<Loose>(
     (rows) => rows.flatMap((row) => columns.map((column) => row[column])),
     (db, rows) =>
@@ -24,16 +28,11 @@ export const insertRows = <T extends Table, C extends Column<T>>(table: T, colum
         .values(rows.map((row) => only(row, columns)) as never)
         .compile(),
   );
-  return async (trx: Kysely<Tables>, rows: readonly NewRow<T, C>[]): Promise<(at: number) => number> => {
-    let firstId: number | undefined;
+  return async (trx: Kysely<Tables>, rows: readonly (NewRow<T, C> & Record<Id, number>)[]): Promise<void> => {
     if (rows.length > 0)
-      await run.later(trx, rows as readonly Loose[], ({ insertId }) => {
-        firstId = Number(insertId ?? 0);
+      await run.later(trx, rows, ({ insertId }) => {
+        if (id) for (const [at, row] of rows.entries()) Object.assign(row, { [id]: Number(insertId) + at });
       });
-    return (at) => {
-      if (firstId === undefined) throw new Error(`rows of ${table} are not inserted yet`);
-      return firstId + at;
-    };
   };
 };
 
@@ -41,8 +40,8 @@ export const insertRows = <T extends Table, C extends Column<T>>(table: T, colum
 export const insertedId = (at: number) => sql<number>`LAST_INSERT_ID() + ${at}`;
 
 /**
- * Reads the rows with these keys and locks them until the end of the transaction. `later` does so with the
- * transaction's next statement, and returns a function that returns the rows once it has run.
+ * Reads the rows with these values of a unique key and locks them until the end of the transaction. It is sent with the
+ * transaction's next statement, and `onRows` gets the rows then.
  */
 export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
@@ -50,8 +49,8 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
   key: readonly ['company_id', K],
 ) => {
   type Row = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
-  const run = perCount<Loose, Row>(
-    (keys) => keys.flatMap((one) => key.map((column) => one[column])),
+  const run = perCount<readonly [number, string | number], Row>(
+    (keys) => keys.flat(),
     (db, keys) =>
       (db as unknown as Kysely<Record<string, Loose>>)
         .selectFrom(table as never)
@@ -60,27 +59,17 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
           eb(
             refTuple(key[0] as never, key[1] as never),
             'in',
-            keys.map((one) => tuple(one[key[0]], one[key[1]])) as never,
+            keys.map(([companyId, value]) => tuple(companyId, value)) as never,
           ),
         )
         .forUpdate()
         .compile(),
   );
-  type Keys = readonly { readonly [Name in 'company_id' | K]: number | string }[];
-  return Object.assign(
-    async (db: Kysely<Tables>, keys: Keys): Promise<readonly Row[]> =>
-      keys.length === 0 ? [] : (await run(db, keys as readonly Loose[])).rows,
-    {
-      later: async (trx: Kysely<Tables>, keys: Keys): Promise<() => readonly Row[]> => {
-        let found: readonly Row[] = [];
-        if (keys.length > 0)
-          await run.later(trx, keys as readonly Loose[], ({ rows }) => {
-            found = rows;
-          });
-        return () => found;
-      },
-    },
-  );
+  return (
+    trx: Kysely<Tables>,
+    keys: readonly (readonly [companyId: number, value: string | number])[],
+    onRows: (rows: readonly Row[]) => void,
+  ): Promise<void> => run.later(trx, keys, ({ rows }) => onRows(rows));
 };
 
 /**

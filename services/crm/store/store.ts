@@ -2,14 +2,10 @@ import type { Kysely, Selectable } from 'kysely';
 import { optionalClientColumns, perCount, type Tables } from '../tables.ts';
 import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
 
+// All statements of the record actions.
+
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
-export const clientFields = [
-  'status_id',
-  'first_name',
-  'last_name',
-  'email',
-  ...optionalClientColumns,
-] as const;
+const clientFields = ['status_id', 'first_name', 'last_name', 'email', ...optionalClientColumns] as const;
 const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;
 const affiliateFields = [
   'first_name',
@@ -32,99 +28,135 @@ const affiliateColumns = [
   'updated_utc',
 ] as const;
 const noteFields = ['text', 'note_type', 'visibility'] as const;
-const noteColumns = ['company_id', 'client_note_id', 'client_id', ...noteFields, 'created_utc'] as const;
-
-/** All statements of the record actions. Use one store per database handle. */
-export const createStore = () => ({
-  clients: {
-    insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc']),
-    lockById: lockRows('clients', clientColumns, ['company_id', 'client_id']),
-    lockByExternalId: lockRows('clients', clientColumns, ['company_id', 'external_id']),
-    /** The client that has an external id, without a lock. */
-    holderOf: async (db: Kysely<Tables>, companyId: number, externalId: string) => {
-      const holders = db.selectFrom('clients').select('client_id').where('company_id', '=', companyId);
-      const row = await holders.where('external_id', '=', externalId).executeTakeFirst();
-      return row?.client_id;
-    },
-    update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
-    /** Like `markForSearch`, for the clients that the latest `insert` creates. */
-    markNewForSearch: markNewForSearch(),
-    /** Like `markForSearch`, for many clients at once. */
-    markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
-    insertStatusChanges: insertRows('client_status_history', [
-      'company_id',
-      'client_id',
-      'from_status_id',
-      'to_status_id',
-      'changed_by_employee_id',
-      'status_note',
-      'changed_utc',
-    ]),
-  },
-  affiliates: {
-    insert: insertRows('employees', [
-      'company_id',
-      'role_id',
-      ...affiliateFields,
-      'created_utc',
-      'updated_utc',
-    ]),
-    lockById: lockRows('employees', affiliateColumns, ['company_id', 'employee_id']),
-    lockByExternalId: lockRows('employees', affiliateColumns, ['company_id', 'external_id']),
-    /** The affiliate or other employee that has an external id, without a lock. */
-    holderOf: async (db: Kysely<Tables>, companyId: number, externalId: string) => {
-      const holders = db.selectFrom('employees').select('employee_id').where('company_id', '=', companyId);
-      const row = await holders.where('external_id', '=', externalId).executeTakeFirst();
-      return row?.employee_id;
-    },
-    update: updateRows(
-      'employees',
-      ['role_id', ...affiliateFields, 'updated_utc'],
-      ['company_id', 'employee_id'],
-    ),
-  },
-  notes: {
-    insert: insertRows('client_notes', [
-      'company_id',
-      'client_id',
-      ...noteFields,
-      'external_id',
-      'created_utc',
-      'updated_utc',
-    ]),
-    lockByExternalId: lockRows(
-      'client_notes',
-      [...noteColumns, 'external_id'],
-      ['company_id', 'external_id'],
-    ),
-    update: updateRows(
-      'client_notes',
-      ['client_id', ...noteFields, 'created_utc', 'updated_utc'],
-      ['company_id', 'client_note_id'],
-    ),
-  },
-});
-
-const markNewForSearch = () => {
-  const run = perCount<{ readonly company_id: number; readonly at: number }>(
-    (rows) => rows.flatMap((row) => [row.company_id, row.at]),
-    (db, rows) =>
-      db
-        .insertInto('client_search_pending')
-        .values(rows.map(({ company_id, at }) => ({ company_id, client_id: insertedId(at) })))
-        .compile(),
-  );
-  return async (trx: Kysely<Tables>, clients: readonly { readonly company_id: number }[]): Promise<void> => {
-    if (clients.length > 0)
-      await run.later(
-        trx,
-        clients.map(({ company_id }, at) => ({ company_id, at })),
-      );
-  };
-};
-
-export type Store = ReturnType<typeof createStore>;
+const noteColumns = [
+  'company_id',
+  'client_note_id',
+  'client_id',
+  ...noteFields,
+  'created_utc',
+  'external_id',
+] as const;
 
 export type ClientRow = Pick<Selectable<Tables['clients']>, (typeof clientColumns)[number]>;
-export type NoteRow = Pick<Selectable<Tables['client_notes']>, (typeof noteColumns)[number] | 'external_id'>;
+export type NoteRow = Pick<Selectable<Tables['client_notes']>, (typeof noteColumns)[number]>;
 export type AffiliateRow = Pick<Selectable<Tables['employees']>, (typeof affiliateColumns)[number]>;
+type DedupeRow = Selectable<Tables['event_dedupe_keys']>;
+
+/** The records that an action can lock, each by a unique key: the company and another column. */
+export interface LockableRows {
+  clientById: ClientRow;
+  clientByExternalId: ClientRow;
+  affiliateById: AffiliateRow;
+  affiliateByExternalId: AffiliateRow;
+  noteByExternalId: NoteRow;
+  eventByDedupeKey: DedupeRow;
+}
+
+const lockBy = <T extends Parameters<typeof lockRows>[0], C extends keyof Tables[T] & string>(
+  table: T,
+  columns: readonly C[],
+  key: keyof Tables[T] & C,
+) => ({ key, lock: lockRows(table, columns, ['company_id', key]) });
+
+type LockableRow = { readonly company_id: number } & Readonly<Record<string, unknown>>;
+
+export const lockable: Readonly<
+  Record<
+    keyof LockableRows,
+    {
+      readonly key: string;
+      readonly lock: (
+        trx: Kysely<Tables>,
+        keys: readonly (readonly [companyId: number, value: string | number])[],
+        onRows: (rows: readonly LockableRow[]) => void,
+      ) => Promise<void>;
+    }
+  >
+> = {
+  clientById: lockBy('clients', clientColumns, 'client_id'),
+  clientByExternalId: lockBy('clients', clientColumns, 'external_id'),
+  affiliateById: lockBy('employees', affiliateColumns, 'employee_id'),
+  affiliateByExternalId: lockBy('employees', affiliateColumns, 'external_id'),
+  noteByExternalId: lockBy('client_notes', noteColumns, 'external_id'),
+  eventByDedupeKey: lockBy(
+    'event_dedupe_keys',
+    ['company_id', 'dedupe_key', 'event_id', 'created_utc'],
+    'dedupe_key',
+  ),
+};
+
+const markNew = perCount<{ readonly company_id: number; readonly at: number }>(
+  (rows) => rows.flatMap((row) => [row.company_id, row.at]),
+  (db, rows) =>
+    db
+      .insertInto('client_search_pending')
+      .values(rows.map(({ company_id, at }) => ({ company_id, client_id: insertedId(at) })))
+      .compile(),
+);
+
+export const clients = {
+  insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc'], 'client_id'),
+  update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
+  /** Like `markForSearch`, for the clients that the latest `insert` creates. */
+  markNewForSearch: async (
+    trx: Kysely<Tables>,
+    made: readonly { readonly company_id: number }[],
+  ): Promise<void> => {
+    const rows = made.map(({ company_id }, at) => ({ company_id, at }));
+    if (rows.length > 0) await markNew.later(trx, rows);
+  },
+  /** After the commit, every replica's search finds the clients. */
+  markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
+  insertStatusChanges: insertRows('client_status_history', [
+    'company_id',
+    'client_id',
+    'from_status_id',
+    'to_status_id',
+    'changed_by_employee_id',
+    'status_note',
+    'changed_utc',
+  ]),
+};
+
+export const affiliates = {
+  insert: insertRows(
+    'employees',
+    ['company_id', 'role_id', ...affiliateFields, 'created_utc', 'updated_utc'],
+    'employee_id',
+  ),
+  update: updateRows(
+    'employees',
+    ['role_id', ...affiliateFields, 'updated_utc'],
+    ['company_id', 'employee_id'],
+  ),
+};
+
+export const notes = {
+  insert: insertRows(
+    'client_notes',
+    ['company_id', 'client_id', ...noteFields, 'external_id', 'created_utc', 'updated_utc'],
+    'client_note_id',
+  ),
+  update: updateRows(
+    'client_notes',
+    ['client_id', ...noteFields, 'created_utc', 'updated_utc'],
+    ['company_id', 'client_note_id'],
+  ),
+};
+
+/** The id of the record that has an external id, without a lock; undefined if it cannot be read. */
+export const holderOf = async (
+  db: Kysely<Tables>,
+  [table, id]: readonly ['clients', 'client_id'] | readonly ['employees', 'employee_id'],
+  companyId: number,
+  externalId: string,
+): Promise<number | undefined> => {
+  const holder = await (db as unknown as Kysely<Record<string, Record<string, number | string>>>)
+    .selectFrom(table)
+    .select(id)
+    .where('company_id', '=', companyId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+    .catch(() => undefined);
+  return holder?.[id] as number | undefined;
+};

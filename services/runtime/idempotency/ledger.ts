@@ -27,18 +27,23 @@ export interface CarriedOut {
   readonly answer: Answer;
 }
 
+export interface EarlierAnswers {
+  get(identity: Identity): Answer | Problem | undefined;
+}
+
+/** The rows of `idempotency_keys`, read and written in the transaction of the action. */
 export interface Ledger {
   /**
-   * Looks for the answers of earlier calls, with the transaction's next statement. A call on its first
-   * sending costs nothing here: its row conflicts if it has been carried out nevertheless.
-   * @param all looks for every call, because such a conflict has happened.
-   * @returns a function that returns, once the statement has run, the answers found and the refusals.
+   * Looks for the answers of earlier calls, with the transaction's next statement. A call on its first sending has
+   * none and costs nothing here: its row conflicts if it has been carried out nevertheless.
+   * @param all whether to look for every call, because such a conflict has happened.
+   * @returns the answers and refusals of these calls, which are there once the statement has run.
    */
   lookUp<DB>(
     trx: Kysely<DB>,
     identities: readonly Identity[],
     options: { readonly now: Date; readonly all: boolean },
-  ): Promise<() => ReadonlyMap<Identity, Answer | Problem>>;
+  ): Promise<EarlierAnswers>;
   /** Claims the clients' keys with the next statement: another request with such a key is refused. */
   claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
   /**
@@ -123,13 +128,12 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
       ];
       if (first.length > 0) await lookAtFirst.later(db, first, take);
       if (later.length > 0) await lookAgain.later(db, later, take);
-      return () =>
-        new Map(
-          [...first, ...later].flatMap((identity) => {
-            const row = found.get(nameOf(rowKey(identity)));
-            return row ? [[identity, answerIn(row, identity)] as const] : [];
-          }),
-        );
+      return {
+        get: (identity) => {
+          const row = found.get(nameOf(rowKey(identity)));
+          return row && answerIn(row, identity);
+        },
+      };
     },
     claim: async (trx, identities, now) => {
       if (identities.length === 0) return;

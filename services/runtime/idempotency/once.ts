@@ -72,7 +72,7 @@ const lookUp = async <DB>(
 ): Promise<Answer | undefined> => {
   const found = await ledger.lookUp(trx, [identity], options);
   await sendDeferred(trx);
-  const earlier = found().get(identity);
+  const earlier = found.get(identity);
   if (earlier instanceof Problem) throw earlier;
   return earlier;
 };

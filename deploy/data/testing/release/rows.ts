@@ -14,12 +14,10 @@ const release = (file === undefined ? 'knows zip' : readFileSync(file, 'utf8')) 
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
-type Make<Run> = (table: string, columns: readonly string[], key?: readonly string[]) => Run;
-type Lock = ((db: unknown, keys: Rows) => Promise<Rows>) & {
-  readonly later: (db: unknown, keys: Rows) => Promise<() => Rows>;
-};
+type Make<Run> = (table: string, columns: readonly string[], key?: unknown) => Run;
+type Lock = (db: unknown, keys: unknown, onRows: (rows: Rows) => void) => Promise<void>;
 const make = real as unknown as {
-  readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<unknown>>;
+  readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
   readonly updateRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
   readonly lockRows: Make<Lock>;
 };
@@ -33,10 +31,11 @@ const written = (table: string, columns: readonly string[]): readonly string[] =
   if (!isRenamed(table, columns) || release === 'knows zip') return columns;
   return release === 'knows postal_code' ? renamed(columns) : [...columns, 'postal_code'];
 };
-const withBoth = (rows: Rows): Rows => rows.map((row) => ({ ...row, postal_code: row.zip }));
+/** The rows themselves, because an insert gives them their ids. */
+const withBoth = (rows: Rows): Rows => rows.map((row) => Object.assign(row, { postal_code: row.zip }));
 
-export const insertRows: typeof make.insertRows = (table, columns) => {
-  const run = make.insertRows(table, written(table, columns));
+export const insertRows: typeof make.insertRows = (table, columns, id) => {
+  const run = make.insertRows(table, written(table, columns), id);
   return (db, rows) => run(db, withBoth(rows));
 };
 
@@ -50,10 +49,5 @@ export const lockRows: typeof make.lockRows = (table, columns, key) => {
   if (old) return make.lockRows(table, columns, key);
   const run = make.lockRows(table, renamed(columns), key);
   const named = (rows: Rows): Rows => rows.map(({ postal_code, ...row }) => ({ ...row, zip: postal_code }));
-  return Object.assign(async (db: unknown, keys: Rows) => named(await run(db, keys)), {
-    later: async (db: unknown, keys: Rows) => {
-      const read = await run.later(db, keys);
-      return () => named(read());
-    },
-  });
+  return (db, keys, onRows) => run(db, keys, (rows) => onRows(named(rows)));
 };
