@@ -153,25 +153,3 @@ export const countHeld = defineOperation({
   role: 'viewer',
   answers: { 200: { schema: z.object({ held: number, replay: replay.nullable() }) } },
 });
-
-/** At a pace that does not delay live traffic. */
-export const releaseHeld = defineOperation({
-  ...replays,
-  id: 'releaseHeld',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions/{id}/held/release',
-  answers: { 201: answer },
-  errors: [409],
-});
-
-/** They can still be replayed. */
-export const discardHeld = defineOperation({
-  ...replays,
-  id: 'discardHeld',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions/{id}/held/drop',
-  answers: { 201: answer },
-  errors: [409],
-});

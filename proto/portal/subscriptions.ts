@@ -1,19 +1,13 @@
 import { z } from 'zod';
 import { enablingDeadlineMs, errorClasses } from '../delivery-states.ts';
-import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
-import {
-  rotateSubscriptionSecret,
-  testSubscription,
-  updateSubscription,
-} from '../operations/subscriptions.ts';
-import { setsSomething } from '../schemas/records.ts';
+import { defineOperation, memberDefaults } from '../operation.ts';
 import { count, instant } from '../schemas/values.ts';
-import * as w from '../schemas/webhooks.ts';
+import { subscription } from '../schemas/webhooks.ts';
 
 const subscriptions = { ...memberDefaults, service: 'webhooks', role: 'developer' } as const;
 
 /** The subscription as the interface shows it, and its health. */
-export const portalSubscription = w.subscription.extend({
+export const portalSubscription = subscription.extend({
   /** When it was disabled; null while it is enabled. */
   disabledUtc: instant.nullable(),
   /** Whether the service disabled it automatically after failures. */
@@ -49,26 +43,6 @@ export const portalSubscription = w.subscription.extend({
 const record = {
   200: { schema: portalSubscription },
 };
-const withSecret = { schema: portalSubscription.extend({ signingSecret: z.string() }) };
-
-export const listPortalSubscriptions = defineOperation({
-  ...subscriptions,
-  id: 'listPortalSubscriptions',
-  method: 'GET',
-  path: '/subscriptions',
-  role: 'viewer',
-  answers: { 200: { schema: z.object({ subscriptions: z.array(portalSubscription), count }) } },
-});
-
-export const getPortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'getPortalSubscription',
-  method: 'GET',
-  path: '/subscriptions/{id}',
-  role: 'viewer',
-  answers: record,
-});
-
 /** Checks a URL against the rules of this installation, without connecting to it. */
 export const checkSubscriptionUrl = defineOperation({
   ...subscriptions,
@@ -84,51 +58,6 @@ export const checkSubscriptionUrl = defineOperation({
       }),
     },
   },
-});
-
-export const createPortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'createPortalSubscription',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions',
-  body: z.strictObject({
-    url: w.targetUrl,
-    eventTypes: w.subscribedTypes,
-    enabled: z.boolean().default(true),
-    name: w.subscriptionName,
-    description: w.subscriptionDescription,
-  }),
-  answers: { 201: withSecret },
-});
-
-/** The value that a form showed for each field that it changes. */
-const basedOn = z
-  .strictObject({
-    url: z.string(),
-    eventTypes: z.array(z.string()).max(100),
-    name: z.string().nullable(),
-    description: z.string().nullable(),
-  })
-  .partial();
-
-/**
- * Changes a subscription; only the sent fields change. With `basedOn`, a field that was changed meanwhile is refused,
- * with its stored value in `changed`.
- */
-export const updatePortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'updatePortalSubscription',
-  method: 'PATCH',
-  repeat: 'once',
-  path: '/subscriptions/{id}',
-  deadlineMs: enablingDeadlineMs,
-  body: z
-    .strictObject({ ...updateSubscription.body.shape, basedOn: basedOn.optional() })
-    .check(setsSomething),
-  answers: record,
-  // The receiver did not echo the challenge, or a field was changed meanwhile.
-  errors: [409],
 });
 
 /**
@@ -167,31 +96,6 @@ export const disablePortalSubscription = defineOperation({
   answers: record,
 });
 
-/**
- * Replaces the signing secret; with `overlapHours` (1–72) both sign for that long, with 0 every earlier secret ends.
- */
-export const rotatePortalSubscriptionSecret = defineOperation({
-  ...subscriptions,
-  id: 'rotatePortalSubscriptionSecret',
-  method: 'POST',
-  repeat: 'once',
-  path: '/subscriptions/{id}/rotate-secret',
-  body: rotateSubscriptionSecret.body,
-  answers: { 200: withSecret },
-  // The overlap of an earlier rotation lasts.
-  errors: [409],
-});
-
-/** Deletes a subscription, including one managed by a tool; its waiting and held deliveries are dropped. */
-export const deletePortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'deletePortalSubscription',
-  method: 'DELETE',
-  repeat: 'once',
-  path: '/subscriptions/{id}',
-  answers: { 204: { schema: null } },
-});
-
 const headerPairs = z.array(z.tuple([z.string(), z.string()]));
 const elapsed = z.int().min(0).nullable();
 
@@ -220,17 +124,6 @@ export const testAttempt = z.object({
       truncated: z.boolean(),
     })
     .nullable(),
-});
-
-export const testPortalSubscription = defineOperation({
-  ...subscriptions,
-  id: 'testPortalSubscription',
-  method: 'POST',
-  path: '/subscriptions/{id}/test',
-  deadlineMs: 15_000,
-  body: testSubscription.body,
-  maxBodyBytes,
-  answers: { 200: { schema: testAttempt } },
 });
 
 const settings = { ...memberDefaults, service: 'webhooks', path: '/subscription-settings' } as const;

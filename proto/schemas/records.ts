@@ -7,6 +7,7 @@ import { id, instant, rule } from './values.ts';
 export const pathId = f.recordId.optional().meta({ description: 'May be repeated if it equals the path’s.' });
 
 export const clientPath = { client_id: 'ID of the lead or client.' } as const;
+export const subscriptionPath = { id: 'ID of the subscription.' } as const;
 export const affiliatePath = { employee_id: "The affiliate's employee ID." } as const;
 
 export const setsSomething = rule((body, issues) =>

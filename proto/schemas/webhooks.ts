@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { errorClasses } from '../delivery-states.ts';
 import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { codePoints, echo, fieldName, id, instant, optionalText } from './values.ts';
+import { codePoints, echo, fieldName, id, instant, optionalText, rule } from './values.ts';
 
 const maxUrlCharacters = 500;
 
@@ -71,6 +72,25 @@ export const managedBy = optionalText({
     'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface.',
 });
 
+export const newSubscription = {
+  url: targetUrl,
+  eventTypes: subscribedTypes,
+  enabled: z.boolean().default(true),
+  name: subscriptionName,
+  description: subscriptionDescription,
+};
+
+/** The value that a form showed for each field that it changes. */
+export const basedOn = z
+  .strictObject({
+    url: z.string(),
+    eventTypes: z.array(z.string()).max(100),
+    name: z.string().nullable(),
+    description: z.string().nullable(),
+  })
+  .partial();
+
+/** The payload of an event: a JSON object of at most 262144 bytes. */
 export const eventPayload = z
   .record(z.string(), z.unknown(), {
     error: (issue) => {
@@ -173,4 +193,89 @@ export const notEchoed = {
   description:
     'The company requires endpoint verification, and the receiver did not echo the challenge. Nothing was changed.',
   example: { error: 'endpoint verification failed: The receiver answered 404.' },
+};
+
+/** The body of a test delivery. */
+export const testDelivery = z
+  .strictObject({
+    eventType: optionalText({
+      max: 100,
+      description: "One of the subscription's event types; the first one by default.",
+    }),
+    useSamplePayload: z.boolean().default(true),
+    samplePayload: eventPayload
+      .optional()
+      .meta({ description: 'Sent unchanged, instead of a generated sample.' }),
+    statusOverride: optionalText({ max: 100, description: 'Becomes `metadata.status`.' }),
+  })
+  .check(
+    rule(({ useSamplePayload, samplePayload }) =>
+      useSamplePayload !== false || samplePayload
+        ? undefined
+        : {
+            field: 'samplePayload',
+            message: 'samplePayload is required when useSamplePayload is false',
+            extra: { hint: 'send samplePayload, or leave useSamplePayload out to have one generated' },
+          },
+    ),
+  );
+
+export const testResult = z.object({
+  success: z.boolean().meta({ description: 'True if the receiver answered 2xx within the timeout.' }),
+  statusCode: z.int().nullable().meta({ description: 'null if there was no answer.' }),
+  elapsedMs: z.int().min(0),
+  responseBodyTruncated: z.boolean(),
+  responseBody: z.string(),
+  targetUrlUsed: z.string().meta({
+    description: 'The URL that was called, normalised: with the host in ASCII and without a fragment.',
+  }),
+  error: z.enum(errorClasses).nullable().meta({
+    description:
+      'Why it failed; null after a 2xx. `dns`: the host does not resolve to an address that deliveries can go to; `connect`: no connection; `tls`: no secure connection; `timeout`: no answer in time; `reset`: the connection ended early or did not speak HTTP; `redirect`: a 3xx, which is not followed; `blocked_address`: deliveries may not go to this URL; `status`: any other status.',
+  }),
+  message: z
+    .string()
+    .nullable()
+    .meta({ description: 'The reason as a sentence for people; null after a 2xx.' }),
+});
+
+export const testResultExample = {
+  success: true,
+  statusCode: 200,
+  elapsedMs: 84,
+  responseBodyTruncated: false,
+  responseBody: 'ok',
+  targetUrlUsed: 'https://hooks.example.com/causeway',
+  error: null,
+  message: null,
+};
+
+export const toolManaged = {
+  description: 'Or the subscription is managed by a tool.',
+  example: {
+    error: 'the subscription is managed by zapier and cannot be edited here',
+    managed_by: 'zapier',
+    is_tool_managed: true,
+  },
+};
+
+export const cannotRelease = {
+  description: 'The subscription is disabled, or held deliveries are being released, discarded or replayed.',
+  example: { error: 'the subscription is disabled; enable it first' },
+};
+
+export const cannotDiscard = {
+  description: 'Held deliveries are being released, discarded or replayed.',
+  example: {
+    error:
+      'held deliveries are being released for this subscription (7); wait for it, or cancel it in the portal',
+  },
+};
+
+export const testRefused = {
+  description: 'The subscription does not have the event type, or a field is not valid.',
+  example: {
+    error: 'the subscription does not include the event type payment.failed',
+    subscribedEventTypes: ['client.created', 'client.status_changed'],
+  },
 };

@@ -1,13 +1,7 @@
 import type { HandlerTable } from '@causeway/runtime';
 import type { WebhooksContext } from './context.ts';
 import { getAttempt, getDelivery } from './deliveries/get.ts';
-import {
-  countHeld,
-  discardHeld,
-  discardHeldDeliveries,
-  releaseHeld,
-  releaseHeldDeliveries,
-} from './deliveries/held.ts';
+import { countHeld, discardHeldDeliveries, releaseHeldDeliveries } from './deliveries/held.ts';
 import { listDeliveries } from './deliveries/list.ts';
 import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './deliveries/resend.ts';
 import { getDeliveryStats } from './deliveries/stats.ts';
@@ -17,28 +11,16 @@ import { dismissMissedEvents } from './replays/missed.ts';
 import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } from './replays/replays.ts';
 import { reencryptSecrets } from './secrets/reencrypt.ts';
 import { getAttention, getCompanyStatus, getFirstDeliverySteps } from './status/status.ts';
-import {
-  getPortalSubscription,
-  getSubscription,
-  listPortalSubscriptions,
-  listSubscriptions,
-} from './subscriptions/read.ts';
-import { rotatePortalSubscriptionSecret, rotateSubscriptionSecret } from './subscriptions/secrets.ts';
-import { testPortalSubscription, testSubscription } from './subscriptions/test.ts';
+import { getSubscription, listSubscriptions } from './subscriptions/read.ts';
+import { rotateSubscriptionSecret } from './subscriptions/secrets.ts';
+import { testSubscription } from './subscriptions/test.ts';
 import {
   disablePortalSubscription,
   enablePortalSubscription,
-  updatePortalSubscription,
   updateSubscription,
 } from './subscriptions/update.ts';
 import { getSubscriptionSettings, updateSubscriptionSettings } from './subscriptions/verification.ts';
-import {
-  checkSubscriptionUrl,
-  createPortalSubscription,
-  createSubscription,
-  deletePortalSubscription,
-  deleteSubscription,
-} from './subscriptions/write.ts';
+import { checkSubscriptionUrl, createSubscription, deleteSubscription } from './subscriptions/write.ts';
 
 /** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
@@ -58,12 +40,10 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   releaseDelivery,
   retryDelivery,
   countHeld,
-  discardHeld,
   getAttempt,
   getDelivery,
   getDeliveryStats,
   listDeliveries,
-  releaseHeld,
   resendDelivery,
   cancelReplay,
   createReplay,
@@ -71,22 +51,15 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   listReplays,
   previewReplay,
   checkSubscriptionUrl,
-  createPortalSubscription,
   createPortalTestEvent,
-  deletePortalSubscription,
   disablePortalSubscription,
   dismissMissedEvents,
   enablePortalSubscription,
   getAttention,
   getFirstDeliverySteps,
   getPortalEvent,
-  getPortalSubscription,
   getSubscriptionSettings,
   listPortalEvents,
-  listPortalSubscriptions,
-  rotatePortalSubscriptionSecret,
-  testPortalSubscription,
-  updatePortalSubscription,
   updateSubscriptionSettings,
   reencryptSecrets,
   getCompanyStatus,

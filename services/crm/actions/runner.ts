@@ -30,7 +30,6 @@ import { type Action, type Change, type Group, isChange, type Submission } from 
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { createStatusReader } from './statuses.ts';
 
-/** Runs record actions, many calls in one transaction. */
 export interface ActionRunner {
   /**
    * Resolves after the commit.
@@ -219,7 +218,6 @@ interface RunnerOptions {
   readonly now: () => Date;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** Limits how long a transaction holds its locks. */
   readonly maxGroupSize?: number | undefined;
 }
 
@@ -228,7 +226,6 @@ interface WaitingCall {
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
   readonly identity: Identity | undefined;
-  /** The caller's span, if the call is traced. */
   readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -240,9 +237,7 @@ type Step = readonly WaitingCall[];
 type Changes = Map<WaitingCall, Change | Problem>;
 type Results = ReadonlyMap<WaitingCall, unknown>;
 
-/**
- * Divides calls into steps. Calls that lock or take the same key are in different steps, in order of arrival.
- */
+/** Calls that lock or take the same key are in different steps, in order of arrival. */
 const stepsOf = (calls: readonly WaitingCall[]): readonly Step[] => {
   const lastWave = new Map<string, number>();
   const waves = Map.groupBy(calls, ({ action, submission }) => {
@@ -315,7 +310,6 @@ const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly C
   }));
 };
 
-/** @param stored the events of each change */
 const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]): Results =>
   new Map(
     [...changes].map(([call, change], at) => [

@@ -1,10 +1,9 @@
-import type { ReplayRow } from '@causeway/deliveries';
-import { type Contract, conflict, contract, type Problem, stateConflict } from '@causeway/proto';
-import { type Answer, handler, type Identity, json, type Trx } from '@causeway/runtime';
+import { conflict, contract, definitions, stateConflict } from '@causeway/proto';
+import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { assertNoOther, assertOn, beginReplay, replayAnswer, selectReplays } from '../replays/begin.ts';
-import { type Editor, throughApi, throughPortal } from '../subscriptions/editor.ts';
+import { editorOf } from '../subscriptions/editor.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 
@@ -21,77 +20,39 @@ export const countHeld = ({ db }: WebhooksContext) =>
     return json(200, { held: subscription.held_deliveries, replay: running ? replayAnswer(running) : null });
   });
 
-export const releaseHeld = (context: WebhooksContext) =>
-  decideAsMember(context, contract.releaseHeld, 'release');
-export const discardHeld = (context: WebhooksContext) =>
-  decideAsMember(context, contract.discardHeld, 'drop');
-
-/** Starts the release or discard and answers it as a replay. Refuses if nothing is held. */
-const decideAsMember = <const O extends Contract['releaseHeld' | 'discardHeld']>(
-  context: WebhooksContext,
-  operation: O,
-  kind: 'release' | 'drop',
-) =>
-  handler(operation, async (call) => {
-    const { companyId, identity } = call;
-    const wanted = { companyId, id: call.id('subscription'), identity, kind, refuse: conflict };
-    return startHeldReplay(context, throughPortal(call), wanted, (replay) => {
-      if (!replay) throw conflict('nothing is held');
-      return json(201, replayAnswer(replay));
-    });
-  });
-
 export const releaseHeldDeliveries = (context: WebhooksContext) =>
-  decideAsKey(context, contract.releaseHeldDeliveries, 'release');
+  handler(definitions.releaseHeldDeliveries, (call) => startHeldReplay(context, call, 'release'));
 export const discardHeldDeliveries = (context: WebhooksContext) =>
-  decideAsKey(context, contract.discardHeldDeliveries, 'drop');
+  handler(definitions.discardHeldDeliveries, (call) => startHeldReplay(context, call, 'drop'));
 
-/** Starts the release or discard and answers the number of deliveries, possibly 0. Tool-managed subscriptions too. */
-const decideAsKey = <const O extends Contract['releaseHeldDeliveries' | 'discardHeldDeliveries']>(
-  context: WebhooksContext,
-  operation: O,
-  kind: 'release' | 'drop',
-) =>
-  handler(operation, async (call) => {
-    const { companyId, identity } = call;
-    const wanted = { companyId, id: call.id('subscription'), identity, kind, refuse: stateConflict };
-    return startHeldReplay(context, throughApi(call), wanted, (replay) =>
-      json(202, { count: replay?.total ?? 0 }),
-    );
-  });
+type HeldCall = OperationCall<
+  typeof definitions.releaseHeldDeliveries | typeof definitions.discardHeldDeliveries
+>;
 
 /**
- * Starts releasing or dropping the held deliveries of a subscription; the dispatchers do it page by page.
- * @param answerOf makes the answer, in the transaction; its argument is undefined if nothing is held
- * @throws Problem `not_found`, or the one that `refuse` makes
+ * Starts releasing or dropping the held deliveries of a subscription, also of one that a tool manages; the dispatchers
+ * do it page by page. A key gets their number, possibly 0; a member gets a replay, and a refusal if nothing is held.
  */
 const startHeldReplay = (
   context: WebhooksContext,
-  { by }: Editor,
-  { companyId, id, identity, kind, refuse }: Wanted,
-  answerOf: (replay: ReplayRow | undefined) => Answer,
+  call: HeldCall,
+  kind: 'release' | 'drop',
 ): Promise<Answer> =>
-  context.once.carryOut(identity, async (trx) => {
-    const subscription = await lockSubscription(trx, companyId, id);
+  context.once.carryOut(call.identity, async (trx) => {
+    const { companyId, audience } = call;
+    const refuse = audience === 'key' ? stateConflict : conflict;
+    const subscription = await lockSubscription(trx, companyId, call.id('subscription'));
     // Deliveries released while the subscription is disabled would be held again.
     if (kind === 'release') assertOn(subscription, refuse);
     await assertNoOther(trx, subscription, kind, refuse);
-    const total = await countHeldRows(trx, companyId, id);
-    if (total === 0) return answerOf(undefined);
-    const start = { by, now: context.now() };
+    const total = await countHeldRows(trx, companyId, subscription.subscription_id);
+    if (total === 0 && audience === 'member') throw refuse('nothing is held');
+    if (total === 0) return json(202, { count: 0 });
+    const start = { by: editorOf(call).by, now: context.now() };
     const replay = await beginReplay(trx, subscription, { kind, filter: '{}', total }, start);
     trx.onCommit(() => askDispatcher(context, { companyId, replayId: replay.replay_id }));
-    return answerOf(replay);
+    return audience === 'key' ? json(202, { count: total }) : json(201, replayAnswer(replay));
   });
-
-interface Wanted {
-  readonly companyId: number;
-  readonly id: number;
-  readonly identity: Identity | undefined;
-  readonly kind: 'release' | 'drop';
-  /** Makes the 409 in the calling interface's form. */
-  readonly refuse: (message: string) => Problem;
-}
 
 /**
  * Counts the held deliveries of a subscription, including those that are to be held because it was disabled a moment

@@ -4,7 +4,7 @@ import { handler, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
-import { throughPortal } from '../subscriptions/editor.ts';
+import { editorOf } from '../subscriptions/editor.ts';
 import { lockSubscription, type SubscriptionRecord } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 
@@ -20,7 +20,7 @@ export const dismissMissedEvents = (context: WebhooksContext) =>
         since,
       });
       if (count === 0n) return;
-      await auditChange(trx, throughPortal(call), 'missed.dismissed', subscription, { at: context.now() });
+      await auditChange(trx, editorOf(call), 'missed.dismissed', subscription, { at: context.now() });
     });
     return { status: 204, body: null };
   });

@@ -13,11 +13,15 @@ export interface Editor {
   readonly by: AuditSource;
 }
 
-export const throughApi = ({
-  keyId,
-  address,
-  requestId,
-}: Pick<OperationCall<KeyOperation>, 'keyId' | 'address' | 'requestId'>): Editor => ({
+/** The caller of an operation that keys and members have in common. */
+export type Caller =
+  | (Pick<OperationCall<KeyOperation>, 'audience' | 'keyId' | 'address'> & { readonly requestId: string })
+  | ({ readonly audience: 'member' } & Parameters<typeof byMember>[0]);
+
+export const editorOf = (call: Caller): Editor =>
+  call.audience === 'key' ? throughApi(call) : throughPortal(call);
+
+const throughApi = ({ keyId, address, requestId }: Extract<Caller, { audience: 'key' }>): Editor => ({
   name: 'the API',
   switchesManaged: false,
   by: {

@@ -1,4 +1,4 @@
-import { type AnswerTo, contract } from '@causeway/proto';
+import { type AnswerTo, definitions } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -10,33 +10,37 @@ import {
   subscriptionAnswer,
 } from './record.ts';
 
-export const listSubscriptions = ({ db }: WebhooksContext) =>
-  handler(contract.listSubscriptions, async (call) => {
-    const { companyId } = call;
-    const records = await readSubscriptions(db, companyId);
-    return json(200, { subscriptions: records.map(subscriptionAnswer), count: records.length });
-  });
-
-export const getSubscription = ({ db }: WebhooksContext) =>
-  handler(contract.getSubscription, async (call) => {
-    const { companyId } = call;
-    const id = call.id('subscription');
-    return json(200, subscriptionAnswer(await readSubscription(db, companyId, id)));
-  });
-
-export const listPortalSubscriptions = (context: WebhooksContext) =>
-  handler(contract.listPortalSubscriptions, async ({ companyId }) => {
+export const listSubscriptions = (context: WebhooksContext) =>
+  handler(definitions.listSubscriptions, async ({ companyId, audience }) => {
     const records = await readSubscriptions(context.db, companyId);
-    const subscriptions = await portalSubscriptions(context, companyId, records);
+    const subscriptions =
+      audience === 'key'
+        ? records.map(subscriptionAnswer)
+        : await portalSubscriptions(context, companyId, records);
     return json(200, { subscriptions, count: subscriptions.length });
   });
 
-export const getPortalSubscription = (context: WebhooksContext) =>
-  handler(contract.getPortalSubscription, async (call) => {
-    const { companyId } = call;
-    const record = await readSubscription(context.db, companyId, call.id('subscription'));
-    return json(200, await portalSubscription(context, companyId, record));
-  });
+export const getSubscription = (context: WebhooksContext) =>
+  handler(definitions.getSubscription, async (call) =>
+    json(
+      200,
+      await shownTo(
+        call,
+        context,
+        await readSubscription(context.db, call.companyId, call.id('subscription')),
+      ),
+    ),
+  );
+
+/** The subscription as the interface of the caller shows it. */
+export const shownTo = async (
+  { audience, companyId }: { readonly audience: 'key' | 'member'; readonly companyId: number },
+  context: Reading,
+  record: SubscriptionRecord,
+) =>
+  audience === 'key'
+    ? subscriptionAnswer(record)
+    : (await portalSubscriptions(context, companyId, [record]))[0]!;
 
 type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
 
@@ -94,12 +98,6 @@ export const portalSubscriptions = async (
     };
   });
 };
-
-export const portalSubscription = async (
-  context: Reading,
-  companyId: number,
-  record: SubscriptionRecord,
-): Promise<PortalSubscription> => (await portalSubscriptions(context, companyId, [record]))[0]!;
 
 const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
   const day = new Date(at.getTime() - 24 * hourMs);

@@ -1,72 +1,52 @@
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
-import { contract, problem, stateConflict } from '@causeway/proto';
-import { type Answer, handler, json, type OperationCall, sealSecret, type Trx } from '@causeway/runtime';
+import { definitions, problem, stateConflict } from '@causeway/proto';
+import { handler, json, sealSecret } from '@causeway/runtime';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
-import type { Tables } from '../tables.ts';
-import { assertEditable, type Editor, throughApi, throughPortal } from './editor.ts';
-import { portalSubscription } from './read.ts';
-import { lockSubscription, readSubscription, type SubscriptionRecord, subscriptionAnswer } from './record.ts';
-
-export const rotateSubscriptionSecret = (context: WebhooksContext) =>
-  handler(contract.rotateSubscriptionSecret, (call) =>
-    rotateSecret(context, throughApi(call), call, async ({ record, secret }) =>
-      json(200, { ...subscriptionAnswer(record), signingSecret: secret }),
-    ),
-  );
-
-export const rotatePortalSubscriptionSecret = (context: WebhooksContext) =>
-  handler(contract.rotatePortalSubscriptionSecret, (call) =>
-    rotateSecret(context, throughPortal(call), call, async ({ record, secret }, trx) => {
-      const shown = await portalSubscription({ db: trx, now: context.now }, call.companyId, record);
-      return json(200, { ...shown, signingSecret: secret });
-    }),
-  );
+import { assertEditable, editorOf } from './editor.ts';
+import { shownTo } from './read.ts';
+import { lockSubscription, readSubscription } from './record.ts';
 
 /**
  * Replaces the secret. During an overlap, the previous secret signs too; without one, only the new secret signs.
  * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
  * is 0, which ends every earlier secret (contract, "Subscriptions").
- * @param answerOf makes the answer, in the transaction
- * @throws Problem `state_conflict` with `previousSecretUntil`
  */
-const rotateSecret = (
-  context: WebhooksContext,
-  editor: Editor,
-  call: OperationCall<(typeof contract)['rotateSubscriptionSecret' | 'rotatePortalSubscriptionSecret']>,
-  answerOf: (rotated: SubscriptionWithSecret, trx: Trx<Tables>) => Promise<Answer>,
-): Promise<Answer> => {
-  const { companyId, identity } = call;
-  const { overlapHours } = call.body;
-  const subscriptionId = call.id('subscription');
-  const secret = makeSecret(context, companyId);
-  return context.once.carryOut(identity, async (trx) => {
-    const before = await lockSubscription(trx, companyId, subscriptionId);
-    assertEditable(before, editor, ['secret']);
-    const now = context.now();
-    if (overlapHours !== 0) assertNoOverlap(before, now);
-    await trx
-      .updateTable('subscriptions')
-      .set({
-        secret: secret.sealed,
-        previous_secret: overlapHours ? before.secret : null,
-        previous_secret_until: overlapHours ? new Date(now.getTime() + overlapHours * 3_600_000) : null,
-        updated_utc: now,
-      })
-      .where('company_id', '=', companyId)
-      .where('subscription_id', '=', subscriptionId)
-      .execute();
-    await auditChange(trx, editor, 'subscription.secret_rotated', before, {
-      after: { overlapHours: overlapHours ?? null },
-      at: now,
+export const rotateSubscriptionSecret = (context: WebhooksContext) =>
+  handler(definitions.rotateSubscriptionSecret, (call) => {
+    const { companyId, identity } = call;
+    const { overlapHours } = call.body;
+    const editor = editorOf(call);
+    const subscriptionId = call.id('subscription');
+    const secret = makeSecret(context, companyId);
+    return context.once.carryOut(identity, async (trx) => {
+      const before = await lockSubscription(trx, companyId, subscriptionId);
+      assertEditable(before, editor, ['secret']);
+      const now = context.now();
+      if (overlapHours !== 0) assertNoOverlap(before, now);
+      await trx
+        .updateTable('subscriptions')
+        .set({
+          secret: secret.sealed,
+          previous_secret: overlapHours ? before.secret : null,
+          previous_secret_until: overlapHours ? new Date(now.getTime() + overlapHours * 3_600_000) : null,
+          updated_utc: now,
+        })
+        .where('company_id', '=', companyId)
+        .where('subscription_id', '=', subscriptionId)
+        .execute();
+      await auditChange(trx, editor, 'subscription.secret_rotated', before, {
+        after: { overlapHours: overlapHours ?? null },
+        at: now,
+      });
+      const record = await readSubscription(trx, companyId, subscriptionId);
+      const shown = await shownTo(call, { ...context, db: trx }, record);
+      await raiseSubscriptionsVersion(trx, [companyId]);
+      return json(200, { ...shown, signingSecret: secret.shown });
     });
-    const record = await readSubscription(trx, companyId, subscriptionId);
-    const answer = await answerOf({ record, secret: secret.shown }, trx);
-    await raiseSubscriptionsVersion(trx, [companyId]);
-    return answer;
   });
-};
 
+/** @throws Problem `state_conflict` with `previousSecretUntil` */
 const assertNoOverlap = (
   { previous_secret_until: until }: Pick<SubscriptionRow, 'previous_secret_until'>,
   now: Date,
@@ -96,8 +76,3 @@ export const makeSecret = (
 };
 
 const secretBytes = 32;
-
-export interface SubscriptionWithSecret {
-  readonly record: SubscriptionRecord;
-  readonly secret: string;
-}

@@ -1,9 +1,8 @@
 import {
   type AnswerTo,
-  type BodyOf,
   byMember,
   type challengeType,
-  contract,
+  definitions,
   type EventType,
   encodeEnvelope,
   type HeaderPair,
@@ -15,49 +14,53 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { handler, json } from '@causeway/runtime';
+import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import { askService } from '../ask.ts';
 import { writeAudit } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 
 export const testSubscription = (context: WebhooksContext) =>
-  handler(contract.testSubscription, async (call) => {
-    const { companyId, body, identity } = call;
-    const id = call.id('subscription');
-    const earlier = await context.once.find(identity);
-    if (earlier) return earlier;
-    const { attempt } = await sendTest(context, companyId, id, body, call.deadlineMs);
-    const answer = json(200, {
-      success: attempt.error_class === null,
-      statusCode: attempt.status_code,
-      elapsedMs: attempt.elapsed_ms,
-      responseBodyTruncated: attempt.response_truncated === 1,
-      responseBody: textOf(Buffer.from(attempt.response_body ?? '', 'base64')),
-      targetUrlUsed: calledUrl(attempt.url),
-      error: attempt.error_class,
-      message: attempt.error,
-    });
-    return context.once.carryOut(identity, async () => answer);
-  });
+  handler(definitions.testSubscription, (call) =>
+    call.audience === 'key' ? testAsKey(context, call) : testAsMember(context, call),
+  );
 
-export const testPortalSubscription = (context: WebhooksContext) =>
-  handler(contract.testPortalSubscription, async (call) => {
-    const { companyId, body, deadlineMs } = call;
-    const { db, now } = context;
-    const record = await readSubscription(db, companyId, call.id('subscription'));
-    const { attempt, sent } = await sendTest(context, companyId, record.subscription_id, body, deadlineMs);
-    const answer = attemptAnswer(attempt, sent);
-    await writeAudit(db, {
-      companyId,
-      by: byMember(call),
-      action: 'subscription.tested',
-      target: { kind: 'subscription', id: record.subscription_id, name: record.name ?? record.url },
-      after: { success: answer.success, statusCode: answer.statusCode, eventType: body.eventType ?? null },
-      at: now(),
-    });
-    return json(200, answer);
+type TestCall = OperationCall<typeof definitions.testSubscription>;
+
+const testAsKey = async (context: WebhooksContext, call: TestCall): Promise<Answer> => {
+  const { identity } = call;
+  const earlier = await context.once.find(identity);
+  if (earlier) return earlier;
+  const { attempt } = await sendTest(context, call);
+  const answer = json(200, {
+    success: attempt.error_class === null,
+    statusCode: attempt.status_code,
+    elapsedMs: attempt.elapsed_ms,
+    responseBodyTruncated: attempt.response_truncated === 1,
+    responseBody: textOf(Buffer.from(attempt.response_body ?? '', 'base64')),
+    targetUrlUsed: calledUrl(attempt.url),
+    error: attempt.error_class,
+    message: attempt.error,
   });
+  return context.once.carryOut(identity, async () => answer);
+};
+
+const testAsMember = async (
+  context: WebhooksContext,
+  call: Extract<TestCall, { readonly audience: 'member' }>,
+): Promise<Answer> => {
+  const { attempt, sent, record } = await sendTest(context, call);
+  const answer = attemptAnswer(attempt, sent);
+  await writeAudit(context.db, {
+    companyId: call.companyId,
+    by: byMember(call),
+    action: 'subscription.tested',
+    target: { kind: 'subscription', id: record.subscription_id, name: record.name ?? record.url },
+    after: { success: answer.success, statusCode: answer.statusCode, eventType: call.body.eventType ?? null },
+    at: context.now(),
+  });
+  return json(200, answer);
+};
 
 /** The URL as it is requested: normalised, without the fragment, which is never sent. */
 const calledUrl = (url: string): string => {
@@ -70,23 +73,19 @@ const calledUrl = (url: string): string => {
 const textOf = (bytes: Uint8Array): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
-/**
- * Asks a dispatcher to send a test delivery, and waits for the result.
- * @param deadlineMs `performance.now()` after which the caller no longer waits.
- * @throws Problem
- */
+/** Asks a dispatcher to send a test delivery, and waits for the result. */
 const sendTest = async (
   context: WebhooksContext,
-  companyId: number,
-  subscriptionId: number,
-  body: BodyOf<(typeof contract)['testSubscription']>,
-  deadlineMs: number,
-): Promise<SentTest> => {
-  const subscription = await readSubscription(context.db, companyId, subscriptionId);
-  const type = typeToTest(subscription, body.eventType);
+  call: TestCall,
+): Promise<SentTest & { readonly record: SubscriptionRecord }> => {
+  const { companyId, body } = call;
+  const record = await readSubscription(context.db, companyId, call.id('subscription'));
+  const { subscription_id: subscriptionId } = record;
+  const type = typeToTest(record, body.eventType);
   const payload = body.samplePayload ?? sample(type, context.now());
   const metadata = { test: true, status: body.statusOverride ?? null };
-  return sendNow(context, { companyId, subscriptionId, type, payload, metadata }, deadlineMs);
+  const sending = { companyId, subscriptionId, type, payload, metadata };
+  return { record, ...(await sendNow(context, sending, call.deadlineMs)) };
 };
 
 const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | null | undefined): EventType => {

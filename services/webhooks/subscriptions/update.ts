@@ -3,30 +3,23 @@ import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliv
 import {
   type BodyOf,
   contract,
+  definitions,
   changes as differences,
   hasReadOnly,
   invalid,
-  type Operation,
   stateConflict,
   unverifiedReason,
   updateProblems,
 } from '@causeway/proto';
-import { type Answer, handler, type Identity, json, type OperationCall, type Trx } from '@causeway/runtime';
+import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { noteMissedWhileOff } from '../replays/missed.ts';
 import type { Tables } from '../tables.ts';
-import {
-  assertEditable,
-  disabledThrough,
-  type Editor,
-  noteChange,
-  throughApi,
-  throughPortal,
-} from './editor.ts';
-import { portalSubscription } from './read.ts';
+import { assertEditable, disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
+import { shownTo } from './read.ts';
 import {
   findSubscription,
   lockSubscription,
@@ -39,91 +32,58 @@ import { assertTarget, targetProblems } from './write.ts';
 
 export const updateSubscription = (context: WebhooksContext) =>
   handler(
-    contract.updateSubscription,
-    (call) =>
-      changeSubscription(context, throughApi(call), change(call, call.body), async (record) =>
-        json(200, subscriptionAnswer(record)),
-      ),
+    definitions.updateSubscription,
+    (call) => {
+      if (call.audience === 'key') return changeSubscription(context, call, call.body);
+      const { basedOn, ...changes } = call.body;
+      return changeSubscription(context, call, changes, basedOn);
+    },
     targetProblems(context.targets),
   );
 
-export const updatePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.updatePortalSubscription, (call) => {
-    const { basedOn, ...changes } = call.body;
-    return changeSubscription(
-      context,
-      throughPortal(call),
-      change(call, changes, basedOn),
-      async (record, db) =>
-        json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
-    );
-  });
-
+/** Enables a subscription, including one that a tool manages. */
 export const enablePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.enablePortalSubscription, (call) => switchSubscription(context, call, true));
+  handler(contract.enablePortalSubscription, (call) => changeSubscription(context, call, { enabled: true }));
 
 export const disablePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.disablePortalSubscription, (call) => switchSubscription(context, call, false));
-
-/** Enables or disables a subscription, including one that a tool manages. */
-const switchSubscription = (context: WebhooksContext, call: SwitchCall, enabled: boolean): Promise<Answer> =>
-  changeSubscription(context, throughPortal(call), change(call, { enabled }), async (record, db) =>
-    json(200, await portalSubscription({ db, now: context.now }, call.companyId, record)),
+  handler(contract.disablePortalSubscription, (call) =>
+    changeSubscription(context, call, { enabled: false }),
   );
 
-type SwitchCall = OperationCall<(typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']>;
-
-/** A change that a call asks for. */
-const change = (
-  { companyId, identity, deadlineMs, id }: OperationCall<Operation>,
-  changes: Changes,
-  basedOn: Known = {},
-): Change => ({
-  companyId,
-  subscriptionId: id('subscription'),
-  changes,
-  basedOn,
-  identity,
-  deadlineMs,
-});
-
-interface Change {
-  readonly companyId: number;
-  readonly subscriptionId: number;
-  readonly changes: Changes;
-  /** The values that the caller knew of the fields to change. */
-  readonly basedOn: Known;
-  readonly identity: Identity | undefined;
-  /** `performance.now()` after which the caller no longer waits. */
-  readonly deadlineMs: number;
-}
+type ChangingCall = OperationCall<
+  | typeof definitions.updateSubscription
+  | (typeof contract)['enablePortalSubscription' | 'disablePortalSubscription']
+>;
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
 type Editable = Pick<ReturnType<typeof editable>, 'url' | 'name' | 'description'> & {
   readonly eventTypes: readonly string[];
 };
-type Known = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
+/** The values that the caller knew of the fields to change. */
+type KnownFields = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
 
 /**
  * Changes the fields that were sent. After disabling, a dispatcher holds the waiting deliveries; after enabling, it
  * resets the consecutive failures. Held deliveries stay held until they are released or dropped. If the receiver must be
  * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
  * (contract, "Endpoint verification").
- * @param answerOf makes the answer; in the transaction, and again once a dispatcher has applied the change
  * @throws Problem
  */
 const changeSubscription = async (
   context: WebhooksContext,
-  editor: Editor,
-  { companyId, subscriptionId, changes, basedOn, identity, deadlineMs }: Change,
-  answerOf: (record: SubscriptionRecord, db: Kysely<Tables>) => Promise<Answer>,
+  call: ChangingCall,
+  changes: Changes,
+  basedOn: KnownFields = {},
 ): Promise<Answer> => {
+  const { companyId, identity } = call;
+  const editor = editorOf(call);
+  const subscriptionId = call.id('subscription');
+  const answerOf = async (record: SubscriptionRecord, db: Kysely<Tables>) =>
+    json(200, await shownTo(call, { ...context, db }, record));
   const earlier = await context.once.find(identity);
   if (earlier) return earlier;
   if (changes.url !== undefined) assertTarget(context.targets, changes.url);
-  const isVerified =
-    changes.enabled === true &&
-    (await verifyIfNeeded(context, editor, { companyId, subscriptionId, changes, deadlineMs }));
+  const isVerified = changes.enabled === true && (await verifyIfNeeded(context, call, changes));
   let changed: Changed | undefined;
   const answer = await context.once.carryOut(identity, async (trx) => {
     const before = await lockSubscription(trx, companyId, subscriptionId);
@@ -191,23 +151,17 @@ interface Changed {
  */
 const verifyIfNeeded = async (
   context: WebhooksContext,
-  editor: Editor,
-  { companyId, subscriptionId, changes, deadlineMs }: Enabling,
+  call: ChangingCall,
+  changes: Changes,
 ): Promise<boolean> => {
-  const before = await readSubscription(context.db, companyId, subscriptionId);
+  const editor = editorOf(call);
+  const before = await readSubscription(context.db, call.companyId, call.id('subscription'));
   if (before.verification === null || isMoved(before, changes)) return false;
   assertAllowed(before, editor, changes);
-  const failure = await verifyEndpoint(context, editor, before, deadlineMs);
+  const failure = await verifyEndpoint(context, editor, before, call.deadlineMs);
   if (failure !== null) throw stateConflict(`endpoint verification failed: ${failure}`);
   return true;
 };
-
-interface Enabling {
-  readonly companyId: number;
-  readonly subscriptionId: number;
-  readonly changes: Changes;
-  readonly deadlineMs: number;
-}
 
 /** @throws Problem `tool_managed`, or `invalid_request` (`updateProblems`). */
 const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Changes): void => {
@@ -218,7 +172,7 @@ const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Chan
 };
 
 /** @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one. */
-const assertUnchanged = (before: SubscriptionRow, changes: Known, basedOn: Known): void => {
+const assertUnchanged = (before: SubscriptionRow, changes: KnownFields, basedOn: KnownFields): void => {
   const stored: Editable = editable(before);
   const changed = Object.keys(basedOn)
     .map((name) => name as keyof Editable)

@@ -11,7 +11,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { until } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
-import { throughApi } from './editor.ts';
+import { editorOf } from './editor.ts';
 import { verifyEndpoint } from './verification.ts';
 
 const booted = await bootPortal({ services: 2 });
@@ -106,7 +106,7 @@ const answered = (company: number, id: number) =>
     const { verification, challenged_utc } = await rowOf(company, id);
     return verification === null || challenged_utc !== null;
   });
-const throughTest = throughApi({ keyId: 1, address: null, requestId: 'test' });
+const throughTest = editorOf({ audience: 'key', keyId: 1, address: null, requestId: 'test' });
 const actionsOf = async (company: number) =>
   (
     await db

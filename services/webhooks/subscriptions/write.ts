@@ -2,101 +2,79 @@ import { deliveryPorts, hostProblem, portProblem, raiseSubscriptionsVersion } fr
 import {
   contract,
   type Detail,
+  definitions,
   invalidField,
   Problem,
   parseBody,
   quotaExceeded,
   unverifiedReason,
 } from '@causeway/proto';
-import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
+import { handler, json, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { TargetRules, WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { disabledThrough, type Editor, noteChange, throughApi, throughPortal } from './editor.ts';
-import { portalSubscription } from './read.ts';
-import { lockSubscription, readSubscription, subscriptionAnswer } from './record.ts';
-import { makeSecret, type SubscriptionWithSecret } from './secrets.ts';
+import { disabledThrough, editorOf, noteChange } from './editor.ts';
+import { shownTo } from './read.ts';
+import { lockSubscription, readSubscription } from './record.ts';
+import { makeSecret } from './secrets.ts';
 import { verifiesEndpoints } from './verification.ts';
-
-export const createSubscription = (context: WebhooksContext) =>
-  handler(
-    contract.createSubscription,
-    (call) =>
-      addSubscription(context, throughApi(call), call, async ({ record, secret }) =>
-        json(201, { ...subscriptionAnswer(record), signingSecret: secret }),
-      ),
-    targetProblems(context.targets),
-  );
-
-export const createPortalSubscription = (context: WebhooksContext) =>
-  handler(contract.createPortalSubscription, (call) => {
-    const { companyId, identity } = call;
-    const wanted = { companyId, identity, body: { ...call.body, managedBy: null } };
-    return addSubscription(context, throughPortal(call), wanted, async ({ record, secret }, trx) => {
-      const shown = await portalSubscription({ db: trx, now: context.now }, companyId, record);
-      return json(201, { ...shown, signingSecret: secret });
-    });
-  });
 
 /**
  * Creates a subscription; a dispatcher makes its queue. If the company requires endpoint verification, the subscription is
- * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it.
- * @param answerOf makes the answer, in the transaction. The secret is shown nowhere else.
- * @throws Problem
+ * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it. The
+ * secret is shown nowhere else.
  */
-const addSubscription = async (
-  context: WebhooksContext,
-  editor: Editor,
-  { companyId, body, identity }: NewSubscription,
-  answerOf: (made: SubscriptionWithSecret, trx: Trx<Tables>) => Promise<Answer>,
-): Promise<Answer> => {
-  assertTarget(context.targets, body.url);
-  const secret = makeSecret(context, companyId);
-  const now = context.now();
-  return context.once.carryOut(identity, async (trx) => {
-    await assertRoom(trx, companyId, context.quotas.subscriptions);
-    const unverified = await verifiesEndpoints(trx, companyId);
-    const enabled = body.enabled && !unverified;
-    const { insertId } = await trx
-      .insertInto('subscriptions')
-      .values({
-        company_id: companyId,
-        name: body.name ?? null,
-        description: body.description ?? null,
-        url: body.url,
-        event_types: JSON.stringify(body.eventTypes),
-        enabled: enabled ? 1 : 0,
-        managed_by: body.managedBy ?? null,
-        disabled_reason: enabled ? null : body.enabled ? unverifiedReason : disabledThrough(editor),
-        disabled_utc: enabled ? null : now,
-        verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
-        secret: secret.sealed,
-        previous_secret: null,
-        previous_secret_until: null,
-        created_utc: now,
-        updated_utc: now,
-      })
-      .executeTakeFirstOrThrow();
-    const subscriptionId = Number(insertId);
-    const key = { company_id: companyId, subscription_id: subscriptionId };
-    await noteChange(trx, key, 'created', now);
-    const record = await readSubscription(trx, companyId, subscriptionId);
-    await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
-    const answer = await answerOf({ record, secret: secret.shown }, trx);
-    trx.onCommit(() => {
-      if (record.verification === 'pending') context.challenges.send(editor, record);
-      return askDispatcher(context, { companyId, subscriptionId });
-    });
-    await raiseSubscriptionsVersion(trx, [companyId]);
-    return answer;
-  });
-};
-
-type NewSubscription = Pick<
-  OperationCall<(typeof contract)['createSubscription']>,
-  'companyId' | 'body' | 'identity'
->;
+export const createSubscription = (context: WebhooksContext) =>
+  handler(
+    definitions.createSubscription,
+    async (call) => {
+      const { companyId, identity, body } = call;
+      const managedBy = 'managedBy' in body ? (body.managedBy ?? null) : null;
+      const editor = editorOf(call);
+      assertTarget(context.targets, body.url);
+      const secret = makeSecret(context, companyId);
+      const now = context.now();
+      return context.once.carryOut(identity, async (trx) => {
+        await assertRoom(trx, companyId, context.quotas.subscriptions);
+        const unverified = await verifiesEndpoints(trx, companyId);
+        const enabled = body.enabled && !unverified;
+        const { insertId } = await trx
+          .insertInto('subscriptions')
+          .values({
+            company_id: companyId,
+            name: body.name ?? null,
+            description: body.description ?? null,
+            url: body.url,
+            event_types: JSON.stringify(body.eventTypes),
+            enabled: enabled ? 1 : 0,
+            managed_by: managedBy,
+            disabled_reason: enabled ? null : body.enabled ? unverifiedReason : disabledThrough(editor),
+            disabled_utc: enabled ? null : now,
+            verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
+            secret: secret.sealed,
+            previous_secret: null,
+            previous_secret_until: null,
+            created_utc: now,
+            updated_utc: now,
+          })
+          .executeTakeFirstOrThrow();
+        const subscriptionId = Number(insertId);
+        const key = { company_id: companyId, subscription_id: subscriptionId };
+        await noteChange(trx, key, 'created', now);
+        const record = await readSubscription(trx, companyId, subscriptionId);
+        await auditChange(trx, editor, 'subscription.created', record, { after: editable(record), at: now });
+        const shown = await shownTo(call, { ...context, db: trx }, record);
+        trx.onCommit(() => {
+          if (record.verification === 'pending') context.challenges.send(editor, record);
+          return askDispatcher(context, { companyId, subscriptionId });
+        });
+        await raiseSubscriptionsVersion(trx, [companyId]);
+        return json(201, { ...shown, signingSecret: secret.shown });
+      });
+    },
+    targetProblems(context.targets),
+  );
 
 /**
  * Checks the quota of subscriptions. Locks the company's row first, so that concurrent creates cannot exceed the quota
@@ -122,46 +100,30 @@ const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): P
     );
 };
 
-export const deleteSubscription = (context: WebhooksContext) =>
-  handler(contract.deleteSubscription, (call) => removeSubscription(context, throughApi(call), call));
-
-export const deletePortalSubscription = (context: WebhooksContext) =>
-  handler(contract.deletePortalSubscription, (call) =>
-    removeSubscription(context, throughPortal(call), call),
-  );
-
 /**
  * Deletes a subscription, including one that a tool manages. The dispatchers drop its waiting deliveries and remove its
  * queue.
- * @throws Problem `not_found`
  */
-const removeSubscription = (
-  context: WebhooksContext,
-  editor: Editor,
-  call: OperationCall<(typeof contract)['deleteSubscription' | 'deletePortalSubscription']>,
-): Promise<Answer> => {
-  const { companyId, identity } = call;
-  const subscriptionId = call.id('subscription');
-  return context.once.carryOut(identity, async (trx) => {
-    const row = await lockSubscription(trx, companyId, subscriptionId);
-    await trx
-      .deleteFrom('subscriptions')
-      .where('company_id', '=', companyId)
-      .where('subscription_id', '=', subscriptionId)
-      .execute();
-    await trx
-      .deleteFrom('missed_events')
-      .where('company_id', '=', companyId)
-      .where('subscription_id', '=', subscriptionId)
-      .execute();
-    const at = context.now();
-    await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), at });
-    await noteChange(trx, row, 'deleted', at);
-    trx.onCommit(() => askDispatcher(context, { companyId, subscriptionId }));
-    await raiseSubscriptionsVersion(trx, [companyId]);
-    return { status: 204, body: null };
+export const deleteSubscription = (context: WebhooksContext) =>
+  handler(definitions.deleteSubscription, (call) => {
+    const { companyId, identity } = call;
+    const subscriptionId = call.id('subscription');
+    return context.once.carryOut(identity, async (trx) => {
+      const row = await lockSubscription(trx, companyId, subscriptionId);
+      for (const table of ['subscriptions', 'missed_events'] as const)
+        await trx
+          .deleteFrom(table)
+          .where('company_id', '=', companyId)
+          .where('subscription_id', '=', subscriptionId)
+          .execute();
+      const at = context.now();
+      await auditChange(trx, editorOf(call), 'subscription.deleted', row, { before: editable(row), at });
+      await noteChange(trx, row, 'deleted', at);
+      trx.onCommit(() => askDispatcher(context, { companyId, subscriptionId }));
+      await raiseSubscriptionsVersion(trx, [companyId]);
+      return { status: 204, body: null };
+    });
   });
-};
 
 /** Answers the error that creating a subscription with this URL would give, in the same words. */
 export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
