@@ -128,8 +128,8 @@ const onlyWanted = async <DB>(
     .map(({ ended, ...candidate }) => candidate);
 };
 
-const wasTried = ({ attempts, state }: Sibling): boolean =>
-  attempts > 0 || (state !== 'held' && state !== 'dropped');
+/** Whether the delivery was attempted, or may still be: a held one is no missed event, it is released or discarded. */
+const wasTried = ({ attempts, state }: Sibling): boolean => attempts > 0 || state !== 'dropped';
 
 /** Whether this is the event's last delivery: none is waiting, and no later one exists that was not dropped. */
 const isLast = (replayId: number, others: readonly Sibling[]): boolean =>

@@ -1,9 +1,11 @@
 import type { DeliveryRow } from '@causeway/deliveries';
+import { transaction } from '@causeway/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { defaultQuotas } from '../context.ts';
 import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
-import { makeDelivery } from '../testing/make.ts';
+import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
+import { noteMissedWhileOff } from './missed.ts';
 
 const company = 6101;
 const quota = 10;
@@ -103,6 +105,56 @@ test('Events that occurred while a subscription was disabled stay counted until 
   expect((await dismiss({})).status).toBe(204);
   expect((await shown()).missed).toBeNull();
   expect((await dismiss({})).status).toBe(204);
+});
+
+test('Two times off without a decision leave each event either held or missed', async () => {
+  const switchTo = (enabled: boolean) =>
+    webhooks.ask('updateSubscription', company, { params: [subscription], body: { enabled } });
+  const [before] = await publish(1);
+  await switchTo(false);
+  const off = [...(await publish(2))];
+  await switchTo(true);
+  const [between] = await publish(1);
+  await switchTo(false);
+  off.push(...(await publish(1)));
+  await switchTo(true);
+  const held = () =>
+    webhooks.database.query<DeliveryRow>("SELECT * FROM deliveries WHERE state = 'held' ORDER BY event_id");
+  await until('both are held', async () => (await held()).length === 2);
+  expect((await held()).map(({ event_id }) => event_id)).toEqual([before!.event_id, between!.event_id]);
+  const { missed } = await shown();
+  expect(missed.count).toBe(3);
+
+  const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
+  expect((await webhooks.portal('createReplay', company, { body })).body.total).toBe(3);
+  expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).body.total).toBe(2);
+  await until('all of them', async () => (await waiting()).length === 5);
+  const once = [before!, between!, ...off].map(({ event_id }) => event_id);
+  expect((await waiting()).map(({ event_id }) => event_id)).toEqual(once.toSorted((a, b) => a - b));
+});
+
+test('Beyond its time, the count of events missed while off is a lower bound', async () => {
+  const { db } = webhooks;
+  const off = new Date(Date.now() - 1000);
+  await makeEvents(
+    db,
+    company,
+    Array.from({ length: 3_000 }, () => ({})),
+  );
+  const disabled = {
+    company_id: company,
+    subscription_id: subscription,
+    event_types: ['client.created' as const],
+    disabled_utc: off,
+  };
+  const counted = async (maxMs: number) => {
+    await db.deleteFrom('missed_events').where('company_id', '=', company).execute();
+    await transaction(db, (trx) => noteMissedWhileOff(trx, disabled, new Date(), maxMs));
+    return (await shown()).missed.count;
+  };
+  expect(await counted(60_000)).toBe(3_000);
+  // Only the events behind the place that the search from the end has reached.
+  expect(await counted(0)).toBe(1_000);
 });
 
 test('Held deliveries do not count; releasing them goes on as room is made', async () => {

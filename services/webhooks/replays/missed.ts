@@ -55,9 +55,10 @@ export const noteMissedWhileOff = async (
     disabled_utc,
   }: Pick<SubscriptionRecord, 'company_id' | 'subscription_id' | 'event_types' | 'disabled_utc'>,
   now: Date,
+  maxMs = maxCountMs,
 ): Promise<void> => {
   if (disabled_utc === null) return;
-  const stopMs = performance.now() + maxCountMs;
+  const stopMs = performance.now() + maxMs;
   const selection = {
     companyId: company_id,
     subscriptionId: subscription_id,
@@ -69,7 +70,7 @@ export const noteMissedWhileOff = async (
     startedUtc: now,
   };
   const { candidates } = await findReplayCandidates(trx, selection, {
-    after: await positionBefore(trx, company_id, disabled_utc, stopMs - maxCountMs / 2),
+    after: await positionBefore(trx, company_id, disabled_utc, stopMs - maxMs / 2),
     limit: maxReplayDeliveries,
     maxMs: stopMs - performance.now(),
   });

@@ -306,6 +306,35 @@ describe('Changing a subscription', () => {
     expect(body).toMatchObject({ name: saved.body.name, description: 'For the books.' });
   });
 
+  test.each([
+    ['a text', 'garbage'],
+    ['a list', []],
+    ['null', null],
+    ['a field that a form does not edit', { managedBy: null }],
+    ['an id', { id: 1 }],
+    ['a URL of another type', { url: 5 }],
+    ['too many event types', { eventTypes: Array.from({ length: 101 }, () => 'client.created') }],
+  ])('that is based on %s is refused', async (_, basedOn) => {
+    const company = newCompany();
+    const { id } = await make(company, { name: 'Billing' });
+    const body = { name: 'Mine', basedOn };
+    const answer = await ask('updatePortalSubscription', company, { params: [id], body, role: 'developer' });
+    expect(answer.status).toBe(400);
+    expect((await ask('getSubscription', company, { params: [id] })).body.name).toBe('Billing');
+  });
+
+  test('that is based on values that were never there changes nothing and tells nothing else', async () => {
+    const company = newCompany();
+    const { id } = await make(company, { name: 'Billing' });
+    const save = (of: number, body: object) =>
+      ask('updatePortalSubscription', of, { params: [id], body, role: 'developer' });
+    const huge = 'x'.repeat(100_000);
+    const { status, body } = await save(company, { name: 'Mine', basedOn: { name: huge, url: huge } });
+    expect([status, body.changed]).toEqual([409, { name: 'Billing' }]);
+    // Nor does it tell another company that the subscription exists.
+    expect((await save(newCompany(), { name: 'Mine', basedOn: { name: 'x' } })).status).toBe(404);
+  });
+
   test('twice concurrently applies both changes', async () => {
     const company = newCompany();
     for (let round = 0; round < 10; round++) {
