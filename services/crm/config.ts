@@ -1,7 +1,6 @@
 import { commonConfig, integer } from '@causeway/runtime';
 import { z } from 'zod';
 
-/** Settings that the CRM service reads from its environment. */
 export const crmConfig = {
   ...commonConfig,
   /** `mysql://user:password@host:port/database` */

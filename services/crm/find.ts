@@ -13,7 +13,6 @@ export const findClients = ({ db }: CrmContext) => findPeople(db, contract.findC
 /** The most records in an answer (contract, "Leads and clients"). */
 const limit = 25;
 
-/** The handler of both finds, which differ only in the kind of record. */
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
     const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');

@@ -8,7 +8,6 @@ import { findClients, findLeads } from './find.ts';
 import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
 import { searchClients } from './search/search-clients.ts';
 
-/** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'crm', ActionsContext> = {
   listEmployees,
   listAffiliates,

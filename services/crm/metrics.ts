@@ -1,6 +1,5 @@
 import { declareMetrics } from '@causeway/runtime';
 
-/** The metrics of crm. */
 export const crmMetrics = declareMetrics({
   crm_events_published_total: { type: 'counter', help: 'Events published' },
   crm_events_unpublished_total: {

@@ -33,13 +33,11 @@ export interface CrmOptions {
   readonly log: Log;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
-  /** The most calls in one transaction. */
   readonly writeGroupSize?: number;
   readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lane `crm` as one replica, maintains the client search index, and publishes events. */
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { bus, db, instance, log, metrics = noMetrics, tracer } = options;
   const { now = () => new Date(), random = randomBytes } = options;

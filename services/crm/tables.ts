@@ -4,7 +4,6 @@ import { type IdempotencyTables, perCountFor } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { output } from 'zod';
 
-/** The tables of `migrations/`, as queries see them. */
 export interface Tables extends IdempotencyTables {
   employees: Employees;
   statuses: Statuses;

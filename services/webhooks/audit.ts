@@ -7,7 +7,6 @@ import type { Tables } from './tables.ts';
 
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
 
-/** Writes a change to the audit log, in the transaction of the change. */
 export const auditChange = (
   trx: Trx<Tables>,
   { by }: Editor,
@@ -23,7 +22,6 @@ export const auditChange = (
     ...more,
   });
 
-/** The fields of a subscription that the audit log records. */
 export const editable = (
   row: Pick<SubscriptionRow, 'name' | 'description' | 'url' | 'event_types' | 'enabled' | 'managed_by'>,
 ) => ({

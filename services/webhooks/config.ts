@@ -3,7 +3,6 @@ import { commonConfig, flag, integer, keyRing, ports } from '@causeway/runtime';
 import { z } from 'zod';
 import { defaultQuotas } from './context.ts';
 
-/** What the webhooks service reads from its environment. */
 export const webhooksConfig = {
   ...commonConfig,
   /** `mysql://user:password@host:port/database` */
@@ -11,18 +10,12 @@ export const webhooksConfig = {
   MYSQL_POOL_SIZE: integer(1, 1000).default(8),
   /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
   MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
-  /** The keys that seal signing secrets. */
   WEBHOOKS_SECRET_KEYS: keyRing(),
-  /** Whether a subscription's URL may use plain http. */
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
-  /** Whether a subscription's host may be in a private network. */
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
   /** The ports that deliveries may go to (`deliveryPorts`). */
   WEBHOOKS_PORTS: ports().optional(),
-  /** Whole days to keep events. */
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
-  /** How many subscriptions a company may have. */
   QUOTA_SUBSCRIPTIONS: integer(1, 100_000).default(defaultQuotas.subscriptions),
-  /** How many deliveries of a company may wait. */
   QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(defaultQuotas.waitingDeliveries),
 } as const;

@@ -5,11 +5,9 @@ import type { WebhooksCursors } from './cursors.ts';
 import type { Challenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
 
-/** The dependencies of this service's handlers. */
 export interface WebhooksContext {
   readonly bus: Bus;
   readonly db: Database<Tables>;
-  /** Carries out writes. */
   readonly once: Once<Tables>;
   readonly log: Log;
   readonly tracer: Tracer | undefined;
@@ -19,7 +17,6 @@ export interface WebhooksContext {
   readonly cursors: WebhooksCursors;
   readonly challenges: Challenges;
   readonly now: () => Date;
-  /** Secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
 }
 

@@ -30,7 +30,6 @@ const keyBytes = 32;
 /** The company id under which the service seals its own secrets; no company has it. */
 export const nobody = 0;
 
-/** Reads the key, or creates it on first use. */
 const loadKey = async ({ db, keyRing, random }: CursorsContext): Promise<Buffer> => {
   const read = () =>
     db.selectFrom('sealed_keys').select('sealed').where('name', '=', keyName).executeTakeFirst();

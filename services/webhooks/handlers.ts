@@ -22,7 +22,6 @@ import {
 import { getSubscriptionSettings, updateSubscriptionSettings } from './subscriptions/verification.ts';
 import { checkSubscriptionUrl, createSubscription, deleteSubscription } from './subscriptions/write.ts';
 
-/** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   createSubscription,
   deleteSubscription,

@@ -1,6 +1,5 @@
 import { declareMetrics } from '@causeway/runtime';
 
-/** The metrics of webhooks. */
 export const webhooksMetrics = declareMetrics({
   webhooks_retention_stale_seconds: {
     type: 'gauge',

@@ -27,7 +27,6 @@ import { startChallenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
 
 interface Webhooks {
-  /** Whether the service can authenticate callers. */
   ready(): boolean;
   /** Takes no more requests. Resolves when those taken are answered and every job has stopped. */
   drain(): Promise<void>;

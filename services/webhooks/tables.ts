@@ -55,7 +55,6 @@ export interface Tables extends IdempotencyTables {
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
-/** All tables with rows that belong to a company. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'subscription_changes',

@@ -62,7 +62,6 @@ const parse = async <O extends KeyOperation>(
   throw invalid([...problems, ...(await problemsOf(validFields()))], extra);
 };
 
-/** One call of an action. */
 export interface Submission<Body> {
   readonly companyId: number;
   readonly body: Body;
@@ -98,7 +97,6 @@ export interface Action<Body, Result, Changed extends Change = Change> {
   ) => Promise<Problem | undefined>;
 }
 
-/** The transaction that an action runs in. */
 export interface Group {
   readonly trx: Trx<Tables>;
   /** The timestamp of everything the transaction writes. */
@@ -107,7 +105,6 @@ export interface Group {
   readonly locked: LockedRecords;
 }
 
-/** The records that a call has locked. */
 export type LockedRecords = ReadonlyMap<
   Submission<unknown>,
   { readonly [Name in keyof LockableRows]?: LockableRows[Name] }

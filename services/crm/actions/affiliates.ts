@@ -26,7 +26,6 @@ export const updateAffiliate = (context: ActionsContext) =>
 interface AffiliateChange extends Change {
   /** Without a `before`, it is new. */
   readonly before?: AffiliateRow;
-  /** `before` itself if nothing changes. */
   readonly after: AffiliateRow;
 }
 

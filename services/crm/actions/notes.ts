@@ -59,7 +59,6 @@ const addNote: Action<Body, Answer, NoteChange> = {
     json(isNew ? 201 : 200, { client_note_id, created_utc }),
 };
 
-/** Contract, "Fields". */
 const defaultType = 'general';
 export const defaultVisibility = 'internal';
 

@@ -130,7 +130,6 @@ const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: S
 
 interface RecordChange extends Change {
   readonly before: ClientRow;
-  /** `before` itself if nothing changes. */
   readonly after: ClientRow;
   readonly from?: Status;
   readonly to?: Status;

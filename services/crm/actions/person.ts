@@ -1,7 +1,6 @@
 import { type BodyOf, type contract, invalid, notFound, type Problem } from '@causeway/proto';
 import { optionalClientColumns } from '../tables.ts';
 
-/** The fields of a lead or client that refer to other records. */
 export type PersonReferences = Partial<
   Pick<BodyOf<(typeof contract)['createClient']>, 'employee_id' | 'affiliate_id' | 'status'>
 >;
@@ -11,7 +10,6 @@ export const blankPerson = Object.fromEntries(
   optionalClientColumns.map((column) => [column, null]),
 ) as Record<(typeof optionalClientColumns)[number], null>;
 
-/** The row's own fields, overwritten by the sent ones. */
 export const applyFields = <Row extends object>(row: Row, sent: object): Row => {
   const after = { ...row } as Record<string, unknown>;
   for (const [field, value] of Object.entries(sent))

@@ -17,7 +17,6 @@ export interface Referring {
   readonly references: References;
 }
 
-/** The references of a group, looked up. */
 export interface KnownReferences {
   readonly statuses: Statuses;
   /** Every error in the references; empty if there is none. */

@@ -231,7 +231,6 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls of one action that have no record in common. */
 type Step = readonly WaitingCall[];
 
 type Changes = Map<WaitingCall, Change | Problem>;
@@ -288,7 +287,6 @@ const refusals = (calls: readonly WaitingCall[], answered: EarlierAnswers, known
     }),
   );
 
-/** Writes what the accepted calls of a step change. */
 const write = async (group: Group, step: Step, refused: Results, changes: Changes): Promise<void> => {
   const live = step.filter((call) => !refused.has(call));
   const [first] = live;

@@ -11,7 +11,6 @@ export interface Status {
   readonly isLead: boolean;
 }
 
-/** The statuses of some companies, just read. */
 export interface Statuses {
   /** A status that may be set now (contract, "Lookups"), by its id, or by its name regardless of case. */
   find(companyId: number, reference: StatusReference): Status | undefined;
@@ -19,7 +18,6 @@ export interface Statuses {
   similar(companyId: number, reference: StatusReference, isLead: boolean): Status | undefined;
   /** The status that a record has, which may be inactive by now. */
   of(record: { readonly company_id: number; readonly status_id: number }): Status;
-  /** The status of a new lead. */
   newLead(): Status;
   /** The status of a new client that names none. */
   newClient(companyId: number): Status;

@@ -28,7 +28,6 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
 export interface DemoOptions {
   readonly mysqlUrl: string;
   readonly companyIds: readonly number[];
-  /** The demo's people were created in the year and a half before this. */
   readonly now?: Date;
 }
 
@@ -44,12 +43,10 @@ const hasEmployees = async (db: Kysely<Tables>, companyId: number): Promise<bool
     .limit(1)
     .executeTakeFirst()) !== undefined;
 
-/** The statuses that the company's people may have. */
 const makeStatuses = async (db: Kysely<Tables>, companyId: number): Promise<readonly ListedStatus[]> => {
   await db
     .insertInto('statuses')
     .values(ownStatuses(companyId))
-    // A run before has ended here.
     .onDuplicateKeyUpdate((eb) => ({ color_code: eb.ref('statuses.color_code') }))
     .execute();
   return db

@@ -10,7 +10,6 @@ import { sql } from 'kysely';
 import { insertedId, insertRows } from '../store/rows.ts';
 import { perCount, type Tables } from '../tables.ts';
 
-/** An event to be written. */
 export interface NewEvent {
   readonly companyId: number;
   readonly type: EventType;
@@ -18,7 +17,6 @@ export interface NewEvent {
   readonly payload: () => Buffer;
   /** The caller's key for the event, stored until its window ends (contract, "Events"). */
   readonly dedupeKey?: string | undefined;
-  /** The span of the call that causes it. */
   readonly span?: Span | undefined;
 }
 

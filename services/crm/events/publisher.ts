@@ -4,7 +4,6 @@ import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
 import type { CommittedEvent } from './event-log.ts';
 
-/** Publishes committed events. */
 export interface Publisher {
   /**
    * Publishes without waiting; nobody learns whether the events arrived.
@@ -15,7 +14,6 @@ export interface Publisher {
   drain(): Promise<void>;
 }
 
-/** The call that caused an event, if it is traced. */
 export interface Cause {
   readonly span?: Span | undefined;
 }

@@ -5,7 +5,6 @@ import { chunkCandidates } from './chunk-candidates.ts';
 import { entriesPerChunk } from './postings.ts';
 import { contains, maxFieldCharacters, searchText, tailPlaces } from './text.ts';
 
-/** A client in a search answer. */
 export interface FoundClient {
   readonly client_id: number;
   readonly first_name: string;
@@ -18,7 +17,6 @@ export const foundColumns = ['client_id', 'first_name', 'last_name', 'email', 'p
 
 export interface TextSearch {
   readonly companyId: number;
-  /** Normalised. */
   readonly query: string;
   readonly limit: number;
   /** `performance.now()` at which the caller gives up. */

@@ -1,12 +1,10 @@
 import { fieldEnd, fieldsPerEntry } from './text.ts';
 
-/** Entries of a full chunk. */
 export const entriesPerChunk = 4096;
 
 /** Three bytes of UTF-8 as one number, first byte highest. */
 export type Gram = number;
 
-/** A gram of a query and the byte offset at which it begins. */
 export interface QueryGram {
   readonly gram: Gram;
   readonly offset: number;
@@ -69,11 +67,9 @@ export const buildPostings = (texts: Buffer): readonly (readonly [Buffer, Buffer
 
 interface Writer {
   readonly bytes: number[];
-  /** The place of the last occurrence. */
   place: number;
 }
 
-/** The places of a gram, in order. */
 export const placesOf = (occurrences: Buffer): readonly number[] => placesAmong(readMatches(occurrences, 0));
 
 /** The occurrences of a gram of the query in one chunk. */

@@ -2,8 +2,6 @@ import type { Kysely, Selectable } from 'kysely';
 import { optionalClientColumns, perCount, type Tables } from '../tables.ts';
 import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
 
-// All statements of the record actions.
-
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
 const clientFields = ['status_id', 'first_name', 'last_name', 'email', ...optionalClientColumns] as const;
 const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;

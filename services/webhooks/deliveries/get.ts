@@ -102,22 +102,17 @@ const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) 
   };
 };
 
-const header = (headers: readonly HeaderPair[], wanted: string): string =>
+export const header = (headers: readonly HeaderPair[], wanted: string): string =>
   headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 
 /** UTF-8 as text, even if it was cut within a character; anything else as base64. */
-const bodyAnswer = (bytes: Buffer | null, shown: (text: string) => string) => {
-  if (bytes === null) return { body: '', bodyBase64: false };
-  const text = textOf(bytes);
-  return text === undefined
-    ? { body: shown(bytes.toString('base64')), bodyBase64: true }
-    : { body: shown(text), bodyBase64: false };
-};
-
-const textOf = (bytes: Buffer): string | undefined => {
+export const bodyAnswer = (bytes: Buffer | null, shown = (text: string) => text) => {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes ?? undefined, {
+      stream: true,
+    });
+    return { body: body === '' ? '' : shown(body), bodyBase64: false };
   } catch {
-    return undefined;
+    return { body: shown(bytes!.toString('base64')), bodyBase64: true };
   }
 };

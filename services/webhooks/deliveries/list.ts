@@ -37,7 +37,6 @@ const placeOf = ([event_id = 0, subscription_id = 0, replay_id = 0]: readonly nu
 
 type Filter = Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>;
 
-/** A delivery's place in the list. */
 type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 
 interface Page {
@@ -49,7 +48,6 @@ interface Page {
 interface Wanted {
   readonly filter: Filter;
   readonly limit: number;
-  /** Absent: starts at the newest. */
   readonly from?: Place | undefined;
 }
 

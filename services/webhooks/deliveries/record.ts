@@ -3,7 +3,6 @@ import { failuresUntilProbing, notFound, parseId } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** A delivery's id in a path. */
 export interface DeliveryIds {
   readonly eventId: number;
   readonly subscriptionId: number;
@@ -63,7 +62,6 @@ export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: Deliver
   return one;
 };
 
-/** The delivery as the portal shows it. */
 export const deliveryAnswer = (row: DeliveryRecord) => ({
   id: `${row.event_id}-${row.subscription_id}-${row.replay_id}`,
   eventId: row.event_id,

@@ -68,7 +68,6 @@ export const resendDelivery = (context: WebhooksContext) =>
 const answerOf = (replay: ReplayRow, delivery: DeliveryRecord): Answer =>
   json(201, { replay: replayAnswer(replay), delivery: deliveryAnswer(delivery) });
 
-/** The delivery as the dispatcher writes it. */
 const pendingDelivery = (
   { company_id, subscription_id, name, url, enabled }: SubscriptionRow,
   { event_id, created_utc, type }: StoredEvent,

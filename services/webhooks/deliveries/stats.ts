@@ -97,7 +97,6 @@ const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
   p99Ms: percentile(elapsed, 0.99),
 });
 
-/** The outcome of a subscription's attempts since a time. */
 export const readOutcome = async (
   db: Kysely<Tables>,
   companyId: number,

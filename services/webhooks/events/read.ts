@@ -263,7 +263,6 @@ const readRows = (db: Kysely<Tables>, companyId: number, { order, type, after, e
 interface Stretch {
   readonly order: 'asc' | 'desc';
   readonly type: EventType | undefined;
-  /** Excluded. */
   readonly after: number;
   /** Included; absent: no end. */
   readonly end: number | undefined;

@@ -13,7 +13,6 @@ import type { Kysely } from 'kysely';
 import { writeAudit } from '../audit.ts';
 import type { Tables } from '../tables.ts';
 
-/** Who starts a replay, and when. */
 interface ReplayStart {
   readonly by: AuditSource;
   readonly now: Date;
@@ -21,7 +20,6 @@ interface ReplayStart {
 
 interface NewReplay {
   readonly kind: ReplayKind;
-  /** JSON. */
   readonly filter: string;
   readonly total: number;
 }
@@ -123,7 +121,6 @@ const targetOf = (
     : { kind: 'subscription', id: subscription_id, name: shownAs };
 };
 
-/** The replay as the portal shows it. */
 export const replayAnswer = (row: ReplayRow) => ({
   id: row.replay_id,
   subscriptionId: row.subscription_id,
@@ -139,7 +136,6 @@ export const replayAnswer = (row: ReplayRow) => ({
   finishedUtc: row.finished_utc,
 });
 
-/** A company's replays, newest first. */
 export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('replays')

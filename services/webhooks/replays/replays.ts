@@ -141,7 +141,6 @@ const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): 
 
 const maxCountMs = 10_000;
 
-/** The request to replay. */
 type ReplayWish = BodyOf<(typeof contract)['createReplay']>;
 
 const selectionOf = (

@@ -45,7 +45,6 @@ const callMs = 5_000;
 
 type Counts = Pick<ReencryptAnswer, 'checked' | 'resealed' | 'unopened'>;
 
-/** A secret in its row. */
 interface Sealed {
   readonly companyId: number;
   readonly bytes: Buffer;

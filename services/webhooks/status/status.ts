@@ -60,7 +60,6 @@ const readOutbox = async (db: Kysely<Tables>, companyId: number) => {
   return { waiting: Number(waiting), oldest_utc: oldest?.toISOString() ?? null };
 };
 
-/** When each queue has its next turn. */
 const readDue = async (db: Kysely<Tables>, companyId: number): Promise<ReadonlyMap<number, Date | null>> => {
   const rows = await db
     .selectFrom('delivery_queues')

@@ -9,7 +9,6 @@ export interface Editor {
   readonly name: string;
   /** Whether it may disable and enable a subscription that a tool manages, which cannot be edited otherwise. */
   readonly switchesManaged: boolean;
-  /** The actor, for the audit log. */
   readonly by: AuditSource;
 }
 
@@ -34,7 +33,7 @@ const throughApi = ({ keyId, address, requestId }: Extract<Caller, { audience: '
   },
 });
 
-export const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
+const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
   name: 'the portal',
   switchesManaged: true,
   by: byMember(call),

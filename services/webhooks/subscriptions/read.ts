@@ -45,7 +45,6 @@ export const shownTo = async (
 type PortalSubscription = AnswerTo<'listPortalSubscriptions'>['subscriptions'][number];
 
 interface Reading {
-  /** Also a transaction. */
   readonly db: Kysely<Tables>;
   readonly now: () => Date;
 }

@@ -14,7 +14,6 @@ export type SubscriptionRecord = Omit<
   readonly held_deliveries: number;
 };
 
-/** All subscriptions of a company, oldest first. */
 export const readSubscriptions = (
   db: Kysely<Tables>,
   companyId: number,
@@ -102,7 +101,6 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   heldDeliveries: record.held_deliveries,
 });
 
-/** The columns that answers show. */
 const shown = subscriptionColumns.filter(isShown);
 
 /** Zero from the moment of enabling, and before a dispatcher has made the queue. */

@@ -18,6 +18,7 @@ import { type Answer, handler, json, type OperationCall } from '@causeway/runtim
 import { askService } from '../ask.ts';
 import { writeAudit } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
+import { bodyAnswer, header } from '../deliveries/get.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 
 export const testSubscription = (context: WebhooksContext) =>
@@ -125,7 +126,7 @@ const attemptAnswer = (attempt: TestAttempt, sent: string): AnswerTo<'testPortal
   },
   response: attempt.response_headers && {
     headers: pairs(attempt.response_headers),
-    ...bodyOf(attempt.response_body),
+    ...bodyAnswer(Buffer.from(attempt.response_body ?? '', 'base64')),
     truncated: attempt.response_truncated === 1,
   },
 });
@@ -133,32 +134,16 @@ const attemptAnswer = (attempt: TestAttempt, sent: string): AnswerTo<'testPortal
 const pairs = (headers: readonly HeaderPair[]): [string, string][] =>
   headers.map(([name, value]) => [name, value]);
 
-const header = (headers: readonly HeaderPair[], wanted: string): string =>
-  headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
-
-/** Text where it is text, which may have been cut within a character; otherwise base64. */
-const bodyOf = (base64: string | null): { body: string; bodyBase64: boolean } => {
-  const bytes = Buffer.from(base64 ?? '', 'base64');
-  try {
-    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
-    return { body, bodyBase64: false };
-  } catch {
-    return { body: bytes.toString('base64'), bodyBase64: true };
-  }
-};
-
 /** A delivery without an event: a test or a verification challenge. */
 export interface Sending {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly type: EventType | typeof challengeType;
   readonly payload: unknown;
-  /** The envelope's optional last member. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 interface SentTest {
-  /** The body that was sent. */
   readonly sent: string;
   readonly attempt: TestAttempt;
 }

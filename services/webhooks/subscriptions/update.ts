@@ -28,7 +28,7 @@ import {
   subscriptionAnswer,
 } from './record.ts';
 import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
-import { assertTarget, targetProblems } from './write.ts';
+import { targetProblems } from './write.ts';
 
 export const updateSubscription = (context: WebhooksContext) =>
   handler(
@@ -82,7 +82,6 @@ const changeSubscription = async (
     json(200, await shownTo(call, { ...context, db }, record));
   const earlier = await context.once.find(identity);
   if (earlier) return earlier;
-  if (changes.url !== undefined) assertTarget(context.targets, changes.url);
   const isVerified = changes.enabled === true && (await verifyIfNeeded(context, call, changes));
   let changed: Changed | undefined;
   const answer = await context.once.carryOut(identity, async (trx) => {
@@ -188,7 +187,6 @@ const assertUnchanged = (before: SubscriptionRow, changes: KnownFields, basedOn:
 const isSame = (a: unknown, b: unknown): boolean =>
   Array.isArray(a) && Array.isArray(b) ? String(a.toSorted()) === String(b.toSorted()) : a === b;
 
-/** Whether the change gives the subscription another URL. */
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
   url !== undefined && url !== before.url;
 

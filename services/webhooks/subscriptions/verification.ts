@@ -16,7 +16,6 @@ import { type Sending, sendNow } from './test.ts';
 export interface Challenges {
   /** Sends a challenge. If this process dies first, enabling the subscription sends another one. */
   send(editor: Editor, subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>): void;
-  /** Resolves when the results of all challenges are stored. */
   drain(): Promise<void>;
 }
 

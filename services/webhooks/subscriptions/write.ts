@@ -3,7 +3,6 @@ import {
   contract,
   type Detail,
   definitions,
-  invalidField,
   Problem,
   parseBody,
   quotaExceeded,
@@ -32,7 +31,6 @@ export const createSubscription = (context: WebhooksContext) =>
       const { companyId, identity, body } = call;
       const managedBy = 'managedBy' in body ? (body.managedBy ?? null) : null;
       const editor = editorOf(call);
-      assertTarget(context.targets, body.url);
       const secret = makeSecret(context, companyId);
       const now = context.now();
       return context.once.carryOut(identity, async (trx) => {
@@ -130,8 +128,8 @@ export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
   handler(contract.checkSubscriptionUrl, async ({ body }) => {
     try {
       parseBody(contract.updatePortalSubscription, Buffer.from(JSON.stringify(body)));
-      assertTarget(targets, body.url);
-      return json(200, { problem: null });
+      const [problem] = targetProblems(targets)(body);
+      return json(200, { problem: problem?.message ?? null });
     } catch (error) {
       if (error instanceof Problem && error.code === 'invalid_request')
         return json(200, { problem: error.publicMessage });
@@ -142,30 +140,16 @@ export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
 /**
  * Refuses a URL that this installation does not deliver to. Every attempt checks the host again, and the address that
  * it resolves to.
- * @throws Problem
  */
-export const assertTarget = (rules: TargetRules, url: string): void => {
-  const { allowHttp, allowPrivate } = rules;
-  const target = new URL(url);
-  const { protocol, hostname } = target;
-  if (protocol === 'http:' && !allowHttp)
-    throw invalidField('url', 'invalid URL: it must begin with https://');
-  const closed = portProblem(target, deliveryPorts(rules.ports, rules));
-  if (closed) throw invalidField('url', `invalid URL: the port is ${closed}`);
-  const problem = allowPrivate ? undefined : hostProblem(hostname);
-  if (problem) throw invalidField('url', `invalid URL: the host is ${problem}`);
-};
-
-/** The same check for a call that may have other problems too: the error lists all of them. */
 export const targetProblems =
-  (rules: TargetRules) =>
+  ({ allowHttp, allowPrivate, ports }: TargetRules) =>
   ({ url }: { readonly url?: string | undefined }): readonly Detail[] => {
     if (url === undefined) return [];
-    try {
-      assertTarget(rules, url);
-      return [];
-    } catch (error) {
-      if (error instanceof Problem && error.details) return error.details;
-      throw error;
-    }
+    const target = new URL(url);
+    const refused = (why: string) => [{ field: 'url', message: `invalid URL: ${why}` }];
+    if (target.protocol === 'http:' && !allowHttp) return refused('it must begin with https://');
+    const closed = portProblem(target, deliveryPorts(ports, { allowPrivate, allowHttp }));
+    if (closed) return refused(`the port is ${closed}`);
+    const problem = allowPrivate ? undefined : hostProblem(target.hostname);
+    return problem ? refused(`the host is ${problem}`) : [];
   };
