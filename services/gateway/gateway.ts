@@ -10,7 +10,7 @@ import type { Sessions } from './portal/sessions.ts';
 import type { Tails } from './portal/tails.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
-import type { LastUsed, RequestCounts } from './use-reports.ts';
+import type { UseReports } from './use-reports.ts';
 
 /** The dependencies of the request handlers. */
 export interface Gateway {
@@ -18,8 +18,7 @@ export interface Gateway {
   readonly table: KeyTable;
   readonly limiter: Limiter;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
-  readonly lastUsed: LastUsed;
-  readonly requests: RequestCounts;
+  readonly uses: UseReports;
   readonly sessions: Sessions;
   readonly tails: Tails;
   readonly log: Log;

@@ -25,7 +25,7 @@ import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
-import { reportLastUsed, reportRequests } from './use-reports.ts';
+import { openUseReports } from './use-reports.ts';
 
 /** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
 const countTimeoutMs = 500;
@@ -77,9 +77,7 @@ const openUpstream = async (
   kit: Kit,
   bus: Bus,
   config: GatewayConfig,
-): Promise<
-  Pick<Gateway, 'bus' | 'table' | 'limiter' | 'lanes' | 'lastUsed' | 'requests' | 'sessions' | 'tails'>
-> => {
+): Promise<Pick<Gateway, 'bus' | 'table' | 'limiter' | 'lanes' | 'uses' | 'sessions' | 'tails'>> => {
   const { log, metrics, instance } = kit;
   // A cluster that has just started is still electing its leaders.
   const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -101,10 +99,8 @@ const openUpstream = async (
   kit.onStop('lanes', () => {
     for (const lane of Object.values(lanes)) lane.close();
   });
-  const lastUsed = reportLastUsed({ bus, metrics });
-  kit.onStop('last use', lastUsed.flush);
-  const requests = reportRequests({ bus, metrics });
-  kit.onStop('request counts', requests.flush);
+  const uses = openUseReports({ bus, metrics });
+  kit.onStop('use reports', uses.flush);
   const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
   kit.onStop('key table', () => table.close());
   // Lists itself before it reads the table: a listed gateway receives every revocation.
@@ -135,8 +131,7 @@ const openUpstream = async (
     table,
     limiter: createLimiter(counter),
     lanes,
-    lastUsed,
-    requests,
+    uses,
     sessions: openSessions(lanes),
     tails,
   };

@@ -1,23 +1,24 @@
 import {
   type Bucket,
+  buckets,
   type KeyEntry,
   keyUsedSubject,
   maxRequestCounts,
   requestsCountedSubject,
 } from '@causeway/proto';
-import { after, type Bus, createBatch, type Metrics } from '@causeway/runtime';
+import { type Bus, createTally, type Metrics, type Tally } from '@causeway/runtime';
 
-/** Counts the requests of each key, bucket and minute by their result; `access` stores the sums. */
-export interface RequestCounts {
-  note(key: KeyEntry, bucket: Bucket, status: number): void;
+/** Reports the use of keys; `access` stores the reports. */
+export interface UseReports {
+  /** Notes the minute in which a key was used. */
+  used(key: KeyEntry, nowMs: number): void;
+  /** Counts an answer by key, bucket, minute and result. */
+  answered(key: KeyEntry, bucket: Bucket, status: number): void;
   flush(): void;
 }
 
-const flushMs = 10_000;
-/** Most sums kept while NATS is unreachable. Further ones are dropped: they only feed charts. */
-const maxKept = 50_000;
-
-interface Sum {
+/** In the order of `RequestCount`. */
+interface RequestSum {
   readonly companyId: number;
   readonly keyId: number;
   readonly bucket: Bucket;
@@ -27,59 +28,79 @@ interface Sum {
   failed: number;
 }
 
-type Sums = Readonly<Record<Bucket, Map<number, Sum>>>;
-const noSums = (): Sums => ({ read: new Map(), write: new Map(), admin: new Map(), lookup: new Map() });
+const flushMs = 10_000;
+/** Most sums kept while NATS is unreachable. Further ones are dropped: they only feed charts. */
+const maxSums = 50_000;
+/** Keys per message; a use takes at most about forty bytes. */
+const usesPerMessage = 5000;
+const minuteMs = 60_000;
 
-export const reportRequests = ({ bus, metrics }: ReportsOptions): RequestCounts => {
-  /** Sums of the present minute that were not sent yet. */
-  let sums = noSums();
-  let minute = 0;
-  const batch = createBatch<Sum>({
-    name: 'request-counts',
+export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => {
+  const send = (subject: string, rows: readonly unknown[], perMessage: number): void => {
+    for (let at = 0; at < rows.length; at += perMessage)
+      bus.nc.publish(subject, JSON.stringify(rows.slice(at, at + perMessage)));
+  };
+  const shared = {
     metrics,
-    when: after(flushMs),
-    maxItems: Number.POSITIVE_INFINITY,
-    maxWaiting: maxKept,
+    everyMs: flushMs,
     allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
-    flush: (all) => {
-      sums = noSums();
-      const counts = all.map((sum) => [
-        sum.companyId,
-        sum.keyId,
-        sum.bucket,
-        sum.minute,
-        sum.answered,
-        sum.limited,
-        sum.failed,
-      ]);
-      for (let at = 0; at < counts.length; at += maxRequestCounts)
-        bus.nc.publish(requestsCountedSubject, JSON.stringify(counts.slice(at, at + maxRequestCounts)));
-    },
+  };
+  const uses: Tally<number, { readonly key: KeyEntry; minute: number }> = createTally({
+    ...shared,
+    name: 'last-used',
+    flush: (all) =>
+      send(
+        keyUsedSubject,
+        all.map(({ key, minute }) => [key.id, key.companyId, minute]),
+        usesPerMessage,
+      ),
   });
-  bus.onReconnect(batch.flush);
+  const sums: Tally<number, RequestSum> = createTally({
+    ...shared,
+    name: 'request-counts',
+    maxWaiting: maxSums,
+    flush: (all) => send(requestsCountedSubject, all.map(Object.values), maxRequestCounts),
+  });
+  const flush = (): void => {
+    uses.flush();
+    sums.flush();
+  };
+  bus.onReconnect(flush);
+  /** The keys that were used in the current minute: each is noted once. */
+  let noted = new Set<number>();
+  let notedMinute = 0;
 
   return {
-    note: (key, bucket, status) => {
-      const now = Math.floor(Date.now() / 60_000);
-      if (now !== minute) {
-        sums = noSums();
-        minute = now;
+    used: (key, nowMs) => {
+      const minute = Math.floor(nowMs / minuteMs);
+      if (minute !== notedMinute) {
+        notedMinute = minute;
+        noted = new Set();
       }
-      const ofBucket = sums[bucket];
-      let sum = ofBucket.get(key.id);
-      if (!sum) {
-        const { id: keyId, companyId } = key;
-        sum = { companyId, keyId, bucket, minute, answered: 0, limited: 0, failed: 0 };
-        ofBucket.set(keyId, sum);
-        batch.add(sum);
-      }
+      if (noted.has(key.id)) return;
+      noted.add(key.id);
+      uses.of(key.id, () => ({ key, minute })).minute = minute;
+    },
+    answered: ({ id: keyId, companyId }, bucket, status) => {
+      const minute = Math.floor(Date.now() / minuteMs);
+      // A number, because a text for each request would cost more. Sums wait for less than 1024 minutes.
+      const name = (keyId * 1024 + (minute % 1024)) * buckets.length + buckets.indexOf(bucket);
+      const sum = sums.of(name, () => ({
+        companyId,
+        keyId,
+        bucket,
+        minute,
+        answered: 0,
+        limited: 0,
+        failed: 0,
+      }));
       if (status === 429) sum.limited++;
       else {
         sum.answered++;
         if (status >= 500) sum.failed++;
       }
     },
-    flush: batch.flush,
+    flush,
   };
 };
 
@@ -87,58 +108,3 @@ interface ReportsOptions {
   readonly bus: Bus;
   readonly metrics: Metrics;
 }
-
-/** Reports when keys were used, to the minute, once a minute; `access` stores it. */
-export interface LastUsed {
-  note(key: KeyEntry, nowMs: number): void;
-  flush(): void;
-}
-
-/** Keys per message; a use takes at most about forty bytes. */
-const usesPerMessage = 5000;
-
-interface Use {
-  readonly key: KeyEntry;
-  minute: number;
-}
-
-export const reportLastUsed = ({ bus, metrics }: ReportsOptions): LastUsed => {
-  /** Each key's last reported minute. */
-  let noted = new Map<number, number>();
-  let currentMinute = 0;
-  const unsent = new Map<number, Use>();
-  const batch = createBatch<Use>({
-    name: 'last-used',
-    metrics,
-    when: after(flushMs),
-    maxItems: Number.POSITIVE_INFINITY,
-    allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
-    flush: (all) => {
-      unsent.clear();
-      const uses = all.map(({ key, minute }) => [key.id, key.companyId, minute]);
-      for (let at = 0; at < uses.length; at += usesPerMessage)
-        bus.nc.publish(keyUsedSubject, JSON.stringify(uses.slice(at, at + usesPerMessage)));
-    },
-  });
-  bus.onReconnect(batch.flush);
-
-  return {
-    note: (key, nowMs) => {
-      const minute = Math.floor(nowMs / 60_000);
-      if (minute !== currentMinute) {
-        currentMinute = minute;
-        noted = new Map();
-      }
-      if (noted.get(key.id) === minute) return;
-      noted.set(key.id, minute);
-      let use = unsent.get(key.id);
-      if (!use) {
-        use = { key, minute };
-        unsent.set(key.id, use);
-        batch.add(use);
-      }
-      use.minute = minute;
-    },
-    flush: batch.flush,
-  };
-};

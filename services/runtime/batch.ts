@@ -145,3 +145,47 @@ export const after =
   (ms: number): When =>
   (due) =>
     void setTimeout(due, ms).unref();
+
+/** Items by name that change until they are flushed together. */
+export interface Tally<Name, Item> {
+  /**
+   * The item of this name, from `make` if none waits. Change it before the event loop goes on. An item beyond
+   * `maxWaiting` is not kept.
+   */
+  of(name: Name, make: () => Item): Item;
+  flush(): void;
+  drain(): Promise<void>;
+}
+
+type TallyOptions<Item> = Pick<
+  BatchOptions<Item>,
+  'name' | 'metrics' | 'flush' | 'allowed' | 'maxWaiting'
+> & { readonly everyMs: number };
+
+export const createTally = <Name extends string | number, Item>({
+  flush,
+  everyMs,
+  ...options
+}: TallyOptions<Item>): Tally<Name, Item> => {
+  const items = new Map<Name, Item>();
+  const batch = createBatch<readonly [Name, Item]>({
+    ...options,
+    when: after(everyMs),
+    maxItems: Number.POSITIVE_INFINITY,
+    flush: (entries) => {
+      for (const [name] of entries) items.delete(name);
+      return flush(entries.map(([, item]) => item));
+    },
+  });
+  return {
+    of: (name, make) => {
+      const known = items.get(name);
+      if (known !== undefined) return known;
+      const item = make();
+      if (batch.add([name, item])) items.set(name, item);
+      return item;
+    },
+    flush: batch.flush,
+    drain: batch.drain,
+  };
+};

@@ -1,4 +1,4 @@
-export { after, type Batch, createBatch } from './batch.ts';
+export { after, type Batch, createBatch, createTally, type Tally } from './batch.ts';
 export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
 export {
   ConfigError,

@@ -7,14 +7,14 @@ import {
   requestsCountedSubject,
 } from '@causeway/proto';
 import {
-  after,
   type Bus,
   byShard,
-  createBatch,
+  createTally,
   type Database,
   isNotice,
   type Log,
   type Metrics,
+  type Tally,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { AccessTables } from '../schema.ts';
@@ -28,16 +28,13 @@ const minuteMs = 60_000;
  * revoked key only takes uses from before it was revoked: reports come seconds later, and after a leak somebody will
  * ask for its last use.
  */
-export const recordKeyUses = ({ bus, db, log, metrics, now }: ReportsOptions): ReportWriter =>
+export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
   gatherReports<KeyUse>({
-    bus,
-    db,
-    log,
-    metrics,
+    ...options,
     subject: keyUsedSubject,
     what: 'last uses',
     read: (data) => {
-      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      const currentMinute = Math.floor(options.now().getTime() / minuteMs);
       return readUses(data).map(([key, company, minute]) => [key, company, Math.min(minute, currentMinute)]);
     },
     nameOf: ([key]) => `${key}`,
@@ -86,17 +83,14 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
 };
 
 /** Stores the request counts that the gateways report. */
-export const recordRequests = ({ bus, db, log, metrics, now }: ReportsOptions): ReportWriter =>
+export const recordRequests = (options: ReportsOptions): ReportWriter =>
   gatherReports<RequestCount>({
-    bus,
-    db,
-    log,
-    metrics,
+    ...options,
     subject: requestsCountedSubject,
     what: 'request counts',
     read: (data) => {
       // A gateway's clock may be ahead; rows must not be in the future.
-      const currentMinute = Math.floor(now().getTime() / minuteMs);
+      const currentMinute = Math.floor(options.now().getTime() / minuteMs);
       return readCounts(data).map(([company, key, bucket, minute, ...sums]) => [
         company,
         key,
@@ -106,14 +100,14 @@ export const recordRequests = ({ bus, db, log, metrics, now }: ReportsOptions): 
       ]);
     },
     nameOf: (count) => count.slice(0, 4).join(' '),
-    merge: ([company, key, bucket, minute, answered, limited, failed], [, , , , ...more]) => [
+    merge: ([company, key, bucket, minute, ...sums], [, , , , ...more]) => [
       company,
       key,
       bucket,
       minute,
-      answered + more[0],
-      limited + more[1],
-      failed + more[2],
+      sums[0] + more[0],
+      sums[1] + more[1],
+      sums[2] + more[2],
     ],
     companyOf: ([company]) => company,
     write: addCounts,
@@ -173,22 +167,15 @@ interface ReportWriter {
   drain(): Promise<void>;
 }
 
-interface Gathered<Row> {
-  readonly name: string;
-  row: Row;
-}
-
 /**
  * Collects the reports that gateways publish, as one replica of a queue group, and writes them in batches. Failed
- * rows return to the batch and are written later; no row is written twice.
+ * rows return to the tally and are written later; no row is written twice.
  */
 const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
   const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
-  const gathered = new Map<string, Gathered<Row>>();
   let draining = false;
 
-  const writeAll = async (items: readonly Gathered<Row>[]): Promise<void> => {
-    for (const { name } of items) gathered.delete(name);
+  const writeAll = async (items: readonly { row: Row }[]): Promise<void> => {
     const rows = items.map(({ row }) => row);
     const left = new Set(rows);
     try {
@@ -206,23 +193,16 @@ const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
       if (!draining) for (const row of left) take(row);
     }
   };
-  const batch = createBatch<Gathered<Row>>({
+  const tally: Tally<string, { row: Row }> = createTally({
     name: what.replaceAll(' ', '-'),
     metrics,
-    when: after(gatherMs),
-    maxItems: maxRows,
+    everyMs: gatherMs,
     maxWaiting: maxRows,
     flush: writeAll,
   });
   const take = (row: Row): void => {
-    const name = nameOf(row);
-    const known = gathered.get(name);
-    if (known) known.row = merge(known.row, row);
-    else {
-      const item = { name, row };
-      gathered.set(name, item);
-      if (!batch.add(item)) gathered.delete(name);
-    }
+    const known = tally.of(nameOf(row), () => ({ row }));
+    if (known.row !== row) known.row = merge(known.row, row);
   };
 
   const subscription = bus.nc.subscribe(options.subject, {
@@ -241,16 +221,12 @@ const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
     drain: async () => {
       subscription.unsubscribe();
       draining = true;
-      await batch.drain();
+      await tally.drain();
     },
   };
 };
 
-interface ReportOptions<Row> {
-  readonly bus: Bus;
-  readonly db: Database<AccessTables>;
-  readonly log: Log;
-  readonly metrics: Metrics;
+interface ReportOptions<Row> extends ReportsOptions {
   readonly subject: string;
   /** The name of the rows in log messages. */
   readonly what: string;

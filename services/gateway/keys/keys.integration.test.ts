@@ -15,7 +15,7 @@ import { type TestNats, testNats } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { reportLastUsed } from '../use-reports.ts';
+import { openUseReports } from '../use-reports.ts';
 import { keepPresence } from './presence.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
@@ -265,14 +265,14 @@ test('the last use of a key is reported once a minute, and the rest at shutdown'
     },
   });
   await access.nc.flush();
-  const lastUsed = reportLastUsed({ bus, metrics: noMetrics });
+  const uses = openUseReports({ bus, metrics: noMetrics });
   const key = JSON.parse(entry(1)) as KeyEntry;
   const minuteMs = 60_000;
-  for (const ms of [0, 10, minuteMs - 1]) lastUsed.note(key, 100 * minuteMs + ms);
-  lastUsed.flush();
-  lastUsed.note(key, 100 * minuteMs + 20);
-  lastUsed.flush();
-  lastUsed.note(key, 101 * minuteMs);
-  lastUsed.flush();
+  for (const ms of [0, 10, minuteMs - 1]) uses.used(key, 100 * minuteMs + ms);
+  uses.flush();
+  uses.used(key, 100 * minuteMs + 20);
+  uses.flush();
+  uses.used(key, 101 * minuteMs);
+  uses.flush();
   await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]), 60_000);
 });

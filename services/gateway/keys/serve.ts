@@ -111,8 +111,8 @@ const forward = async (
     if (!(await table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
     if (!stillValid(admitted, table)) throw problem('unauthorized');
   }
-  exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.requests.note(key, bucket, status));
-  gateway.lastUsed.note(key, Date.now());
+  exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.uses.answered(key, bucket, status));
+  gateway.uses.used(key, Date.now());
   if (!verdict.admitted) {
     const { name, limit, used, resetSeconds } = verdict;
     const exceeded = {
