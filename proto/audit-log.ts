@@ -51,23 +51,7 @@ export interface AuditRow {
   request_id: string | null;
 }
 
-export const auditRow = ({ companyId, by, action, target, before, after, at }: AuditEntry): AuditRow => ({
-  company_id: companyId,
-  created_utc: at,
-  actor_kind: by.kind,
-  actor_id: by.id,
-  actor_name: by.name,
-  action,
-  target_kind: target.kind,
-  target_id: target.id === null ? null : String(target.id),
-  target_name: target.name,
-  before_json: before ? JSON.stringify(before) : null,
-  after_json: after ? JSON.stringify(after) : null,
-  address: by.address,
-  user_agent: by.userAgent,
-  request_id: by.requestId,
-});
-
+/** The fields that differ between two states of a record. */
 export const changes = (
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

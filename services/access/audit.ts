@@ -1,5 +1,13 @@
-import { type AnswerTo, type AuditEntry, type AuditSource, auditRow, contract } from '@causeway/proto';
-import { handler, json } from '@causeway/runtime';
+import { writeAudit } from '@causeway/identity';
+import {
+  type Actor,
+  type AnswerTo,
+  type AuditEntry,
+  type AuditSource,
+  byMember,
+  contract,
+} from '@causeway/proto';
+import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Access } from './context.ts';
 import type { AccessTables } from './schema.ts';
@@ -90,10 +98,34 @@ const searchFloor = async (
   return row ? row.audit_id + 1 : null;
 };
 
-/** Adds an entry to the audit log. To be called in the transaction of the change. */
-export const writeAudit = async (db: Kysely<AccessTables>, entry: AuditEntry): Promise<void> => {
-  await db.insertInto('audit_log').values(auditRow(entry)).execute();
-};
+/** What the audit entries of one call share. */
+export interface Author {
+  readonly companyId: number;
+  readonly by: AuditSource;
+  readonly at: Date;
+}
+
+/** Adds an entry to the audit log, in the transaction of the change. */
+export const audit = (
+  trx: Trx<AccessTables>,
+  author: Author,
+  action: AuditEntry['action'],
+  [kind, id, name]: readonly [AuditEntry['target']['kind'], number | null, string],
+  change?: Pick<AuditEntry, 'before' | 'after'>,
+): Promise<void> => writeAudit(trx, { ...author, action, target: { kind, id, name }, ...change });
+
+export const authorOf = (
+  { now }: Pick<Access, 'now'>,
+  call: { readonly companyId: number; readonly actor: Actor; readonly requestId: string },
+): Author => ({ companyId: call.companyId, by: byMember(call), at: now() });
+
+/** A member who has no session yet. */
+export const byPerson = (
+  id: number,
+  name: string,
+  { address, userAgent }: Actor,
+  requestId: string,
+): AuditSource => ({ kind: 'user', id, name, address, userAgent, requestId });
 
 /** The source of audit entries made by the operator's command line, which knows no user name. */
 export const byOperator = (requestId: string): AuditSource => ({

@@ -1,6 +1,6 @@
 import { createLog } from '@causeway/runtime';
 import { expect, test } from 'vitest';
-import { startCleanup } from './cleanup.ts';
+import { deleteExpired } from './cleanup.ts';
 import { operatorOf, testPortal, testWorld } from './testing/boot.ts';
 
 const world = await testWorld();
@@ -55,9 +55,7 @@ test('expired rows are removed, and others stay', async () => {
     [company_id],
   );
 
-  const cleanup = startCleanup({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
-  await cleanup.sweep();
-  await cleanup.stop();
+  await deleteExpired({ db: world.openDb(), log, now: () => new Date(), portal: testPortal });
   const count = async (table: string): Promise<unknown> =>
     (await query<{ rows: number }>(`SELECT COUNT(*) AS \`rows\` FROM ${table}`))[0]?.rows;
   expect(await count('portal_sessions')).toBe(2);

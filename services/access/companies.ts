@@ -1,8 +1,9 @@
 import { type AnswerTo, type CompanyAnswer, contract, notFound } from '@causeway/proto';
 import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
-import { byOperator, writeAudit } from './audit.ts';
+import { audit, byOperator } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
+import type { RowOf } from './schema.ts';
 
 export const createCompany = (access: Access) =>
   handler(contract.createCompany, async ({ body, requestId }) => {
@@ -15,14 +16,8 @@ export const createCompany = (access: Access) =>
         .values({ name, created_utc })
         .executeTakeFirstOrThrow();
       const companyId = Number(insertId);
-      await writeAudit(trx, {
-        companyId,
-        by: byOperator(requestId),
-        action: 'company.created',
-        target: { kind: 'company', id: companyId, name },
-        after: { name },
-        at: created_utc,
-      });
+      const author = { companyId, by: byOperator(requestId), at: created_utc };
+      await audit(trx, author, 'company.created', ['company', companyId, name], { after: { name } });
       return companyId;
     });
     const company = { company_id, name, created_utc };
@@ -36,7 +31,7 @@ export const listCompanies = (access: Access) =>
   handler(contract.listCompanies, async () => {
     const rows = await acrossTenants(access.db, 'an operator lists the companies')
       .selectFrom('companies')
-      .select(['company_id', 'name', 'created_utc'])
+      .select(companyColumns)
       .orderBy('company_id')
       .execute();
     return json<AnswerTo<'listCompanies'>>(200, { companies: rows.map(companyAnswer) });
@@ -52,11 +47,8 @@ export const requireCompany = async ({ db }: Access, company_id: number): Promis
   if (!company) throw notFound('company');
 };
 
-interface CompanyRow {
-  readonly company_id: number;
-  readonly name: string;
-  readonly created_utc: Date;
-}
+const companyColumns = ['company_id', 'name', 'created_utc'] as const;
+type CompanyRow = RowOf<'companies', typeof companyColumns>;
 
 const companyAnswer = ({ company_id, name, created_utc }: CompanyRow): CompanyAnswer => ({
   company_id,

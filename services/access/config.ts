@@ -1,7 +1,6 @@
 import { retryScheduleMs } from '@causeway/proto';
 import { commonConfig, duration, durations, flag, integer, keyRing, parseConfig } from '@causeway/runtime';
 import { z } from 'zod';
-import type { PortalSettings } from './context.ts';
 
 const limit = () => integer(1, 1_000_000_000);
 const days = (count: number): number => count * 86_400_000;
@@ -51,12 +50,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     env,
   );
 
-export type AccessConfig = ReturnType<typeof readConfig>;
-
-export const portalSettings = (config: AccessConfig): PortalSettings => ({
+export const portalSettings = (config: ReturnType<typeof readConfig>) => ({
   keyRing: config.PORTAL_SECRET_KEYS,
   idleTimeoutMs: config.PORTAL_IDLE_TIMEOUT,
   sessionTimeoutMs: config.PORTAL_SESSION_TIMEOUT,
+  /** Requests a minute; `lookup` is null where lookups count as reads. */
   limits: {
     read: config.RATE_LIMIT_READ,
     write: config.RATE_LIMIT_WRITE,
@@ -64,7 +62,9 @@ export const portalSettings = (config: AccessConfig): PortalSettings => ({
     lookup: config.RATE_LIMIT_LOOKUP ?? null,
   },
   features: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
+  /** Null: the interface is at the portal's origin. */
   baseUrl: config.PUBLIC_URL?.replace(/\/$/, '') ?? null,
   retentionDays: config.RETENTION_DAYS,
+  /** From the first attempt of a delivery to its last. */
   retryForMs: config.WEBHOOKS_RETRY_SCHEDULE.reduce((sum, wait) => sum + wait, 0),
 });

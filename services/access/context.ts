@@ -1,5 +1,6 @@
 import type { SessionSigner } from '@causeway/identity';
-import type { Bus, Cursors, Database, KeyRing, Log } from '@causeway/runtime';
+import type { Bus, Cursors, Database, Log } from '@causeway/runtime';
+import type { portalSettings } from './config.ts';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
@@ -33,23 +34,4 @@ export interface Access {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** Settings of the portal. */
-export interface PortalSettings {
-  /** Seals the secrets of second factors. */
-  readonly keyRing: KeyRing;
-  readonly idleTimeoutMs: number;
-  readonly sessionTimeoutMs: number;
-  /** Requests a minute; `lookup` is null where lookups count as reads. */
-  readonly limits: {
-    readonly read: number;
-    readonly write: number;
-    readonly admin: number;
-    readonly lookup: number | null;
-  };
-  readonly features: { readonly allowHttp: boolean; readonly allowPrivate: boolean };
-  /** Null: the interface is at the portal's origin. */
-  readonly baseUrl: string | null;
-  readonly retentionDays: number;
-  /** From the first attempt of a delivery to its last. */
-  readonly retryForMs: number;
-}
+export type PortalSettings = ReturnType<typeof portalSettings>;

@@ -1,13 +1,6 @@
-import {
-  type AnswerTo,
-  type AuditEntry,
-  type AuditSource,
-  changes,
-  contract,
-  notFound,
-} from '@causeway/proto';
-import { handler, json, type Trx, transaction } from '@causeway/runtime';
-import { byOperator, writeAudit } from './audit.ts';
+import { type AnswerTo, type AuditSource, changes, contract, notFound } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import { audit, byOperator } from './audit.ts';
 import type { Access } from './context.ts';
 import {
   companyEntry,
@@ -19,7 +12,6 @@ import {
   type LimitRow,
 } from './key-table/entries.ts';
 import { companyOfKey, limitsAnswer } from './keys/keys.ts';
-import type { AccessTables } from './schema.ts';
 
 /** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
@@ -60,8 +52,9 @@ const ofCompany = async (
       .where('company_id', '=', company_id)
       .execute();
     const after = (await find())!;
-    const target = { kind: 'company', id: company_id, name: before.name } as const;
-    await note(trx, { companyId: company_id, by, target, before, after, at: now() });
+    const author = { companyId: company_id, by, at: now() };
+    const target = ['company', company_id, before.name] as const;
+    await audit(trx, author, 'limits.changed', target, limitChanges(before, after));
     return after;
   });
   await table.publish(companyName(row), companyEntry(row));
@@ -88,27 +81,13 @@ const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: Aud
       .where('id', '=', id)
       .execute();
     const after = await find();
-    const target = { kind: 'key', id, name: before.name } as const;
-    await note(trx, { companyId: company_id, by, target, before, after, at: now() });
+    const author = { companyId: company_id, by, at: now() };
+    await audit(trx, author, 'limits.changed', ['key', id, before.name], limitChanges(before, after));
     return after;
   });
   await table.publish(keyName(row), keyEntry(row));
   return { company_id, id, limits: limitsAnswer(row) };
 };
 
-const note = (
-  trx: Trx<AccessTables>,
-  {
-    before,
-    after,
-    ...entry
-  }: Omit<AuditEntry, 'action' | 'before' | 'after'> & {
-    readonly before: LimitRow;
-    readonly after: LimitRow;
-  },
-): Promise<void> =>
-  writeAudit(trx, {
-    ...entry,
-    action: 'limits.changed',
-    ...changes(limitsAnswer(before), limitsAnswer(after)),
-  });
+const limitChanges = (before: LimitRow, after: LimitRow) =>
+  changes(limitsAnswer(before), limitsAnswer(after));

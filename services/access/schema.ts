@@ -1,5 +1,5 @@
 import type { AuditRow, Bucket, Role } from '@causeway/proto';
-import type { Generated } from 'kysely';
+import type { Generated, Selectable } from 'kysely';
 
 /** Tables of `migrations/`. */
 export interface AccessTables {
@@ -14,6 +14,12 @@ export interface AccessTables {
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
 }
+
+/** Some columns of a table, as a query returns them. */
+export type RowOf<
+  Table extends keyof AccessTables,
+  Columns extends readonly (keyof Selectable<AccessTables[Table]>)[],
+> = Pick<Selectable<AccessTables[Table]>, Columns[number]>;
 
 /**
  * Every query on these must name its company. `companies` is the list of the tenants itself, and `sign_in_delays`

@@ -4,7 +4,7 @@ import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Bodies } from './http/body.ts';
 import type { Limiter } from './limits/limiter.ts';
 import type { DefaultLimits } from './limits/policy.ts';
-import type { Pages } from './portal/files.ts';
+import type { Page } from './portal/files.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
 import type { Tails } from './portal/tails.ts';
@@ -24,7 +24,8 @@ export interface Gateway {
   readonly log: Log;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;
-  readonly pages: Pages;
+  /** By path. */
+  readonly pages: ReadonlyMap<string, Page>;
   readonly portal: Portal;
   readonly traffic: Traffic;
   readonly bodies: Bodies;

@@ -3,9 +3,9 @@ import { invalidHost, pageWithChunks } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { addressOf, readHead } from './http/head.ts';
 import type { HttpRequest, HttpResponse } from './http/uws.ts';
-import { keyAnswers, serveKey } from './keys/serve.ts';
+import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
 import { memberAnswers } from './portal/answers.ts';
-import { serveMember } from './portal/serve.ts';
+import { reads, serveMember } from './portal/serve.ts';
 import { readVisit } from './portal/visit.ts';
 
 /**
@@ -21,12 +21,13 @@ export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRe
   }
   const { portal, pages, trustedProxies } = gateway;
   const address = addressOf(response, head, trustedProxies);
-  const visit = portal.takes(head.path) ? readVisit(request, address, trustedProxies) : undefined;
+  const isPortal = !isApiPath(head.path) && portal.takes(head.path);
+  const visit = isPortal ? readVisit(request, address, trustedProxies) : undefined;
   const rules = visit ? memberAnswers(visit.client) : keyAnswers;
   const exchange = new Exchange(gateway, response, head, address, rules);
   try {
     if (!head.hasHost) throw invalidHost();
-    const page = visit ? portal.page(head, visit.head) : pages.find(head.method, head.path);
+    const page = visit ? portal.page(head, visit.head) : reads(head.method) && pages.get(head.path);
     if (page) {
       if (head.bodyBytes < 0) throw pageWithChunks();
       exchange.answer(page.status, page.body, page.headers);

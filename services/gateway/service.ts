@@ -31,6 +31,7 @@ import { openUseReports } from './use-reports.ts';
 const countTimeoutMs = 500;
 /** An election takes up to nine seconds if a server has just died. */
 const startPatienceMs = 30_000;
+const retryMs = 250;
 /** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
 
@@ -73,18 +74,21 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
 };
 
 /** What a gateway does over NATS: it follows keys, counts requests, asks services, reports use and opens live tails. */
-const openUpstream = async (
-  kit: Kit,
-  bus: Bus,
-  config: GatewayConfig,
-): Promise<Pick<Gateway, 'bus' | 'table' | 'limiter' | 'lanes' | 'uses' | 'sessions' | 'tails'>> => {
-  const { log, metrics, instance } = kit;
-  // A cluster that has just started is still electing its leaders.
-  const atStart = <Result>(work: () => Promise<Result>): Promise<Result> =>
-    retry(work, {
-      withinMs: startPatienceMs,
-      onError: (error) => log.info({ reason: String(error) }, 'NATS is not ready yet'),
-    });
+const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
+  const { log, metrics, tracer, instance } = kit;
+  const giveUpMs = performance.now() + startPatienceMs;
+  /** Retries while a cluster that has just started elects its leaders. */
+  const atStart = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (performance.now() + retryMs > giveUpMs) throw error;
+        log.info({ reason: String(error) }, 'NATS is not ready yet');
+      }
+      await sleep(retryMs);
+    }
+  };
   const counter = createCounter({
     bus,
     logs: limitLogNumbers(config.NATS_REPLICAS),
@@ -94,7 +98,19 @@ const openUpstream = async (
   });
   kit.onStop('counters', () => counter.drain());
   const lanes = Object.fromEntries(
-    services.map((service) => [service, openLane(service, kit, bus, config)]),
+    services.map((service) => [
+      service,
+      createLaneClient({
+        bus,
+        lane: service,
+        subject: laneSubject(service),
+        replySubject: `${replyPrefix('gateway')}.${instance}.${service}`,
+        maxInFlight: config.LANE_MAX_IN_FLIGHT,
+        metrics,
+        tracer,
+        log,
+      }),
+    ]),
   ) as Record<ServiceName, LaneClient>;
   kit.onStop('lanes', () => {
     for (const lane of Object.values(lanes)) lane.close();
@@ -137,23 +153,6 @@ const openUpstream = async (
   };
 };
 
-const openLane = (
-  service: ServiceName,
-  { instance, log, metrics, tracer }: Kit,
-  bus: Bus,
-  config: GatewayConfig,
-): LaneClient =>
-  createLaneClient({
-    bus,
-    lane: service,
-    subject: laneSubject(service),
-    replySubject: `${replyPrefix('gateway')}.${instance}.${service}`,
-    maxInFlight: config.LANE_MAX_IN_FLIGHT,
-    metrics,
-    tracer,
-    log,
-  });
-
 const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promise<number> => {
   const uws = loadUws();
   const app = uws.App();
@@ -175,39 +174,11 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     gateway.tails.close();
     uws.us_listen_socket_close(socket);
     const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;
-    while (connections > 0 && performance.now() < lingerUntilMs) await delay(5);
-    while (gateway.traffic.inFlight() > 0) await delay(5);
+    while (connections > 0 && performance.now() < lingerUntilMs) await sleep(5);
+    while (gateway.traffic.inFlight() > 0) await sleep(5);
     const untilMs = performance.now() + unsentPatienceMs;
-    while (gateway.traffic.unsent.answers > 0 && performance.now() < untilMs) await delay(5);
+    while (gateway.traffic.unsent.answers > 0 && performance.now() < untilMs) await sleep(5);
     app.close();
   });
   return uws.us_socket_local_port(socket);
 };
-
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/**
- * Retries `work` with a pause after each failure: a NATS cluster may elect its leaders while a gateway starts.
- * @throws the last error after `withinMs`.
- */
-const retry = async <Result>(
-  work: () => Promise<Result>,
-  { withinMs, pauseMs = 250, onError }: RetryOptions,
-): Promise<Result> => {
-  const deadlineMs = performance.now() + withinMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (performance.now() + pauseMs > deadlineMs) throw error;
-      onError(error);
-    }
-    await sleep(pauseMs);
-  }
-};
-
-interface RetryOptions {
-  readonly withinMs: number;
-  readonly pauseMs?: number;
-  readonly onError: (error: unknown) => void;
-}

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   companyEntryName,
   type KeyEntry,
@@ -10,11 +9,16 @@ import {
   signerEntryName,
 } from '@causeway/proto';
 import type { Answer, Bus, Call, Handler, LaneHandler, Log, Metrics } from '@causeway/runtime';
-import { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
+import { followKeyTable, identityMetrics } from './key-table.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
-/** A guard with its own copy of the key table. */
-export interface Callers extends CallerGuard {
+/** Verifies the callers that gateways name, with its own copy of the key table. */
+export interface Callers {
+  /**
+   * @returns a handler that answers calls with a valid proof of their caller and refuses the others. Operators need
+   * no proof: NATS lets only them send to their lanes.
+   */
+  guard(handler: Handler): LaneHandler;
   /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;
   /**
@@ -24,40 +28,6 @@ export interface Callers extends CallerGuard {
    */
   knowsCompany(companyId: number): Promise<boolean>;
   close(): void;
-}
-
-/** Starts reading the key table. Calls that arrive before it is complete wait for it. */
-export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
-  const table = followKeyTable({ bus, log, metrics });
-  bus.onReconnect(() => void table.reload('NATS is back'));
-  void table.reload('start');
-  return {
-    ...createCallerGuard({ table, log, metrics, now }),
-    ready: table.trusted,
-    knowsCompany: async (companyId) => {
-      if (table.company(companyId)) return true;
-      if (!table.trusted()) throw problem('keys_unavailable');
-      await table.fetch(companyEntryName(companyId));
-      return table.company(companyId) !== undefined;
-    },
-    close: table.close,
-  };
-};
-
-interface FollowCallersOptions {
-  readonly bus: Bus;
-  readonly log: Log;
-  readonly metrics?: Metrics | undefined;
-  readonly now: () => Date;
-}
-
-/** Verifies the callers that gateways name. */
-export interface CallerGuard {
-  /**
-   * @returns a handler that answers calls with a valid proof of their caller and refuses the others. Operators need
-   * no proof: NATS lets only them send to their lanes.
-   */
-  guard(handler: Handler): LaneHandler;
 }
 
 /** Why a call was refused: a label of the metric and a field of the log entry. */
@@ -78,9 +48,13 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
 /**
  * A compromised gateway can name any company, so every call carries a proof that the service checks against its own
  * copy of the key table, without a round trip: the hash of an API key (`CallKey`), or the session claims that
- * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
+ * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone. Calls that
+ * arrive before the copy is complete wait for it.
  */
-export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptions): CallerGuard => {
+export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
+  const table = followKeyTable({ bus, log, metrics });
+  bus.onReconnect(() => void table.reload('NATS is back'));
+  void table.reload('start');
   const refusals = metrics?.counter(identityMetrics.caller_refusals_total);
   // Each series begins at 0, or Prometheus would see no increase at the first refusal.
   for (const reason of reasons) refusals?.cell(reason);
@@ -108,11 +82,9 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
     if (waiting >= maxWaiting) throw problem('service_unavailable');
     waiting++;
     try {
-      const endMs = Math.min(deadlineMs, performance.now() + maxTableWaitMs);
-      while (!table.trusted()) {
-        if (performance.now() > endMs) throw problem('service_unavailable');
-        await sleep(pauseMs);
-      }
+      const withinMs = Math.min(deadlineMs - performance.now(), maxTableWaitMs);
+      if (!table.trusted() && !(await table.untilTrustedAgain(withinMs)))
+        throw problem('service_unavailable');
       const known = find();
       if (known) return known;
       await table.fetch(name).catch((cause: unknown) => {
@@ -170,8 +142,26 @@ export const createCallerGuard = ({ table, log, metrics, now }: CallerGuardOptio
         operation.audience === 'key' ? (call) => checkKey(call, operation.scope) : checkSession,
       );
     },
+    ready: table.trusted,
+    knowsCompany: async (companyId) => {
+      if (table.company(companyId)) return true;
+      if (!table.trusted()) throw problem('keys_unavailable');
+      await table.fetch(companyEntryName(companyId));
+      return table.company(companyId) !== undefined;
+    },
+    close: table.close,
   };
 };
+
+interface FollowCallersOptions {
+  readonly bus: Bus;
+  readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  /** The database's clock, which `access` uses for signing. */
+  readonly now: () => Date;
+}
+
+type Checked = Call | Problem | Promise<Call | Problem>;
 
 const guarded =
   (handler: LaneHandler, check: (call: Call) => Checked): LaneHandler =>
@@ -179,26 +169,26 @@ const guarded =
     const answers: Promise<Answer>[] = [];
     const passed: Call[] = [];
     const places: number[] = [];
-    calls.forEach((call, at) => {
+    calls.forEach((call, place) => {
       const checked = check(call);
-      if (checked instanceof Promise) answers[at] = checked.then((late) => one(handler, late));
-      else if (checked instanceof Problem) answers[at] = Promise.reject(checked);
+      if (checked instanceof Promise) answers[place] = checked.then((late) => answerOf(handler, late));
+      else if (checked instanceof Problem) answers[place] = Promise.reject(checked);
       else {
         passed.push(checked);
-        places.push(at);
+        places.push(place);
       }
     });
     if (passed.length > 0) {
-      const handled = together(handler, passed);
-      places.forEach((at, of) => {
-        answers[at] = handled[of] ?? Promise.reject(new Error(`no promise for call ${at}`));
+      const handled = callAll(handler, passed);
+      places.forEach((place, index) => {
+        answers[place] = handled[index] ?? Promise.reject(new Error(`no promise for call ${place}`));
       });
     }
     return answers;
   };
 
 /** If a handler throws, the promises of refused calls still need a listener. */
-const together = (handler: LaneHandler, calls: readonly Call[]): readonly Promise<Answer>[] => {
+const callAll = (handler: LaneHandler, calls: readonly Call[]): readonly Promise<Answer>[] => {
   try {
     return handler(calls);
   } catch (error) {
@@ -206,23 +196,12 @@ const together = (handler: LaneHandler, calls: readonly Call[]): readonly Promis
   }
 };
 
-const one = (handler: LaneHandler, checked: Call | Problem): Promise<Answer> => {
+const answerOf = (handler: LaneHandler, checked: Call | Problem): Promise<Answer> => {
   if (checked instanceof Problem) throw checked;
   return handler([checked])[0]!;
 };
 
-type Checked = Call | Problem | Promise<Call | Problem>;
-
 /** Reading a large table takes a second or two. */
 const maxTableWaitMs = 3_000;
-const pauseMs = 25;
 /** Limits the cost of calls with forged proofs: each costs one NATS message. */
 const maxWaiting = 512;
-
-export interface CallerGuardOptions {
-  readonly table: Pick<KeyTable, 'trusted' | 'key' | 'signer' | 'fetch'>;
-  readonly log: Log;
-  readonly metrics?: Metrics | undefined;
-  /** The database's clock, which `access` uses for signing. */
-  readonly now: () => Date;
-}

@@ -41,8 +41,8 @@ export interface KeyTable {
    * read (a revocation may have been missed), and after a minute without updates.
    */
   trusted(): boolean;
-  /** Waits until this copy is reliable. @returns whether it is. */
-  untilTrusted(withinMs: number): Promise<boolean>;
+  /** Waits until a copy that is not reliable becomes so again. @returns false if the time is up. */
+  untilTrustedAgain(withinMs: number): Promise<boolean>;
   /**
    * Trusts the copy no more, asks `access` for what it has missed, and reads the whole bucket again. Resolves when that
    * is read; the copy is reliable once `access` has answered.
@@ -58,7 +58,6 @@ const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
 /** `access` may itself be connecting to another server. After this time the bucket is read, too. */
 const accessAloneMs = 500;
-const trustPollMs = 5;
 /**
  * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
  * confirmation of a revocation that the table has had for half of this time.
@@ -83,6 +82,8 @@ export const followKeyTable = ({
   let closed = false;
   let bucket: KV | undefined;
   const fetching = new Map<string, Promise<void>>();
+  /** Ends the waits of `untilTrustedAgain`. */
+  const waiting = new Set<(again: boolean) => void>();
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
   let streamCreated: string | undefined;
@@ -121,10 +122,10 @@ export const followKeyTable = ({
     table.set(name, entry);
     if (isRefusal(entry)) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
     else revoked.delete(name);
-    const waiting = unanswered.get(name);
-    if (!waiting) return;
+    const broadcasts = unanswered.get(name);
+    if (!broadcasts) return;
     unanswered.delete(name);
-    for (const { version, message } of waiting) if (entry.version >= version) answer(message);
+    for (const { version, message } of broadcasts) if (entry.version >= version) answer(message);
   };
   const apply = (table: Map<string, TableEntry>, update: KvEntry): void => {
     if (update.operation !== 'PUT') return; // Ignores expiries; a deleted bucket causes a reload.
@@ -214,6 +215,7 @@ export const followKeyTable = ({
     cutOffAtMs = undefined;
     const elapsedMs = Math.round(performance.now() - startedMs);
     log.info({ entries: entries.size, elapsedMs, reason, from }, 'key table read');
+    for (const settle of waiting) settle(true);
   };
 
   const reload = (reason: string): Promise<void> => {
@@ -265,10 +267,10 @@ export const followKeyTable = ({
       answer(message);
       return;
     }
-    const waiting = unanswered.get(name) ?? [];
+    const earlier = unanswered.get(name) ?? [];
     // `access` repeats its messages, so losing one costs only a little time.
-    if (waiting.length < 16 && unanswered.size < 1024)
-      unanswered.set(name, [...waiting, { version, message }]);
+    if (earlier.length < 16 && unanswered.size < 1024)
+      unanswered.set(name, [...earlier, { version, message }]);
   };
   const subscription = bus.nc.subscribe(keyRevokedSubject, { callback: onChange });
 
@@ -309,11 +311,16 @@ export const followKeyTable = ({
       return fetched;
     },
     trusted,
-    untilTrusted: async (withinMs) => {
-      const endMs = performance.now() + withinMs;
-      while (!trusted() && !closed && performance.now() < endMs) await sleep(trustPollMs);
-      return trusted();
-    },
+    untilTrustedAgain: (withinMs) =>
+      new Promise((resolve) => {
+        const settle = (again: boolean): void => {
+          clearTimeout(timer);
+          waiting.delete(settle);
+          resolve(again);
+        };
+        const timer = setTimeout(settle, withinMs, false);
+        waiting.add(settle);
+      }),
     reload,
     close: () => {
       closed = true;
@@ -322,6 +329,7 @@ export const followKeyTable = ({
       clearInterval(forgetting);
       subscription.unsubscribe();
       watch?.stop();
+      for (const settle of waiting) settle(false);
     },
   };
 };

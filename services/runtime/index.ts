@@ -54,7 +54,7 @@ export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
 export { type Cell, createMetrics, declareMetrics, type Metric, type Metrics, noMetrics } from './metrics.ts';
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
-export { openBus, openDatabase } from './open.ts';
+export { openBus, openDatabase, runService } from './open.ts';
 export {
   type Handler,
   type HandlerTable,

@@ -2,16 +2,12 @@ import { type Bus, connectBus } from './bus.ts';
 import { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/handle.ts';
 import { natsAddress } from './nats-address.ts';
-import type { CommonConfig, Kit } from './process.ts';
+import { type CommonConfig, type Kit, runProcess } from './process.ts';
 
 /** @throws DatabaseUnavailable */
 export const openDatabase = async <DB>(
   kit: Kit,
-  config: {
-    readonly MYSQL_URL: string;
-    readonly MYSQL_POOL_SIZE: number;
-    readonly MYSQL_SHARDS: 'none' | 'vtgate';
-  },
+  config: DatabaseConfig,
   tenantTables: ReadonlySet<string>,
   session?: DatabaseOptions['session'],
 ): Promise<Database<DB>> => {
@@ -34,6 +30,12 @@ export const openDatabase = async <DB>(
   return db;
 };
 
+interface DatabaseConfig {
+  readonly MYSQL_URL: string;
+  readonly MYSQL_POOL_SIZE: number;
+  readonly MYSQL_SHARDS: 'none' | 'vtgate';
+}
+
 const clockEveryMs = 10_000;
 
 /** @throws like `connectBus` */
@@ -44,3 +46,31 @@ export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   kit.ready('NATS', () => bus.connected());
   return bus;
 };
+
+/** Runs a process that serves lanes with a database: opens both connections, starts the service and drains it. */
+export const runService = <DB, Config extends CommonConfig & DatabaseConfig>(
+  name: string,
+  readConfig: () => Config,
+  tenantTables: ReadonlySet<string>,
+  create: (parts: ServiceParts<DB>, config: Config) => Promise<RunningService>,
+): Promise<void> =>
+  runProcess(name, readConfig, async (kit, config) => {
+    const { instance, log, metrics, tracer } = kit;
+    const db = await openDatabase<DB>(kit, config, tenantTables);
+    const bus = await openBus(kit, config);
+    const service = await create({ bus, db, instance, log, metrics, tracer, now: db.now }, config);
+    kit.ready('key table', service.ready);
+    kit.onStop('service', service.drain);
+  });
+
+interface ServiceParts<DB> extends Pick<Kit, 'instance' | 'log' | 'metrics' | 'tracer'> {
+  readonly bus: Bus;
+  readonly db: Database<DB>;
+  /** The database's clock. */
+  readonly now: () => Date;
+}
+
+interface RunningService {
+  readonly ready: () => boolean;
+  readonly drain: () => Promise<void>;
+}

@@ -1,7 +1,7 @@
 import type { SubscriptionRow } from '@causeway/deliveries';
-import { type AuditAction, type AuditEntry, auditRow } from '@causeway/proto';
+import { writeAudit } from '@causeway/identity';
+import type { AuditAction, AuditEntry } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
 import type { Editor } from './subscriptions/editor.ts';
 import type { Tables } from './tables.ts';
 
@@ -32,8 +32,3 @@ export const editable = (
   description: row.description,
   managedBy: row.managed_by,
 });
-
-/** Adds an entry to the audit log. Call it in the transaction of the change. */
-export const writeAudit = async (db: Kysely<Tables>, entry: AuditEntry): Promise<void> => {
-  await db.insertInto('audit_log').values(auditRow(entry)).execute();
-};

@@ -1,23 +1,15 @@
-import { openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
+import { parseConfig, readEnv, runService } from '@causeway/runtime';
 import { webhooksConfig } from './config.ts';
 import { createWebhooks } from './service.ts';
-import { type Tables, tenantTables } from './tables.ts';
+import { tenantTables } from './tables.ts';
 
-await runProcess(
+await runService(
   'webhooks',
   () => parseConfig(webhooksConfig, readEnv()),
-  async (kit, config) => {
-    const { instance, log, metrics, tracer } = kit;
-    const db = await openDatabase<Tables>(kit, config, tenantTables);
-    const bus = await openBus(kit, config);
-    const webhooks = await createWebhooks({
-      bus,
-      db,
-      instance,
-      log,
-      metrics,
-      tracer,
-      now: db.now,
+  tenantTables,
+  (parts, config) =>
+    createWebhooks({
+      ...parts,
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       targets: {
         allowHttp: config.WEBHOOKS_ALLOW_HTTP,
@@ -29,8 +21,5 @@ await runProcess(
         waitingDeliveries: config.QUOTA_WAITING_DELIVERIES,
       },
       retentionDays: config.RETENTION_DAYS,
-    });
-    kit.ready('key table', webhooks.ready);
-    kit.onStop('service', () => webhooks.drain());
-  },
+    }),
 );

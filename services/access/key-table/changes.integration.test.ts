@@ -38,7 +38,7 @@ const openCopy = async () => {
 const catchUp = async (table: KeyTable): Promise<void> => {
   void table.reload('test');
   expect(table.trusted()).toBe(false);
-  expect(await table.untilTrusted(60_000)).toBe(true);
+  expect(await table.untilTrustedAgain(60_000)).toBe(true);
 };
 
 test('a copy learns what it has missed from access, without the bucket', async () => {

@@ -7,19 +7,13 @@ import {
   signerEntryName,
 } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
-import type { AccessTables } from '../schema.ts';
+import type { AccessTables, RowOf } from '../schema.ts';
 import { keepRevokedMs, type VersionedEntry } from './bucket.ts';
 import type { TableSource } from './reconcile.ts';
 
-/** A row's own limits, in requests a minute; null means the configured one. */
-export interface LimitRow {
-  readonly limit_read: number | null;
-  readonly limit_write: number | null;
-  readonly limit_admin: number | null;
-  readonly limit_lookup: number | null;
-}
-
 export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
+/** A row's own limits, in requests a minute; null means the configured one. */
+export type LimitRow = RowOf<'api_keys', typeof limitColumns>;
 
 /** The columns of an entry. */
 export const keyEntryColumns = [
@@ -33,19 +27,8 @@ export const keyEntryColumns = [
 ] as const;
 export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as const;
 
-interface KeyEntryRow extends LimitRow {
-  readonly company_id: number;
-  readonly id: number;
-  readonly key_hash: Buffer;
-  readonly scopes: string;
-  readonly is_active: number;
-  readonly version: number;
-}
-
-interface CompanyEntryRow extends LimitRow {
-  readonly company_id: number;
-  readonly version: number;
-}
+type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
+type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
 
 /**
  * What gateways need to know about a key. A row version always gives the same text, including the order of fields.

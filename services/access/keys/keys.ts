@@ -12,11 +12,11 @@ import {
 } from '@causeway/proto';
 import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { byOperator, writeAudit } from '../audit.ts';
+import { audit, byOperator } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';
-import type { AccessTables } from '../schema.ts';
+import type { AccessTables, RowOf } from '../schema.ts';
 import { requireRoleStill } from '../sessions/person.ts';
 
 export const createKey = (access: Access) =>
@@ -150,15 +150,9 @@ const makeKey = async (access: Access, { companyId, name, scopes, by, check }: N
     await check?.(trx);
     await requireRoomForKey(trx, companyId, keyQuota);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
-    await writeAudit(trx, {
-      companyId,
-      by,
-      action: 'key.created',
-      target: { kind: 'key', id: Number(insertId), name },
-      after: { name, scopes },
-      at,
-    });
-    return Number(insertId);
+    const made = Number(insertId);
+    await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], { after: { name, scopes } });
+    return made;
   });
   const row = { ...key, ...untouched, id };
   try {
@@ -258,7 +252,7 @@ export const deactivateIn = async (
     .where('company_id', '=', companyId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  await writeAudit(trx, { companyId, by, action: 'key.revoked', target: { kind: 'key', id, name }, at });
+  await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name]);
 };
 
 /** The company of a key that an operator names by id alone. @throws Problem `not_found` */
@@ -286,18 +280,7 @@ export const keyColumns = [
   'last_used_utc',
 ] as const;
 
-interface KeyRow {
-  readonly company_id: number;
-  readonly id: number;
-  readonly name: string;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly scopes: string;
-  readonly is_active: number;
-  readonly created_utc: Date;
-  readonly revoked_utc: Date | null;
-  readonly last_used_utc: Date | null;
-}
+type KeyRow = RowOf<'api_keys', typeof keyColumns>;
 
 /** A key as it may be shown: without its value. */
 const keyAnswer = (row: KeyRow): KeyAnswer => ({

@@ -1,12 +1,6 @@
-import {
-  type Actor,
-  type ActorUser,
-  type AuditAction,
-  byMember,
-  sessionsEndedSubject,
-} from '@causeway/proto';
+import { type Actor, type ActorUser, type AuditAction, sessionsEndedSubject } from '@causeway/proto';
 import { type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 
@@ -69,12 +63,6 @@ export const changeSecurity = <Result>(
     const { companyId, user } = call;
     const result = await change(trx);
     await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
-    await writeAudit(trx, {
-      companyId,
-      by: byMember(call),
-      action,
-      target: { kind: 'member', id: user.id, name: user.email },
-      at: access.now(),
-    });
+    await audit(trx, authorOf(access, call), action, ['member', user.id, user.email]);
     return result;
   });

@@ -1,12 +1,12 @@
 import { contract, problem } from '@causeway/proto';
 import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { audit, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import type { AccessTables } from '../schema.ts';
 import { countChosenPassword } from './attempts.ts';
 import { changeSecurity, endSessions } from './end.ts';
-import { confirmPassword, hashForAddress } from './person.ts';
+import { confirmPassword, hashForAddress, updateMember } from './person.ts';
 import { withDevice } from './sign-in.ts';
 import { hashToken, newToken } from './token.ts';
 
@@ -23,12 +23,7 @@ export const changePassword = (access: Access) =>
     await countChosenPassword(access, companyId, user.email, call.actor.address);
     const password_hash = await hashForAddress(access, user.email, body.newPassword);
     await changeSecurity(access, call, 'password.changed', async (trx) => {
-      await trx
-        .updateTable('portal_users')
-        .set({ password_hash })
-        .where('company_id', '=', companyId)
-        .where('id', '=', user.id)
-        .execute();
+      await updateMember(trx, companyId, user.id).set({ password_hash }).execute();
       await endPasswordReset(trx, { companyId, userId: user.id });
     });
     return { status: 204, body: null };
@@ -64,21 +59,11 @@ export const resetPassword = (access: Access) =>
         .where('token_hash', '=', row.token_hash)
         .executeTakeFirst();
       if (numDeletedRows === 0n) throw problem('reset_over');
-      await trx
-        .updateTable('portal_users')
-        .set({ password_hash })
-        .where('company_id', '=', company_id)
-        .where('id', '=', user_id)
-        .execute();
+      await updateMember(trx, company_id, user_id).set({ password_hash }).execute();
       await endSessions(access, trx, { companyId: company_id, userId: user_id });
-      const { address, userAgent } = actor;
-      await writeAudit(trx, {
-        companyId: company_id,
-        by: { kind: 'user', id: user_id, name: name || email, address, userAgent, requestId },
-        action: 'password.reset',
-        target: { kind: 'member', id: user_id, name: email },
-        at: now(),
-      });
+      const by = byPerson(user_id, name || email, actor, requestId);
+      const author = { companyId: company_id, by, at: now() };
+      await audit(trx, author, 'password.reset', ['member', user_id, email]);
     });
     // The browser becomes a known device, so earlier guesses do not delay the sign-in that follows.
     return withDevice(access, { status: 204, body: null }, actor, email, [

@@ -22,15 +22,18 @@ export const personColumns = [
 
 /** A signed-in member's own row. @throws Problem `signed_out` if they have just been removed */
 export const readPerson = async (db: Kysely<AccessTables>, companyId: number, user: ActorUser) => {
-  const row = await db
-    .selectFrom('portal_users')
-    .select(personColumns)
-    .where('company_id', '=', companyId)
-    .where('id', '=', user.id)
-    .executeTakeFirst();
+  const row = await selectMember(db, companyId, user.id).select(personColumns).executeTakeFirst();
   if (!row) throw problem('signed_out');
   return row;
 };
+
+/** Begins an update of a member's row. */
+export const updateMember = (db: Kysely<AccessTables>, companyId: number, userId: number) =>
+  db.updateTable('portal_users').where('company_id', '=', companyId).where('id', '=', userId);
+
+/** Begins a query for a member's row. */
+export const selectMember = (db: Kysely<AccessTables>, companyId: number, userId: number) =>
+  db.selectFrom('portal_users').where('company_id', '=', companyId).where('id', '=', userId);
 
 export type PersonRow = Awaited<ReturnType<typeof readPerson>>;
 
@@ -96,13 +99,7 @@ export const requireRoleStill = async (
   userId: number,
   least: Role,
 ): Promise<void> => {
-  const row = await trx
-    .selectFrom('portal_users')
-    .select('role')
-    .where('company_id', '=', companyId)
-    .where('id', '=', userId)
-    .forShare()
-    .executeTakeFirst();
+  const row = await selectMember(trx, companyId, userId).select('role').forShare().executeTakeFirst();
   if (!row) throw problem('signed_out');
   if (!roleAllows(row.role, least)) throw roleRequired(least);
 };

@@ -21,7 +21,7 @@ import {
   totpStep,
   totpUri,
 } from './factor-codes.ts';
-import { confirmPassword, type PersonRow, readPerson } from './person.ts';
+import { confirmPassword, type PersonRow, readPerson, updateMember } from './person.ts';
 import { factorSubject, knownDeviceOf, type Membership } from './subjects.ts';
 
 /** Creates a secret, which takes effect once a first code proves that an app has it. */
@@ -31,11 +31,8 @@ export const startTotp = (access: Access) =>
     const person = await confirmPassword(access, call, 'password', body.password);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already; switch it off first');
     const secret = newTotpSecret(access.random);
-    await access.db
-      .updateTable('portal_users')
+    await updateMember(access.db, companyId, user.id)
       .set({ totp_secret: sealSecret(access.portal.keyRing, companyId, secret), totp_step: 0 })
-      .where('company_id', '=', companyId)
-      .where('id', '=', user.id)
       .where('totp_enabled', '=', 0)
       .execute();
     return json(200, { secret, uri: totpUri('Causeway', user.email, secret) });
@@ -57,11 +54,8 @@ export const confirmTotp = (access: Access) =>
       },
     );
     const recoveryCodes = await changeSecurity(access, call, 'totp.enabled', async (trx) => {
-      const { numUpdatedRows } = await trx
-        .updateTable('portal_users')
+      const { numUpdatedRows } = await updateMember(trx, companyId, user.id)
         .set({ totp_enabled: 1 })
-        .where('company_id', '=', companyId)
-        .where('id', '=', user.id)
         // Unless the secret was replaced or removed meanwhile.
         .where('totp_secret', '=', person.totp_secret)
         .executeTakeFirst();
@@ -122,11 +116,8 @@ export const reencryptFactors = (access: Access) =>
         continue;
       }
       resealed++;
-      await db
-        .updateTable('portal_users')
+      await updateMember(db, company_id, id)
         .set({ totp_secret: sealSecret(keyRing, company_id, secret) })
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
         // Unless the factor was replaced meanwhile.
         .where('totp_secret', '=', totp_secret)
         .execute();
@@ -219,11 +210,8 @@ const takeTotp = async (
   if (totp_secret === null) return false;
   const step = totpStep(openSecret(portal.keyRing, company_id, totp_secret), code, now());
   if (step === null) return false;
-  const { numUpdatedRows } = await db
-    .updateTable('portal_users')
+  const { numUpdatedRows } = await updateMember(db, company_id, id)
     .set({ totp_step: step })
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
     .where('totp_step', '<', step)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
@@ -234,11 +222,8 @@ export const removeFactor = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Membership,
 ): Promise<void> => {
-  await trx
-    .updateTable('portal_users')
+  await updateMember(trx, companyId, userId)
     .set({ totp_enabled: 0, totp_secret: null, totp_step: 0 })
-    .where('company_id', '=', companyId)
-    .where('id', '=', userId)
     .execute();
   await deleteRecoveryCodes(trx, { companyId, userId });
 };

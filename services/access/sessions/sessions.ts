@@ -1,16 +1,10 @@
-import {
-  type AnswerTo,
-  byMember,
-  contract,
-  notFound,
-  problem,
-  scopes,
-  sessionTokenHeader,
-} from '@causeway/proto';
-import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { type AnswerTo, contract, notFound, problem, scopes, sessionTokenHeader } from '@causeway/proto';
+import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
+import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
 import { endSessions } from './end.ts';
+import { updateMember } from './person.ts';
 
 export const getSession = (access: Access) =>
   handler(contract.getSession, async ({ companyId, user }) =>
@@ -50,7 +44,7 @@ export const revokeSession = (access: Access) =>
     await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, only: sessionId });
       if (ended === 0) throw notFound('session');
-      await writeAudit(trx, endedEntry(access, call, sessionId));
+      await auditEnd(access, trx, call, sessionId);
     });
     const own = sessionId === user.sessionId;
     return { status: 204, body: null, ...(own && { headers: { [sessionTokenHeader]: '' } }) };
@@ -62,14 +56,8 @@ export const revokeOtherSessions = (access: Access) =>
     const revoked = await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
       if (ended === 0) return 0;
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'session.ended',
-        target: { kind: 'session', id: null, name: 'all others' },
-        after: { count: ended },
-        at: access.now(),
-      });
+      const target = ['session', null, 'all others'] as const;
+      await audit(trx, authorOf(access, call), 'session.ended', target, { after: { count: ended } });
       return ended;
     });
     return json(200, { revoked });
@@ -80,46 +68,31 @@ export const signOut = (access: Access) =>
     const { companyId, user } = call;
     await transaction(access.db, async (trx) => {
       const ended = await endSessions(access, trx, { companyId, userId: user.id, only: user.sessionId });
-      if (ended > 0) await writeAudit(trx, endedEntry(access, call, user.sessionId));
+      if (ended > 0) await auditEnd(access, trx, call, user.sessionId);
     });
     return { status: 204, body: null, headers: { [sessionTokenHeader]: '' } };
   });
 
-/** The audit entry of a session that its owner has ended. */
-const endedEntry = (
-  { now }: Pick<Access, 'now'>,
-  call: Parameters<typeof byMember>[0] & { readonly companyId: number },
+/** The session's owner has ended it. */
+const auditEnd = (
+  access: Access,
+  trx: Trx<AccessTables>,
+  call: Parameters<typeof authorOf>[1],
   sessionId: number,
-) => {
-  const by = byMember(call);
-  return {
-    companyId: call.companyId,
-    by,
-    action: 'session.ended',
-    target: { kind: 'session', id: sessionId, name: by.name },
-    at: now(),
-  } as const;
+): Promise<void> => {
+  const author = authorOf(access, call);
+  return audit(trx, author, 'session.ended', ['session', sessionId, author.by.name]);
 };
 
 export const updateProfile = (access: Access) =>
   handler(contract.updateProfile, async (call) => {
     const { companyId, user, body } = call;
     await transaction(access.db, async (trx) => {
-      await trx
-        .updateTable('portal_users')
-        .set({ name: body.name })
-        .where('company_id', '=', companyId)
-        .where('id', '=', user.id)
-        .execute();
+      await updateMember(trx, companyId, user.id).set({ name: body.name }).execute();
       if (body.name === user.name) return;
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'profile.changed',
-        target: { kind: 'member', id: user.id, name: user.email },
+      await audit(trx, authorOf(access, call), 'profile.changed', ['member', user.id, user.email], {
         before: { name: user.name },
         after: { name: body.name },
-        at: access.now(),
       });
     });
     return json(200, await sessionFacts(access, companyId, user.sessionId));

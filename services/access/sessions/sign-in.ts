@@ -9,11 +9,11 @@ import {
   siteOf,
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall, type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { audit, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
 import { type Attempt, attempt, countAttempt, memberKey } from './attempts.ts';
-import { membershipsOf, type PersonRow } from './person.ts';
+import { membershipsOf, type PersonRow, updateMember } from './person.ts';
 import { proveFactor } from './second-factor.ts';
 import { type SessionFacts, sessionFacts } from './sessions.ts';
 import {
@@ -237,23 +237,14 @@ export const noteEntry = async (
   trx: Trx<AccessTables>,
   { companyId, userId, epoch, sessionId, name, actor, requestId, at }: Entry,
 ): Promise<void> => {
-  const { numUpdatedRows } = await trx
-    .updateTable('portal_users')
+  const { numUpdatedRows } = await updateMember(trx, companyId, userId)
     .set({ last_sign_in_utc: at })
-    .where('company_id', '=', companyId)
-    .where('id', '=', userId)
     .where('device_epoch', '=', epoch)
     .executeTakeFirst();
   // All sessions of the member have just ended, and this one began before.
   if (numUpdatedRows === 0n) throw problem('signed_out');
-  const { address, userAgent } = actor;
-  await writeAudit(trx, {
-    companyId,
-    by: { kind: 'user', id: userId, name, address, userAgent, requestId },
-    action: 'session.started',
-    target: { kind: 'session', id: sessionId, name },
-    at,
-  });
+  const by = byPerson(userId, name, actor, requestId);
+  await audit(trx, { companyId, by, at }, 'session.started', ['session', sessionId, name]);
 };
 
 interface Entry extends Omit<NewSession, 'others' | 'email'> {

@@ -2,7 +2,7 @@ import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { memberKey } from './attempts.ts';
-import { personColumns } from './person.ts';
+import { personColumns, selectMember } from './person.ts';
 import { requireFactor } from './second-factor.ts';
 import { sessionFacts } from './sessions.ts';
 import { noteEntry, withDevice, withToken } from './sign-in.ts';
@@ -79,11 +79,6 @@ const findOther = async ({ db }: Access, companyId: number, signIn: Buffer) => {
     .where('sign_in', '=', signIn)
     .executeTakeFirst();
   if (!session) return null;
-  const person = await db
-    .selectFrom('portal_users')
-    .select(personColumns)
-    .where('company_id', '=', companyId)
-    .where('id', '=', session.user_id)
-    .executeTakeFirst();
+  const person = await selectMember(db, companyId, session.user_id).select(personColumns).executeTakeFirst();
   return person ? { ...person, ...session } : null;
 };

@@ -1,6 +1,6 @@
-import { byMember, conflict, contract, invalidField, notFound, problem, roleRequired } from '@causeway/proto';
+import { conflict, contract, invalidField, notFound, problem, roleRequired } from '@causeway/proto';
 import { acrossTenants, duplicateKey, handler, json, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { audit, authorOf, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { countChosenPassword } from '../sessions/attempts.ts';
@@ -52,13 +52,9 @@ export const inviteMember = (access: Access) =>
         .executeTakeFirstOrThrow();
       if (Number(open) >= maxTeam) throw invalidField('email', `at most ${maxTeam} invitations can be open`);
       const { insertId } = await trx.insertInto('portal_invitations').values(row).executeTakeFirstOrThrow();
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'member.invited',
-        target: { kind: 'invitation', id: Number(insertId), name: body.email },
+      const target = ['invitation', Number(insertId), body.email] as const;
+      await audit(trx, { ...authorOf(access, call), at }, 'member.invited', target, {
         after: { email: body.email, role: body.role },
-        at,
       });
       return Number(insertId);
     });
@@ -85,7 +81,8 @@ export const acceptInvitation = (access: Access) =>
   handler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
     const { db, now } = access;
     const { company_id, invitation_id, email, role, company_name } = await findInvitation(access, body.token);
-    requireGoodPassword('password', body.password, [company_name, email, body.name]);
+    const { name } = body;
+    requireGoodPassword('password', body.password, [company_name, email, name]);
     await countChosenPassword(access, company_id, email, actor.address);
     const password_hash = await hashForAddress(access, email, body.password);
     const at = now();
@@ -99,40 +96,26 @@ export const acceptInvitation = (access: Access) =>
       if (numDeletedRows === 0n) throw problem('invitation_over');
       const { insertId } = await trx
         .insertInto('portal_users')
-        .values({ company_id, email, name: body.name, password_hash, role, created_utc: at })
+        .values({ company_id, email, name, password_hash, role, created_utc: at })
         .executeTakeFirstOrThrow();
-      const { address, userAgent } = actor;
-      await writeAudit(trx, {
-        companyId: company_id,
-        by: { kind: 'user', id: Number(insertId), name: body.name, address, userAgent, requestId },
-        action: 'member.joined',
-        target: { kind: 'member', id: Number(insertId), name: email },
-        after: { email, name: body.name, role },
-        at,
-      });
-      return Number(insertId);
+      const id = Number(insertId);
+      const author = { companyId: company_id, by: byPerson(id, name, actor, requestId), at };
+      await audit(trx, author, 'member.joined', ['member', id, email], { after: { email, name, role } });
+      return id;
     }).catch((error: unknown) => {
       if (duplicateKey(error) === 'portal_users_email')
         throw conflict('this address is already a member of the company; sign in instead');
       throw error;
     });
-    const { name } = body;
-    return startSession(access, 201, {
-      companyId: company_id,
-      userId,
-      epoch: 0,
-      name,
-      email,
-      actor,
-      requestId,
-    });
+    const member = { companyId: company_id, userId, epoch: 0, name, email };
+    return startSession(access, 201, { ...member, actor, requestId });
   });
 
-export const revokeInvitation = ({ db, now }: Access) =>
+export const revokeInvitation = (access: Access) =>
   handler(contract.revokeInvitation, async (call) => {
     const { companyId } = call;
     const id = call.id('invitation');
-    await transaction(db, async (trx) => {
+    await transaction(access.db, async (trx) => {
       const row = await trx
         .selectFrom('portal_invitations')
         .select(['email', 'role'])
@@ -146,14 +129,8 @@ export const revokeInvitation = ({ db, now }: Access) =>
         .where('company_id', '=', companyId)
         .where('invitation_id', '=', id)
         .execute();
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'invitation.revoked',
-        target: { kind: 'invitation', id, name: row.email },
-        before: row,
-        at: now(),
-      });
+      const target = ['invitation', id, row.email] as const;
+      await audit(trx, authorOf(access, call), 'invitation.revoked', target, { before: row });
     });
     return { status: 204, body: null };
   });

@@ -1,23 +1,19 @@
 import { maskKey } from '@causeway/identity';
-import { type AuditSource, contract, notFound } from '@causeway/proto';
+import { contract, notFound } from '@causeway/proto';
 import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { writeAudit } from '../audit.ts';
+import { type Author, audit } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { deactivateIn, endKey, keyColumns } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
+import { selectMember } from '../sessions/person.ts';
 
 export const listMemberKeys = ({ db }: Access) =>
   handler(contract.listMemberKeys, async (call) => {
     const { companyId } = call;
     const memberId = call.id('member');
-    const member = await db
-      .selectFrom('portal_users')
-      .select('id')
-      .where('company_id', '=', companyId)
-      .where('id', '=', memberId)
-      .executeTakeFirst();
-    if (!member) throw notFound('member');
+    if (!(await selectMember(db, companyId, memberId).select('id').executeTakeFirst()))
+      throw notFound('member');
     const rows = await activeKeysOf(db, companyId, memberId);
     return json(200, {
       keys: rows.map((row) => ({
@@ -30,24 +26,18 @@ export const listMemberKeys = ({ db }: Access) =>
     });
   });
 
-interface LostRights {
-  readonly companyId: number;
-  readonly memberId: number;
-  readonly keepKeys: readonly number[];
-  readonly by: AuditSource;
-}
-
 /**
  * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the
- * keys that they created. All of it ends in the transaction that takes their rights. The gateways learn of the keys
+ * keys that they created; returns these keys. All of it ends in the transaction that takes their rights. The gateways learn of the keys
  * after the commit, or at the key table's next comparison if this process dies before.
  */
 export const endRights = async (
-  access: Access,
   trx: Trx<AccessTables>,
-  { companyId, memberId, keepKeys, by }: LostRights,
-): Promise<{ readonly revokedKeys: readonly number[] }> => {
-  const at = access.now();
+  author: Author,
+  memberId: number,
+  keepKeys: readonly number[],
+): Promise<readonly number[]> => {
+  const { companyId } = author;
   const invitations = await trx
     .selectFrom('portal_invitations')
     .select(['invitation_id', 'email', 'role'])
@@ -61,14 +51,8 @@ export const endRights = async (
       .where('company_id', '=', companyId)
       .where('invitation_id', '=', invitation_id)
       .execute();
-    await writeAudit(trx, {
-      companyId,
-      by,
-      action: 'invitation.revoked',
-      target: { kind: 'invitation', id: invitation_id, name: email },
-      before: { email, role },
-      at,
-    });
+    const target = ['invitation', invitation_id, email] as const;
+    await audit(trx, author, 'invitation.revoked', target, { before: { email, role } });
   }
   await trx
     .deleteFrom('portal_password_resets')
@@ -77,14 +61,14 @@ export const endRights = async (
     .execute();
   const keys = await activeKeysOf(trx, companyId, memberId);
   const revokedKeys = keys.map(({ id }) => id).filter((id) => !keepKeys.includes(id));
-  for (const id of revokedKeys) await deactivateIn(trx, { companyId, id, by, at });
-  return { revokedKeys };
+  for (const id of revokedKeys) await deactivateIn(trx, { ...author, id });
+  return revokedKeys;
 };
 
 /** Makes every gateway refuse the keys; returns when they do. */
 export const announceRevoked = async (
   access: Access,
-  { companyId, by }: Pick<LostRights, 'companyId' | 'by'>,
+  { companyId, by }: Author,
   ids: readonly number[],
 ): Promise<void> => {
   await Promise.all(ids.map((id) => endKey(access, { companyId, id, by })));

@@ -1,7 +1,5 @@
 import {
   type AnswerTo,
-  type AuditSource,
-  byMember,
   conflict,
   contract,
   notFound,
@@ -10,14 +8,13 @@ import {
   roleRequired,
 } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
-import { writeAudit } from '../audit.ts';
+import { type Author, audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
-import type { AccessTables } from '../schema.ts';
+import type { AccessTables, RowOf } from '../schema.ts';
 import { endSessions } from '../sessions/end.ts';
 import { endPasswordReset, makePasswordReset } from '../sessions/password.ts';
-import { requireRoleStill } from '../sessions/person.ts';
+import { requireRoleStill, updateMember } from '../sessions/person.ts';
 import { removeFactor } from '../sessions/second-factor.ts';
-import type { Membership } from '../sessions/subjects.ts';
 import { announceRevoked, endRights } from './member-keys.ts';
 
 export const listTeam = ({ db, now }: Access) =>
@@ -44,38 +41,24 @@ export const listTeam = ({ db, now }: Access) =>
 
 export const changeRole = (access: Access) =>
   handler(contract.changeRole, async (call) => {
-    const { db, now } = access;
     const { companyId, user, body } = call;
-    const by = byMember(call);
+    const author = authorOf(access, call);
     const memberId = call.id('member');
-    const { member, revokedKeys } = await transaction(db, async (trx) => {
+    const { member, revokedKeys } = await transaction(access.db, async (trx) => {
       const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });
       if (before.role === body.role) return { member: before, revokedKeys: [] };
       const demoted = !roleAllows(body.role, before.role);
-      const { keepKeys } = body;
-      const ended = demoted
-        ? await endRights(access, trx, { companyId, memberId, keepKeys, by })
-        : { revokedKeys: [] };
-      await trx
-        .updateTable('portal_users')
-        .set({ role: body.role })
-        .where('company_id', '=', companyId)
-        .where('id', '=', memberId)
-        .execute();
+      const ended = demoted ? await endRights(trx, author, memberId, body.keepKeys) : [];
+      await updateMember(trx, companyId, memberId).set({ role: body.role }).execute();
       // Reset links depend on the member's role: who could create one before may not do so now.
       await endPasswordReset(trx, { companyId, userId: memberId });
-      await writeAudit(trx, {
-        companyId,
-        by,
-        action: 'member.role_changed',
-        target: { kind: 'member', id: memberId, name: before.email },
+      await audit(trx, author, 'member.role_changed', ['member', memberId, before.email], {
         before: { role: before.role },
         after: { role: body.role },
-        at: now(),
       });
-      return { member: { ...before, role: body.role }, ...ended };
+      return { member: { ...before, role: body.role }, revokedKeys: ended };
     });
-    await announceRevoked(access, { companyId, by }, revokedKeys);
+    await announceRevoked(access, author, revokedKeys);
     return json(200, memberAnswer(member, user.id));
   });
 
@@ -84,33 +67,22 @@ export const removeMember = (access: Access) =>
   handler(contract.removeMember, async (call) => {
     const { companyId, user } = call;
     const memberId = call.id('member');
-    const by = byMember(call);
-    const { revokedKeys } = await transaction(access.db, async (trx) => {
-      const { email, name, role } = await lockMember(trx, {
-        companyId,
-        memberId,
-        asker: user.role,
-        to: null,
-      });
-      const { keepKeys } = call.query;
-      const ended = await endRights(access, trx, { companyId, memberId, keepKeys, by });
+    const author = authorOf(access, call);
+    const revokedKeys = await transaction(access.db, async (trx) => {
+      const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: null });
+      const ended = await endRights(trx, author, memberId, call.query.keepKeys);
       await endSessions(access, trx, { companyId, userId: memberId });
       await trx
         .deleteFrom('portal_users')
         .where('company_id', '=', companyId)
         .where('id', '=', memberId)
         .execute();
-      await writeAudit(trx, {
-        companyId,
-        by,
-        action: 'member.removed',
-        target: { kind: 'member', id: memberId, name: email },
-        before: { email, name, role },
-        at: access.now(),
-      });
+      const { email, name, role } = member;
+      const before = { email, name, role };
+      await audit(trx, author, 'member.removed', ['member', memberId, email], { before });
       return ended;
     });
-    await announceRevoked(access, { companyId, by }, revokedKeys);
+    await announceRevoked(access, author, revokedKeys);
     return { status: 204, body: null };
   });
 
@@ -123,13 +95,8 @@ export const offerPasswordReset = (access: Access) =>
       await requireRoleStill(trx, companyId, user.id, 'admin');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
       const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'password.reset_offered',
-        target: { kind: 'member', id: memberId, name: member.email },
-        at: access.now(),
-      });
+      const target = ['member', memberId, member.email] as const;
+      await audit(trx, authorOf(access, call), 'password.reset_offered', target);
       return made;
     });
     return json(201, { link, expiresUtc: expires.toISOString() });
@@ -148,12 +115,7 @@ export const resetSecondFactor = (access: Access) =>
       await requireRoleStill(trx, companyId, user.id, 'owner');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
       if (member.totp_enabled === 0) throw conflict('two-factor sign-in is off');
-      await takeFactorOff(access, trx, {
-        companyId,
-        userId: memberId,
-        email: member.email,
-        by: byMember(call),
-      });
+      await takeFactorOff(access, trx, authorOf(access, call), member);
     });
     return { status: 204, body: null };
   });
@@ -165,24 +127,17 @@ export const resetSecondFactor = (access: Access) =>
 export const takeFactorOff = async (
   access: Access,
   trx: Trx<AccessTables>,
-  { companyId, userId, email, by }: Membership & { readonly email: string; readonly by: AuditSource },
+  author: Author,
+  { id: userId, email }: Pick<MemberRow, 'id' | 'email'>,
 ): Promise<void> => {
+  const { companyId } = author;
   await removeFactor(trx, { companyId, userId });
-  await trx
-    .updateTable('portal_users')
+  await updateMember(trx, companyId, userId)
     .set((eb) => ({ device_epoch: eb('device_epoch', '+', 1) }))
-    .where('company_id', '=', companyId)
-    .where('id', '=', userId)
     .execute();
   await endPasswordReset(trx, { companyId, userId });
   await endSessions(access, trx, { companyId, userId });
-  await writeAudit(trx, {
-    companyId,
-    by,
-    action: 'totp.reset',
-    target: { kind: 'member', id: userId, name: email },
-    at: access.now(),
-  });
+  await audit(trx, author, 'totp.reset', ['member', userId, email]);
 };
 
 type MemberAnswer = AnswerTo<'listTeam'>['members'][number];
@@ -198,15 +153,7 @@ const memberColumns = [
   'last_sign_in_utc',
 ] as const;
 
-interface MemberRow {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly totp_enabled: number;
-  readonly created_utc: Date;
-  readonly last_sign_in_utc: Date | null;
-}
+type MemberRow = RowOf<'portal_users', typeof memberColumns>;
 
 const memberAnswer = (row: MemberRow, askerId: number): MemberAnswer => ({
   id: row.id,
@@ -228,14 +175,7 @@ const invitationColumns = [
   'expires_utc',
 ] as const;
 
-interface InvitationRow {
-  readonly invitation_id: number;
-  readonly email: string;
-  readonly role: Role;
-  readonly invited_by_name: string;
-  readonly created_utc: Date;
-  readonly expires_utc: Date;
-}
+type InvitationRow = RowOf<'portal_invitations', typeof invitationColumns>;
 
 export const invitationAnswer = (row: InvitationRow, now: Date): InvitationAnswer => ({
   id: row.invitation_id,

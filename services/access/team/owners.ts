@@ -1,11 +1,11 @@
 import { type AnswerTo, contract, invalidField } from '@causeway/proto';
 import { duplicateKey, handler, json, transaction } from '@causeway/runtime';
-import { byOperator, writeAudit } from '../audit.ts';
+import { audit, byOperator } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { makePasswordReset } from '../sessions/password.ts';
-import { hashForAddress } from '../sessions/person.ts';
+import { hashForAddress, selectMember } from '../sessions/person.ts';
 import { takeFactorOff } from './members.ts';
 
 export const createPortalOwner = (access: Access) =>
@@ -26,15 +26,12 @@ export const createPortalOwner = (access: Access) =>
     try {
       const id = await transaction(db, async (trx) => {
         const { insertId } = await trx.insertInto('portal_users').values(owner).executeTakeFirstOrThrow();
-        await writeAudit(trx, {
-          companyId: company_id,
-          by: byOperator(requestId),
-          action: 'member.joined',
-          target: { kind: 'member', id: Number(insertId), name: email },
+        const made = Number(insertId);
+        const author = { companyId: company_id, by: byOperator(requestId), at: owner.created_utc };
+        await audit(trx, author, 'member.joined', ['member', made, email], {
           after: { email, name: owner.name, role: 'owner' },
-          at: owner.created_utc,
         });
-        return Number(insertId);
+        return made;
       });
       return json<AnswerTo<'createPortalOwner'>>(201, { id, company_id, email });
     } catch (error) {
@@ -67,25 +64,11 @@ export const resetPortalOwner = (access: Access) =>
     const { id } = person;
     const { link, expires } = await transaction(db, async (trx) => {
       // Two links made at once would otherwise both be inserted.
-      await trx
-        .selectFrom('portal_users')
-        .select('id')
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
-        .forUpdate()
-        .execute();
-      if (two_factor) {
-        const by = byOperator(requestId);
-        await takeFactorOff(access, trx, { companyId: company_id, userId: id, email: person.email, by });
-      }
+      await selectMember(trx, company_id, id).select('id').forUpdate().execute();
+      const author = { companyId: company_id, by: byOperator(requestId), at: now() };
+      if (two_factor) await takeFactorOff(access, trx, author, person);
       const made = await makePasswordReset(access, trx, { companyId: company_id, userId: id });
-      await writeAudit(trx, {
-        companyId: company_id,
-        by: byOperator(requestId),
-        action: 'password.reset_offered',
-        target: { kind: 'member', id, name: person.email },
-        at: now(),
-      });
+      await audit(trx, author, 'password.reset_offered', ['member', id, person.email]);
       return made;
     });
     return json<AnswerTo<'resetPortalOwner'>>(200, {

@@ -1,5 +1,6 @@
 import { admitWaiting, type DeliveryRow, deliveryColumns } from '@causeway/deliveries';
-import { auditRow, type DeliveryAction } from '@causeway/proto';
+import { writeAudit } from '@causeway/identity';
+import type { DeliveryAction } from '@causeway/proto';
 import { type Database, type Trx, transaction } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { addHeld, scheduleQueues } from '../queue-rows.ts';
@@ -48,22 +49,17 @@ const act = async (
   if (asked.action !== 'cancel' && subscription.enabled !== 1)
     throw new Refusal('the subscription is disabled; enable it first');
   await steps[asked.action](trx, asked, { now: at, quota: waitingQuota });
-  await trx
-    .insertInto('audit_log')
-    .values(
-      auditRow({
-        companyId: asked.companyId,
-        by: asked.by,
-        action: actions[asked.action],
-        target: {
-          kind: 'delivery',
-          id: idOf(asked),
-          name: `${idOf(asked)} to ${subscription.name ?? subscription.url}`,
-        },
-        at,
-      }),
-    )
-    .execute();
+  await writeAudit(trx, {
+    companyId: asked.companyId,
+    by: asked.by,
+    action: actions[asked.action],
+    target: {
+      kind: 'delivery',
+      id: idOf(asked),
+      name: `${idOf(asked)} to ${subscription.name ?? subscription.url}`,
+    },
+    at,
+  });
   return false;
 };
 

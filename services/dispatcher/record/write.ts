@@ -7,7 +7,7 @@ import {
   takeBackMissed,
   type WaitingEvent,
 } from '@causeway/deliveries';
-import { auditRow } from '@causeway/proto';
+import { writeAudit } from '@causeway/identity';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import {
@@ -307,7 +307,7 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
     .select(['name', 'url'])
     .where(isQueue(key))
     .executeTakeFirstOrThrow();
-  const entry = auditRow({
+  await writeAudit(db, {
     companyId: key.company_id,
     by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
     action: 'subscription.disabled',
@@ -316,5 +316,4 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
     after: { enabled: false, reason },
     at,
   });
-  await db.insertInto('audit_log').values(entry).execute();
 };

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { hashKeyValue, type KeyTable, parseKeyValue } from '@causeway/identity';
+import { hashKeyValue, parseKeyValue } from '@causeway/identity';
 import {
   type Bucket,
   basePath,
@@ -30,58 +29,71 @@ import { tracedCount } from '../tracing.ts';
  * rate limit. The service checks body and record.
  */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
-  if (!exchange.head.path.startsWith(apiPrefix)) throw problem('not_found');
-  const companyId = parseKeyValue(exchange.head.apiKey, gateway.keyPrefix)?.companyId;
+  const { head } = exchange;
+  if (!isApiPath(head.path)) throw problem('not_found');
   // Text that cannot be a key is refused without a lookup.
-  if (companyId === undefined) return refuse(gateway, exchange);
+  const companyId = parseKeyValue(head.apiKey, gateway.keyPrefix)?.companyId;
+  if (companyId === undefined) throw unauthorizedError(gateway, exchange);
   const admitted = admit(gateway, companyId, exchange);
-  if (admitted === 'undecided') return serveLater(gateway, companyId, exchange);
-  const reading = exchange.read(gateway.bodies, bodyLimitOf(admitted.match.operation));
-  return forward(gateway, exchange, admitted, reading);
-};
-
-/** Serves a request that came while the key table catches up after a lost connection. */
-const serveLater = async (gateway: Gateway, companyId: number, exchange: Exchange): Promise<void> => {
-  const { match } = gateway.route(exchange.head.method, exchange.head.path);
+  const match = admitted?.match ?? gateway.route(head.method, head.path).match;
   const reading = match && exchange.read(gateway.bodies, bodyLimitOf(match.operation));
+  if (admitted) return forward(gateway, exchange, admitted, reading);
+  return admitLater(gateway, companyId, exchange).then((late) => forward(gateway, exchange, late, reading));
+};
+
+/** Waits while the key table catches up after a lost connection. */
+const admitLater = async (gateway: Gateway, companyId: number, exchange: Exchange): Promise<Admitted> => {
   const endMs = performance.now() + keysWaitMs;
-  for (;;) {
-    const leftMs = endMs - performance.now();
-    await gateway.table.untilTrusted(leftMs);
+  while (await gateway.table.untilTrustedAgain(endMs - performance.now())) {
     const admitted = admit(gateway, companyId, exchange);
-    if (admitted !== 'undecided') return forward(gateway, exchange, admitted, reading);
-    if (leftMs <= 0) throw problem('keys_unavailable');
-    // Disconnected, and the key is unknown: it may be new.
-    await sleep(reconnectPollMs);
+    if (admitted) return admitted;
   }
+  throw problem('keys_unavailable');
 };
 
-const refuse = ({ traffic }: Gateway, { address }: Exchange): never => {
+const unauthorizedError = ({ traffic }: Gateway, { address }: Exchange): Problem => {
   traffic.refused(address);
-  throw problem('unauthorized');
+  return problem('unauthorized');
 };
 
-/** Checks authentication, route and scope, none of which waits. */
-const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | 'undecided' => {
+interface Admitted {
+  /** The key's hash, which proves to the services that the caller sent the key. */
+  readonly proof: string;
+  /** Of the key's entry. */
+  readonly name: string;
+  readonly key: KeyEntry;
+  readonly match: Match<KeyOperation>;
+  readonly bucket: Bucket;
+  readonly limits: Limits;
+}
+
+/**
+ * Checks authentication, route and scope in memory, without waiting. A refused key costs two SHA-256 and one map lookup.
+ * @param companyId as the key names it.
+ * @returns undefined if the key table is out of date, or receives no updates and so may lack a new key.
+ * @throws Problem
+ */
+const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | undefined => {
   const { head } = exchange;
   const { table } = gateway;
-  const identity = authenticate(head.apiKey, companyId, table, gateway.bus.connected());
-  if (identity.outcome === 'undecided') return 'undecided';
-  if (identity.outcome === 'refused') return refuse(gateway, exchange);
-  const routed = gateway.route(head.method, head.path);
-  if (!routed.match) {
-    const allow = gateway.pages.isPage(head.path) ? 'GET, HEAD' : routed.allow;
-    throw allow ? methodNotAllowed(allow) : problem('not_found');
+  if (!table.trusted()) return undefined;
+  const proof = hashKeyValue(head.apiKey);
+  const name = keyEntryName(proof);
+  const key = table.key(name);
+  if (!key && !gateway.bus.connected()) return undefined;
+  if (!key?.active || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
+  const { match, allow } = gateway.route(head.method, head.path);
+  if (!match) {
+    const methods = gateway.pages.has(head.path) ? 'GET, HEAD' : allow;
+    throw methods ? methodNotAllowed(methods) : problem('not_found');
   }
-  const { operation } = routed.match;
-  if (!identity.key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
-  const { key } = identity;
+  const { operation } = match;
+  if (!key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   exchange.identify(operation);
   exchange.calledBy({ company: companyId, key: key.id });
   const company = table.company(companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
-  const limits = keyLimits(bucket, key, company, gateway.limits);
-  return { ...identity, match: routed.match, bucket, limits };
+  return { proof, name, key, match, bucket, limits: keyLimits(bucket, key, company, gateway.limits) };
 };
 
 /**
@@ -95,7 +107,7 @@ const forward = async (
   admitted: Admitted,
   incoming: Reading | undefined,
 ): Promise<void> => {
-  const { key, match, bucket, limits } = admitted;
+  const { name, key, match, bucket, limits } = admitted;
   const { limiter, table } = gateway;
   let early: Promise<LaneAnswer> | undefined;
   // If a limit has been reached, the answer would be discarded, so the service is not asked.
@@ -107,16 +119,14 @@ const forward = async (
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   // Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`).
-  if (!stillValid(admitted, table)) {
-    if (!(await table.untilTrusted(keysWaitMs))) throw problem('keys_unavailable');
-    if (!stillValid(admitted, table)) throw problem('unauthorized');
-  }
+  if (!table.trusted() && !(await table.untilTrustedAgain(keysWaitMs))) throw problem('keys_unavailable');
+  if (!table.key(name)?.active) throw problem('unauthorized');
   exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.uses.answered(key, bucket, status));
   gateway.uses.used(key, Date.now());
   if (!verdict.admitted) {
-    const { name, limit, used, resetSeconds } = verdict;
+    const { name: limitName, limit, used, resetSeconds } = verdict;
     const exceeded = {
-      name,
+      name: limitName,
       limit,
       window: windowName,
       resetMs: resetSeconds * 1000,
@@ -163,18 +173,9 @@ const ignore = (): void => {};
 
 /** How long a request waits for a key table that catches up: less than the deadline of any operation. */
 const keysWaitMs = 2_000;
-const reconnectPollMs = 5;
-
-interface Admitted {
-  readonly proof: string;
-  readonly name: string;
-  readonly key: KeyEntry;
-  readonly match: Match<KeyOperation>;
-  readonly bucket: Bucket;
-  readonly limits: Limits;
-}
 
 const apiPrefix = `${basePath}/`;
+export const isApiPath = (path: string): boolean => path.startsWith(apiPrefix);
 
 /** Answers contain personal data, and every request is counted: no cache may store them. */
 const noStore: Header = ['Cache-Control', 'no-store'];
@@ -187,38 +188,3 @@ export const keyAnswers: AnswerRules = {
   shapeOf: (path) => (path.startsWith(`${apiPrefix}integrations/lookups/`) ? 'lookup' : 'general'),
   translate: (headers) => Object.entries(headers).filter(([name]) => name !== 'Content-Type'),
 };
-
-/** The caller, as far as the gateway can tell. */
-type Identity =
-  | {
-      readonly outcome: 'known';
-      /** The key's hash, which proves to the services that the caller sent the key. */
-      readonly proof: string;
-      /** Of its entry. */
-      readonly name: string;
-      readonly key: KeyEntry;
-    }
-  | { readonly outcome: 'refused' }
-  /** The key is unknown, but the copy of the key table may be out of date. */
-  | { readonly outcome: 'undecided' };
-
-const refused: Identity = { outcome: 'refused' };
-const undecided: Identity = { outcome: 'undecided' };
-
-/**
- * Authenticates a key from memory. A refusal costs two SHA-256 and one map lookup.
- * @param companyId as the key names it.
- * @param fresh false while the key table receives no updates: an unknown key may then be new.
- */
-const authenticate = (apiKey: string, companyId: number, table: KeyTable, fresh: boolean): Identity => {
-  if (!table.trusted()) return undecided;
-  const proof = hashKeyValue(apiKey);
-  const name = keyEntryName(proof);
-  const key = table.key(name);
-  if (key === undefined) return fresh ? refused : undecided;
-  return key.active && key.companyId === companyId ? { outcome: 'known', proof, name, key } : refused;
-};
-
-/** Whether a key is still known: it may have been revoked while its request was counted. */
-const stillValid = (identity: { readonly name: string }, table: KeyTable): boolean =>
-  table.trusted() && table.key(identity.name)?.active === true;

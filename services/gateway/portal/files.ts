@@ -159,30 +159,19 @@ export interface Page {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-export interface Pages {
-  find(method: string, path: string): Page | undefined;
-  isPage(path: string): boolean;
-}
-
-const openApiPath = `${basePath}/openapi.json`;
-
-/** The public contract, and a welcome page with links for a person who opens the address in a browser. */
-export const createPages = (): Pages => {
+/** By path: the public contract, and a welcome page with links for a person who opens the address in a browser. */
+export const createPages = (): ReadonlyMap<string, Page> => {
   const contract: Page = {
     status: 200,
     body: Buffer.from(JSON.stringify(openApiDocument())),
     headers: [['Content-Type', 'application/json'], ['Cache-Control', 'public, max-age=300'], noSniff],
   };
   const welcome = welcomePage();
-  const pages = new Map([
-    [openApiPath, contract],
+  return new Map([
+    [`${basePath}/openapi.json`, contract],
     ['/', welcome],
     ['/portal', welcome],
   ]);
-  return {
-    find: (method, path) => (method === 'GET' || method === 'HEAD' ? pages.get(path) : undefined),
-    isPage: (path) => pages.has(path),
-  };
 };
 
 const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;

@@ -107,7 +107,7 @@ const resolve = async (
 const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match<MemberOperation>): boolean =>
   match === tail || (head.passive && reads(method));
 
-const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
+export const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 const openTail = (
   { tails, sessions }: Gateway,

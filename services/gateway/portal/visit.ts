@@ -7,31 +7,16 @@ export interface Visit {
   readonly client: Client;
 }
 
+/** The request object is valid only until its handler returns. */
 export const readVisit = (request: HttpRequest, address: string, trustedProxies: number): Visit => {
   const head = readPortalHead(request);
   return { head, client: clientOf(head, address, trustedProxies) };
 };
 
-/** The headers of the portal's requests, in addition to the `Head` of every request. */
-export interface PortalHead {
-  readonly host: string;
-  readonly cookie: string;
-  readonly origin: string;
-  readonly fetchSite: string;
-  readonly contentType: string;
-  readonly userAgent: string;
-  readonly acceptEncoding: string;
-  readonly ifNoneMatch: string;
-  readonly forwardedProto: string;
-  readonly forwardedHost: string;
-  /** Whether the page sent it without a user action (`passiveHeader`). */
-  readonly passive: boolean;
-}
-
 const maxUserAgentCharacters = 300;
 
-/** The request object is valid only until its handler returns. */
-const readPortalHead = (request: HttpRequest): PortalHead => ({
+/** The headers of the portal's requests, in addition to the `Head` of every request. */
+const readPortalHead = (request: HttpRequest) => ({
   host: request.getHeader('host'),
   cookie: request.getHeader('cookie'),
   origin: request.getHeader('origin'),
@@ -42,8 +27,11 @@ const readPortalHead = (request: HttpRequest): PortalHead => ({
   ifNoneMatch: request.getHeader('if-none-match'),
   forwardedProto: request.getHeader('x-forwarded-proto'),
   forwardedHost: request.getHeader('x-forwarded-host'),
+  /** Whether the page sent it without a user action (`passiveHeader`). */
   passive: request.getHeader(passiveHeader) !== '',
 });
+
+export type PortalHead = ReturnType<typeof readPortalHead>;
 
 /** The client's address, and the scheme and host by which it reached this service. */
 export interface Client {

@@ -1,3 +1,4 @@
+import { writeAudit } from '@causeway/identity';
 import {
   byMember,
   contract,
@@ -13,7 +14,6 @@ import {
 import { type Answer, handler, type Identity, type OperationCall } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../ask.ts';
-import { writeAudit } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { readEvent } from './read.ts';

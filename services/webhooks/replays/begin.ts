@@ -1,4 +1,5 @@
 import { type ReplayRow, replayColumns, type SubscriptionRow } from '@causeway/deliveries';
+import { writeAudit } from '@causeway/identity';
 import {
   type AnswerTo,
   type AuditEntry,
@@ -10,7 +11,6 @@ import {
 } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
-import { writeAudit } from '../audit.ts';
 import type { Tables } from '../tables.ts';
 
 interface ReplayStart {

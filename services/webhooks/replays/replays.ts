@@ -1,4 +1,5 @@
 import { findReplayCandidates, type ReplaySelection, replayFilterOf } from '@causeway/deliveries';
+import { writeAudit } from '@causeway/identity';
 import {
   type BodyOf,
   byMember,
@@ -13,7 +14,6 @@ import {
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
-import { writeAudit } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../deliveries/stats.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';

@@ -1,3 +1,4 @@
+import { writeAudit } from '@causeway/identity';
 import {
   type AnswerTo,
   byMember,
@@ -16,7 +17,6 @@ import {
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import { askService } from '../ask.ts';
-import { writeAudit } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { bodyAnswer, header } from '../deliveries/get.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';

@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { writeAudit } from '@causeway/identity';
 import { byMember, challengeType, contract, enablingDeadlineMs } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
-import { auditChange, writeAudit } from '../audit.ts';
+import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { noteMissedWhileOff } from '../replays/missed.ts';
 import type { Tables } from '../tables.ts';

@@ -1,0 +1,32 @@
+import type { AuditEntry, AuditRow } from '@causeway/proto';
+import type { Generated, Kysely } from 'kysely';
+
+interface AuditTables {
+  audit_log: AuditRow & { audit_id: Generated<number> };
+}
+
+/** Adds an entry to the audit log. Call it in the transaction of the change. */
+export const writeAudit = async <DB extends AuditTables>(
+  db: Kysely<DB>,
+  { companyId, by, action, target, before, after, at }: AuditEntry,
+): Promise<void> => {
+  await (db as unknown as Kysely<AuditTables>)
+    .insertInto('audit_log')
+    .values({
+      company_id: companyId,
+      created_utc: at,
+      actor_kind: by.kind,
+      actor_id: by.id,
+      actor_name: by.name,
+      action,
+      target_kind: target.kind,
+      target_id: target.id === null ? null : String(target.id),
+      target_name: target.name,
+      before_json: before ? JSON.stringify(before) : null,
+      after_json: after ? JSON.stringify(after) : null,
+      address: by.address,
+      user_agent: by.userAgent,
+      request_id: by.requestId,
+    })
+    .execute();
+};
