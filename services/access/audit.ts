@@ -127,7 +127,6 @@ export const byPerson = (
   requestId: string,
 ): AuditSource => ({ kind: 'user', id, name, address, userAgent, requestId });
 
-/** The source of audit entries made by the operator's command line, which knows no user name. */
 export const byOperator = (requestId: string): AuditSource => ({
   kind: 'operator',
   id: null,

@@ -5,7 +5,6 @@ import { z } from 'zod';
 const limit = () => integer(1, 1_000_000_000);
 const days = (count: number): number => count * 86_400_000;
 
-/** The settings that `access` reads from its environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   parseConfig(
     {
@@ -19,7 +18,6 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .string()
         .regex(/^[A-Za-z0-9]{1,20}$/, 'must be 1 to 20 letters and digits')
         .default('crm'),
-      /** Active keys that a company may have. */
       QUOTA_KEYS: integer(1, 1_000_000).default(200),
       /** Copies of each NATS bucket: 1 on a single server, 3 in a cluster. */
       NATS_REPLICAS: integer(1, 5).default(1),
@@ -44,7 +42,6 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       WEBHOOKS_ALLOW_HTTP: flag().default(false),
       WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
       WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * 3_600_000).default([...retryScheduleMs]),
-      /** How far back the overview looks. */
       RETENTION_DAYS: integer(1, 3650).default(30),
     },
     env,

@@ -9,7 +9,6 @@ import type { Gate, Reserve } from './sessions/gate.ts';
 import type { Devices } from './sessions/subjects.ts';
 import type { Signer } from './sessions/token.ts';
 
-/** What every operation of this service needs. */
 export interface Access {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
@@ -25,7 +24,6 @@ export interface Access {
   readonly gates: { readonly strangers: Gate; readonly members: Gate };
   readonly reserve: Reserve;
   readonly sessionTokens: Signer;
-  /** Signs proofs of a session, which other services check. */
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
   readonly cursors: Cursors<'audit' | 'keys' | 'keys by use'>;

@@ -3,7 +3,6 @@ import { type Answer, each, type Handler, type LaneHandler } from '@causeway/run
 import type { Access } from './context.ts';
 import { byToken } from './sessions/use-session.ts';
 
-/** Wraps a handler in the checks for its audience. */
 export const guardOf =
   (access: Access) =>
   ({ operation, answer }: Handler): LaneHandler => {
@@ -21,7 +20,7 @@ const logCalls = ({ log }: Pick<Access, 'log'>, handler: LaneHandler): LaneHandl
     const startedMs = performance.now();
     const ended = (outcome: object) =>
       log.info(
-        { operation, requestId, ...outcome, elapsedMs: Math.round(performance.now() - startedMs) },
+        { operation, requestId, ...outcome, durationMs: Math.round(performance.now() - startedMs) },
         'operator call',
       );
     try {

@@ -32,7 +32,6 @@ import { getFirstSteps, getUsage } from './usage/get-usage.ts';
 const listEventTypes = ({ now }: Access) =>
   handler(contract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));
 
-/** The handler of each operation that this service answers. */
 export const handlers: HandlerTable<'access', Access> = {
   createCompany,
   listCompanies,

@@ -1,7 +1,6 @@
 import type { AuditRow, Bucket, Role } from '@causeway/proto';
 import type { Generated, Selectable } from 'kysely';
 
-/** Tables of `migrations/`. */
 export interface AccessTables {
   audit_log: AuditRow & { audit_id: Generated<number> };
   companies: CompanyTable;

@@ -29,7 +29,6 @@ import { recordKeyUses, recordRequests } from './usage/reports.ts';
 
 interface AccessService {
   ready(): boolean;
-  /** Stops accepting calls and finishes those in flight. */
   drain(): Promise<void>;
 }
 
@@ -99,7 +98,6 @@ export interface AccessOptions {
   readonly keyPrefix: string;
   readonly keyQuota: number;
   readonly portal: PortalSettings;
-  /** Copies of each NATS bucket. */
   readonly replicas: number;
   /** See `ensureLimitStreams`; none: a single NATS server. */
   readonly limitLogServers?: readonly string[];
@@ -108,7 +106,6 @@ export interface AccessOptions {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** The cursors of this service's lists, sealed with the portal's key ring. */
 const openCursors = (keyRing: KeyRing): Cursors<'audit' | 'keys' | 'keys by use'> => {
   const keys = derivedKeys(keyRing, 'cursors');
   return createCursors({ audit: 1, keys: 1, 'keys by use': 2 }, async () => keys);

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 const limit = () => integer(1, 1_000_000_000);
 
-/** What the gateway reads from its environment. */
 export const gatewayConfig = {
   ...commonConfig,
   HOST: z.string().default('0.0.0.0'),
@@ -29,7 +28,6 @@ export const gatewayConfig = {
   LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
   /** Bytes of all request bodies in memory before the gateway sheds load. */
   BODY_BYTES_IN_FLIGHT: integer(2 ** 20, 2 ** 40).default(64 * 2 ** 20),
-  /** Most chunks of one body. */
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),

@@ -19,11 +19,9 @@ import { endRequest, startRequest } from './tracing.ts';
 
 /** The properties that all answers to one audience share. */
 export interface AnswerRules {
-  /** The message of the log line. */
   readonly logged: string;
   /** The log line's name for a request without an operation. */
   readonly unnamed?: string;
-  /** On every answer. */
   readonly always: readonly Header[];
   /** On answers of the API: data and errors. */
   readonly api: readonly Header[];
@@ -43,7 +41,6 @@ export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOpera
 export class Exchange {
   readonly head: Head;
   readonly response: HttpResponse;
-  /** The client's address. */
   readonly address: string;
   readonly requestId: string;
   readonly traceparent: string;
@@ -74,7 +71,6 @@ export class Exchange {
     response.onAborted(() => this.#aborted());
   }
 
-  /** Whether the request has been answered, or its client has disconnected. */
   get over(): boolean {
     return this.#over;
   }
@@ -115,14 +111,12 @@ export class Exchange {
     this.#finish(status);
   }
 
-  /** Passes on a service's answer. */
   pass({ status, body, headers }: LaneAnswer): void {
     const { api, translate } = this.#rules;
     const own = body.length > 0 ? [jsonType, ...api] : api;
     this.answer(status, body, headers ? [...own, ...translate(headers)] : own);
   }
 
-  /** Answers with an error of the gateway's own. */
   refuse({ status, body, headers }: RenderedProblem): void {
     this.answer(status, body, [...this.#rules.api, ...Object.entries(headers)]);
   }
@@ -141,10 +135,7 @@ export class Exchange {
     this.refuse(renderProblem(shape, facts, this));
   }
 
-  /**
-   * Begins an open-ended answer.
-   * @param onGone is called when the client has disconnected.
-   */
+  /** Begins an open-ended answer. @param onGone is called when the client has disconnected. */
   stream(headers: readonly Header[], onGone: () => void): HttpResponse {
     this.response.cork(() => {
       this.response.writeStatus('200 OK');
@@ -163,9 +154,9 @@ export class Exchange {
   #finish(status: number): void {
     const { head, requestId, traceparent, address } = this;
     const operation = this.#operation;
-    const elapsedMs = this.#end(status);
+    const durationMs = this.#end(status);
     this.#onAnswer?.(status);
-    const { company, key, user } = this.#caller;
+    const { companyId, keyId, userId } = this.#caller;
     this.#gateway.log.info(
       {
         requestId,
@@ -173,11 +164,11 @@ export class Exchange {
         address,
         method: head.method,
         operation: operation?.id ?? this.#rules.unnamed,
-        company,
-        key,
-        user,
+        companyId,
+        keyId,
+        userId,
         status,
-        elapsedMs: Math.round(elapsedMs * 1000) / 1000,
+        durationMs: Math.round(durationMs * 1000) / 1000,
       },
       this.#rules.logged,
     );
@@ -192,25 +183,24 @@ export class Exchange {
     this.#over = true;
     this.#reading?.release();
     const operation = this.#operation;
-    const elapsedMs = performance.now() - this.#startedMs;
-    this.#gateway.traffic.finished(operation?.id, status, elapsedMs);
+    const durationMs = performance.now() - this.#startedMs;
+    this.#gateway.traffic.finished(operation?.id, status, durationMs);
     if (this.span)
       endRequest(this.span, {
         method: this.head.method,
         status,
         route: operation && pathOf(operation),
         requestId: this.requestId,
-        company: this.#caller.company,
+        companyId: this.#caller.companyId,
       });
-    return elapsedMs;
+    return durationMs;
   }
 }
 
-/** The caller, as the log names it. */
 interface Caller {
-  readonly company?: number;
-  readonly key?: number;
-  readonly user?: number;
+  readonly companyId?: number;
+  readonly keyId?: number;
+  readonly userId?: number;
 }
 
 type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'draining'>;

@@ -12,7 +12,6 @@ import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
 import type { UseReports } from './use-reports.ts';
 
-/** The dependencies of the request handlers. */
 export interface Gateway {
   readonly bus: Bus;
   readonly table: KeyTable;

@@ -1,6 +1,5 @@
 import { declareMetrics } from '@causeway/runtime';
 
-/** The metrics of the gateway. */
 export const gatewayMetrics = declareMetrics({
   gateway_answers_unsent: { type: 'gauge', help: 'Answers that wait for their clients' },
   gateway_authentication_failures_total: {

@@ -1,4 +1,3 @@
-/** A matched operation, and its path parameters as they were sent. */
 export interface Match<O> {
   readonly operation: O;
   readonly params: readonly string[];

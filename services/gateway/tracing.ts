@@ -20,7 +20,6 @@ export const startRequest = (
   return { span, traceparent };
 };
 
-/** The result of a finished request. */
 export interface Outcome {
   readonly method: string;
   /** 499 if the client disconnected before its answer. */
@@ -28,14 +27,14 @@ export interface Outcome {
   /** The whole path with its parameters in braces; undefined if no route matched. */
   readonly route: string | undefined;
   readonly requestId: string;
-  readonly company: number | undefined;
+  readonly companyId: number | undefined;
 }
 
-export const endRequest = (span: Span, { method, status, route, requestId, company }: Outcome): void => {
+export const endRequest = (span: Span, { method, status, route, requestId, companyId }: Outcome): void => {
   span.set({
     'http.route': route,
     'causeway.request.id': requestId,
-    'causeway.company.id': company,
+    'causeway.company.id': companyId,
     ...(status !== clientGone && { 'http.response.status_code': status }),
   });
   if (route !== undefined) span.rename(`${method} ${route}`);

@@ -2,14 +2,11 @@ import type { Cell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
 import { gatewayMetrics } from './metrics.ts';
 
-/** The gateway's request metrics. */
 export interface Traffic {
   opened(): void;
   /** @param status the answer's, or 499 if the client disconnected before it. */
-  finished(operation: string | undefined, status: number, elapsedMs: number): void;
-  /** A failed authentication, by client address. */
+  finished(operation: string | undefined, status: number, durationMs: number): void;
   refused(address: string): void;
-  /** A connection closed for its framing. */
   broken(): void;
   inFlight(): number;
   readonly unsent: Unsent;
@@ -33,10 +30,10 @@ export const countTraffic = (metrics: Metrics): Traffic => {
     opened: () => {
       inFlight++;
     },
-    finished: (operation, status, elapsedMs) => {
+    finished: (operation, status, durationMs) => {
       inFlight--;
       requests.cell(operation ?? 'none', String(status)).value++;
-      elapsed.observe(elapsedMs);
+      elapsed.observe(durationMs);
     },
     refused: (address) => {
       let cell = addresses.get(address);

@@ -29,7 +29,6 @@ export const askForChanges = async (
   }
 };
 
-/** Asks again and again while the answer is wanted. */
 export const askUntilTold = async (
   log: Log,
   isWanted: () => boolean,
@@ -78,7 +77,6 @@ export const groupDiffers = (one: Digests, other: Digests, group: number): boole
 export const encodeDigests = (digests: Digests): string =>
   Buffer.from(digests.buffer, digests.byteOffset, digests.byteLength).toString('base64');
 
-/** Undefined if the text is not of digests. */
 export const decodeDigests = (text: unknown): Digests | undefined => {
   if (typeof text !== 'string') return undefined;
   const bytes = Buffer.from(text, 'base64');

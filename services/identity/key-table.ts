@@ -75,14 +75,12 @@ export const followKeyTable = ({
   let loaded = false;
   /** Whether the bucket was ever read: only then are there changes to ask for. */
   let filled = false;
-  /** Whether the watch is up to date. */
   let watching = false;
   let generation = 0;
   let cutOffAtMs: number | undefined;
   let closed = false;
   let bucket: KV | undefined;
   const fetching = new Map<string, Promise<void>>();
-  /** Ends the waits of `untilTrustedAgain`. */
   const waiting = new Set<(again: boolean) => void>();
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
@@ -111,7 +109,6 @@ export const followKeyTable = ({
 
   /** Keys that `access` does not know any more: an announcement that comes late must not admit them again. */
   const invalidated = new Set<string>();
-  /** Keeps the newer version. */
   const put = (table: Map<string, TableEntry>, name: string, entry: TableEntry, ageMs = 0): void => {
     const known = table.get(name);
     if (
@@ -168,7 +165,6 @@ export const followKeyTable = ({
     }
   };
 
-  /** Reads the whole bucket into a new map, swaps it in, then follows it. */
   const read = async (mine: number): Promise<void> => {
     const manager = await jetstreamManager(bus.nc, { checkAPI: false });
     streamCreated = (await manager.streams.info(`KV_${keyBucket}`)).created;

@@ -28,7 +28,6 @@ const budgetMs = 20_000;
 export interface Cluster {
   /** Where the cluster was found, for error messages; never holds a password. */
   readonly natsUrl: string;
-  /** The same settings that the services read (`NATS_CA_FILE` and so on). */
   readonly files?: NatsFiles;
   readonly source: string;
 }

@@ -1,6 +1,5 @@
 import type { OperatorLane, OperatorOperationId } from '@causeway/proto';
 
-/** What a command takes after `--`. */
 interface Option {
   /** The placeholder for the value in the help; absent for a switch. */
   readonly value?: string;
@@ -14,23 +13,18 @@ export interface Command {
   readonly words: readonly [noun: string, verb: string];
   readonly about: string;
   readonly options: Readonly<Record<string, Option>>;
-  /** The usage line, where the options alone do not show how to combine them. */
   readonly usage?: string;
-  /** Extra sentences for the command's own help. */
   readonly notes?: readonly string[];
   readonly operation: OperationId;
   /** The lane that answers it; `operator` by default. */
   readonly lane?: OperatorLane;
   /** Builds the operation's body, which the service checks. @throws UsageError for options that make no body. */
   readonly body: (values: Values) => Body;
-  /** For an operation that does a part of the work per call. */
   readonly parts?: {
     /** The body of the next call; undefined when everything is done. */
     readonly next: (answer: Body) => Body | undefined;
-    /** Merges the latest answer into the ones before. */
     readonly join: (before: Body, latest: Body) => Body;
   };
-  /** Whether the command succeeded, where an answer can say that it did not. */
   readonly succeeded?: (answer: Body) => boolean;
 }
 

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type {
+  AnswerTo,
   CompanyAnswer,
   CompanyStatusAnswer,
   KeyAnswer,
@@ -8,7 +9,6 @@ import type {
 } from '@causeway/proto';
 import { type Command, commands, type OperationId } from './commands.ts';
 
-/** Formats each operation's answer for people. */
 export const printers: Readonly<Record<OperationId, (answer: never) => string>> = {
   createCompany: ({ company_id, name }: CompanyAnswer) => `Company ${strong(company_id)} · ${name}`,
 
@@ -71,7 +71,13 @@ ${columns([
 
 Copy the password now: this is the only time it is shown.`,
 
-  resetPortalOwner: ({ company_id, email, two_factor_reset, link, expires_utc }: ResetAnswer) =>
+  resetPortalOwner: ({
+    company_id,
+    email,
+    two_factor_reset,
+    link,
+    expires_utc,
+  }: AnswerTo<'resetPortalOwner'>) =>
     `A link for the owner of company ${strong(company_id)} · ${email}
 
   ${strong(link)}
@@ -92,20 +98,8 @@ ${
     : `${strong(unopened)} could not be decrypted, because ${ring} does not have their key. They were not changed.`
 }`;
 
-interface ResetAnswer {
-  readonly company_id: number;
-  readonly email: string;
-  readonly two_factor_reset: boolean;
-  readonly link: string;
-  readonly expires_utc: string;
-}
-
-interface OwnerAnswer {
-  readonly company_id: number;
-  readonly email: string;
-  /** Only if it was generated here. */
-  readonly password?: string;
-}
+/** A password that was generated here is shown. */
+type OwnerAnswer = AnswerTo<'createPortalOwner'> & { readonly password?: string };
 
 const program = 'npm run -s causeway --';
 
@@ -136,7 +130,6 @@ ${columns(options)}
 ${notes}`;
 };
 
-/** Where to read more after a wrong command line. */
 export const hintFor = (args: readonly string[]): string => {
   const known = commands.some(({ words }) => words[0] === args[0] && words[1] === args[1]);
   return `${program} ${known ? `${args[0]} ${args[1]} ` : ''}--help`;
@@ -155,7 +148,6 @@ const optionsOf = (options: Command['options']): string =>
 
 type Subscription = CompanyStatusAnswer['subscriptions'][number];
 
-/** Formats the answer of `company status`. */
 export const companyStatus = ({
   company_id,
   now_utc,
@@ -186,7 +178,7 @@ export const companyStatus = ({
       one.origin,
       stateOf(one),
       ...[one.waiting, one.held, one.missed].map(String),
-      turnOf(one, now_utc),
+      turn(one.next_due_utc, now_utc),
       moment(one.last_success_utc),
       `${one.succeeded_24h} succeeded, ${one.failed_24h} failed`,
     ]),
@@ -216,14 +208,11 @@ const stateOf = ({ enabled, disabled_reason, consecutive_failures }: Subscriptio
   return consecutive_failures === 0 ? 'healthy' : `failing, ${consecutive_failures} in a row`;
 };
 
-const turnOf = ({ next_due_utc }: Subscription, now: string): string => turn(next_due_utc, now);
-
 const turn = (due: string | null, now: string): string => {
   if (due === null) return '–';
   return Date.parse(due) > Date.parse(now) ? `in ${ago(now, due)}` : `${ago(due, now)} late`;
 };
 
-/** The time between two moments, in its largest unit. */
 const ago = (since: string | null, now: string): string => {
   if (since === null) return '–';
   const seconds = Math.max(0, Math.round((Date.parse(now) - Date.parse(since)) / 1000));

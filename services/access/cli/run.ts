@@ -7,9 +7,7 @@ import { helpAll, helpFor, hintFor, printers } from './print.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Where a command reads its settings and writes what it says. */
 interface Terminal {
-  /** By default that of the process. */
   readonly env?: NodeJS.ProcessEnv;
   out(text: string): void;
   err(text: string): void;
@@ -150,5 +148,4 @@ export const generatePassword = (): string =>
     Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join(''),
   ).join('-');
 
-/** All of standard input except the final line break. */
 const passwordFromInput = async (): Promise<string> => (await text(process.stdin)).replace(/\r?\n$/, '');

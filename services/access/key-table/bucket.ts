@@ -18,17 +18,14 @@ import type { NatsConnection } from '@nats-io/transport-node';
 export const openKeyBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
   new Kvm(nc).create(keyBucket, { history: 1, replicas, allow_direct: false });
 
-/** Creates the bucket in which gateways register, if it does not exist. */
 export const openGatewayBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
   new Kvm(nc).create(gatewayBucket, { ...gatewayBucketSettings, replicas });
 
-/** An entry as the bucket holds it. */
 export interface HeldEntry {
   /** 0 if the bucket has never had it. */
   readonly revision: number;
   /** Null if it is absent or was deleted. */
   readonly text: string | null;
-  /** When the server stored it. */
   readonly createdMs: number;
 }
 
@@ -56,12 +53,14 @@ const heldEntry = (entry: KvEntry): HeldEntry => ({
   createdMs: entry.created.getTime(),
 });
 
-/** Whether the entry is that of a refused key. */
-export const isRefusal = (text: string | null): boolean => {
+export const isRefusal = (text: string | null): boolean => text !== null && fieldsOf(text).active === false;
+
+/** No fields if the text is not an entry. */
+const fieldsOf = (text: string): Partial<KeyEntry> => {
   try {
-    return text !== null && (JSON.parse(text) as Partial<KeyEntry>).active === false;
+    return JSON.parse(text) ?? {};
   } catch {
-    return false;
+    return {};
   }
 };
 
@@ -106,12 +105,8 @@ export const writeEntry = async (
 
 /** The version in an entry's text; −1 for what is not an entry, so that any row replaces it. */
 export const versionOf = (text: string): number => {
-  try {
-    const { version } = JSON.parse(text) as Partial<VersionedEntry>;
-    return typeof version === 'number' ? version : -1;
-  } catch {
-    return -1;
-  }
+  const { version } = fieldsOf(text);
+  return typeof version === 'number' ? version : -1;
 };
 
 /** "Wrong last sequence": a replicated bucket reports it with either code. */

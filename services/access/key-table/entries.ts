@@ -15,7 +15,6 @@ export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_
 /** A row's own limits, in requests a minute; null means the configured one. */
 export type LimitRow = RowOf<'api_keys', typeof limitColumns>;
 
-/** The columns of an entry. */
 export const keyEntryColumns = [
   'company_id',
   'id',
@@ -47,7 +46,6 @@ export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   ...limitsOf(row),
 });
 
-/** The name of a row's entry in the table. */
 export const keyName = ({ key_hash }: Pick<KeyEntryRow, 'key_hash'>): string =>
   keyEntryName(key_hash.toString('base64url'));
 export const companyName = ({ company_id }: Pick<CompanyEntryRow, 'company_id'>): string =>
@@ -105,7 +103,6 @@ async function* expectedEntries(
   }
 }
 
-/** The entries of the database's rows and of this service's signing keys. */
 export async function* tableEntries({ db, signers, now }: TableSource) {
   yield [...signers].map(([id, entry]) => [signerEntryName(id), entry] as const);
   yield* expectedEntries(db, now());

@@ -13,27 +13,22 @@ import { type RowTotals, rowTotals, tableEntries } from './entries.ts';
 import type { TableSource } from './reconcile.ts';
 
 /**
- * The key table in memory, as the database holds it. It answers those whose connection to NATS was lost what they have
+ * The key table in memory, as the database holds it. It tells processes that lost their connection to NATS what they
  * missed, while the bucket cannot be read because servers elect a new leader.
  *
  * Before each answer, the number of rows and the sum of their versions are compared with the database: versions only
  * grow, so any change that another replica made shows, and then the whole table is read again.
  */
 interface Journal {
-  /** Takes over a row that has just been committed. */
   note(name: string, entry: VersionedEntry): void;
   /** @throws if the database cannot be read. */
   changes(request: KeyChangesRequest): Promise<KeyChanges>;
 }
 
-/**
- * How long a refused key is told to everybody. A repeated announcement of an older version ends after five seconds
- * (`gateways.ts`), so nobody can take it for news afterwards.
- */
+/** How long every answer contains a refused key: longer than `access` repeats an announcement of an older version. */
 const tellRefusedMs = 60_000;
 /** An answer is at most this long and one group. NATS takes 4 MiB. */
 const answerBytes = 512 * 1024;
-/** More than an entry takes. */
 const entryBytes = 300;
 
 export const createJournal = (source: TableSource): Journal => {
@@ -41,7 +36,6 @@ export const createJournal = (source: TableSource): Journal => {
   let totals: RowTotals | undefined;
   /** When a key began to be refused, by the name of its entry. */
   const refusedMs = new Map<string, number>();
-  /** Entries noted while the table is being read. */
   let noted: Map<string, TableEntry> | undefined;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -141,7 +135,6 @@ const put = (table: Table, name: string, entry: TableEntry): TableEntry | undefi
 const isRefusal = (entry: TableEntry | undefined): boolean =>
   entry !== undefined && 'active' in entry && !entry.active;
 
-/** The totals after a row was added or changed. */
 const withRow = (totals: RowTotals, name: string, before: number | undefined, version: number): RowTotals => {
   const [rows, versions] = name.startsWith(keyEntryPrefix)
     ? (['keys', 'keyVersions'] as const)
@@ -153,7 +146,7 @@ const withRow = (totals: RowTotals, name: string, before: number | undefined, ve
   };
 };
 
-/** Answers the processes that ask what of the key table they have missed. @returns a function that ends it. */
+/** Answers processes that ask for the changes they missed. @returns a function that ends it. */
 export const serveChanges = (bus: Bus, journal: Journal, log: Log): (() => Promise<void>) => {
   const answer = async (message: Msg): Promise<void> => {
     try {

@@ -76,7 +76,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     });
     return running;
   };
-  /** A check that certainly started after the call. */
+  /** A check that starts after the call. */
   const freshCheck = async (): Promise<void> => {
     await running?.catch(() => {});
     checkedFingerprint = '';
@@ -133,7 +133,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
             'gateways dead or partitioned: change not confirmed',
           );
       } catch (cause) {
-        throw isNotShown(cause);
+        throw publishError(cause);
       }
     },
     stop: async () => {
@@ -152,7 +152,7 @@ const expireEveryMs = 3_600_000;
  * forget a refusal after twice this time (`services/identity/key-table.ts`) and would not confirm it.
  */
 const settledMs = 5 * 60_000;
-const isNotShown = (cause: unknown): Problem =>
+const publishError = (cause: unknown): Problem =>
   new Problem({
     code: 'service_unavailable',
     publicMessage:

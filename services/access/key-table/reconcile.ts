@@ -89,7 +89,6 @@ const refused = (name: string, text: string | null): (readonly [string, KeyEntry
   return entry.active ? [[name, end]] : [];
 };
 
-/** The source of the key table. */
 export interface TableSource {
   readonly db: Database<AccessTables>;
   readonly log: Log;

@@ -43,17 +43,15 @@ export const createApiKey = (access: Access) =>
 export const listKeys = (access: Access) =>
   handler(contract.listKeys, async ({ body }) => {
     const { company_id } = body;
-    const { db } = access;
-    if (company_id === undefined) {
-      const everyones = acrossTenants(db, 'an operator lists the keys of all companies');
-      const rows = await everyones.selectFrom('api_keys').select(keyColumns).orderBy('id').execute();
-      return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
-    }
-    await requireCompany(access, company_id);
+    if (company_id !== undefined) await requireCompany(access, company_id);
+    const db =
+      company_id === undefined
+        ? acrossTenants(access.db, 'an operator lists the keys of all companies')
+        : access.db;
     const rows = await db
       .selectFrom('api_keys')
       .select(keyColumns)
-      .where('company_id', '=', company_id)
+      .$if(company_id !== undefined, (query) => query.where('company_id', '=', company_id!))
       .orderBy('id')
       .execute();
     return json<AnswerTo<'listKeys'>>(200, { keys: rows.map(keyAnswer) });
@@ -109,14 +107,14 @@ export const revokeKey = (access: Access) =>
     const companyId = await companyOfKey(access, id);
     return json<AnswerTo<'revokeKey'>>(
       200,
-      keyAnswer(await endKey(access, { companyId, id, by: byOperator(requestId) })),
+      keyAnswer(await revokeEverywhere(access, { companyId, id, by: byOperator(requestId) })),
     );
   });
 
 export const revokeApiKey = (access: Access) =>
   handler(contract.revokeApiKey, async (call) => {
     const { companyId } = call;
-    await endKey(access, { companyId, id: call.id('key'), by: byMember(call) });
+    await revokeEverywhere(access, { companyId, id: call.id('key'), by: byMember(call) });
     return { status: 204, body: null };
   });
 
@@ -209,7 +207,7 @@ const requireRoomForKey = async (trx: Trx<AccessTables>, companyId: number, limi
  * Revokes a key; when this returns, no gateway accepts it any more (contract, "Identifiers, keys, scopes"). Revoking
  * it again changes nothing and gives the same guarantee. @throws Problem `not_found`
  */
-export const endKey = async (access: Access, end: KeyEnd) => {
+export const revokeEverywhere = async (access: Access, end: KeyEnd) => {
   const { db, table } = access;
   await deactivate(access, end);
   const row = await db
@@ -266,7 +264,6 @@ export const companyOfKey = async ({ db }: Access, id: number): Promise<number> 
   return key.company_id;
 };
 
-/** The columns of a key's answer. */
 export const keyColumns = [
   'company_id',
   'id',
@@ -282,25 +279,25 @@ export const keyColumns = [
 
 type KeyRow = RowOf<'api_keys', typeof keyColumns>;
 
-/** A key as it may be shown: without its value. */
-const keyAnswer = (row: KeyRow): KeyAnswer => ({
+/** A key without its value, as the command line and the portal show it. */
+const shownKey = (row: KeyRow) => ({
   id: row.id,
-  company_id: row.company_id,
   name: row.name,
   scopes: row.scopes.split(' ') as Scope[],
   masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
+});
+
+const keyAnswer = (row: KeyRow): KeyAnswer => ({
+  ...shownKey(row),
+  company_id: row.company_id,
   is_active: row.is_active === 1,
   created_utc: row.created_utc.toISOString(),
   revoked_utc: row.revoked_utc?.toISOString() ?? null,
   last_used_utc: row.last_used_utc?.toISOString() ?? null,
 });
 
-/** A key as the portal shows it: without its value. */
 const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][number] => ({
-  id: row.id,
-  name: row.name,
-  scopes: row.scopes.split(' ') as Scope[],
-  masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
+  ...shownKey(row),
   isActive: row.is_active === 1,
   createdUtc: row.created_utc.toISOString(),
   revokedUtc: row.revoked_utc?.toISOString() ?? null,

@@ -18,7 +18,7 @@ export interface Hasher {
   close(): Promise<void>;
 }
 
-/** One more than strangers may use at once. */
+/** Strangers use one at most, so the other one stays free for members. */
 const threads = 2;
 /** About two seconds of work. */
 const maxWaiting = 100;

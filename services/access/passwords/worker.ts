@@ -8,10 +8,9 @@ export type PasswordTask =
   | { readonly hash: string; readonly salt?: Uint8Array | undefined }
   | { readonly password: string; readonly stored: readonly string[] };
 
-/** Checked in place of no hash at all, so that an unknown address takes as long as a known one. */
+/** Checked for an unknown address, which then takes as long as a known one. */
 const nobody = hashPassword('nobody has this password');
 
-/** Runs in the hashing threads. */
 export default (task: PasswordTask): string | readonly boolean[] => {
   if ('hash' in task) return hashPassword(task.hash, task.salt && Buffer.from(task.salt));
   const { password, stored } = task;

@@ -102,7 +102,6 @@ const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subject[]):
 export const countAttempt = (access: Counting, subjects: readonly Subject[]): Promise<Attempt> =>
   count(access, subjects, refuseWaiting);
 
-/** Counts an attempt without refusing it. */
 const noteAttempt = async (access: Counting, subjects: readonly Subject[]): Promise<void> => {
   await count(access, subjects, () => {});
 };

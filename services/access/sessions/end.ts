@@ -4,13 +4,11 @@ import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 
-/** Which sessions of a member end. */
 interface Ending {
   readonly companyId: number;
   readonly userId: number;
-  /** Only this one. */
   readonly only?: number;
-  /** All except this one. Neither is given: all. */
+  /** All except this one. Without `only` and `except`: all. */
   readonly except?: number;
 }
 

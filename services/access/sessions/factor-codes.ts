@@ -11,7 +11,6 @@ const period = 30;
 export const newTotpSecret = (random: (bytes: number) => Uint8Array): string =>
   new Secret({ buffer: Uint8Array.from(random(20)).buffer }).base32;
 
-/** The URI in the QR code for an authenticator app. */
 export const totpUri = (issuer: string, account: string, secret: string): string =>
   new TOTP({ issuer, label: account, secret, period }).toString();
 
@@ -26,7 +25,6 @@ export const totpStep = (secret: string, code: string, now: Date): number | null
   return delta === null ? null : TOTP.counter({ period, timestamp }) + delta;
 };
 
-/** The code of a time step. */
 export const totpCode = (secret: string, step: number): string =>
   new TOTP({ secret, period }).generate({ timestamp: step * period * 1000 });
 

@@ -102,7 +102,6 @@ export const makePasswordReset = async (
   return { link: `/portal/password#${token}`, expires };
 };
 
-/** Deletes a member's reset link, if there is one. */
 export const endPasswordReset = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Member,

@@ -27,11 +27,9 @@ export const readPerson = async (db: Kysely<AccessTables>, companyId: number, us
   return row;
 };
 
-/** Begins an update of a member's row. */
 export const updateMember = (db: Kysely<AccessTables>, companyId: number, userId: number) =>
   db.updateTable('portal_users').where('company_id', '=', companyId).where('id', '=', userId);
 
-/** Begins a query for a member's row. */
 export const selectMember = (db: Kysely<AccessTables>, companyId: number, userId: number) =>
   db.selectFrom('portal_users').where('company_id', '=', companyId).where('id', '=', userId);
 

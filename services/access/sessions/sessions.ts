@@ -73,7 +73,6 @@ export const signOut = (access: Access) =>
     return { status: 204, body: null, headers: { [sessionTokenHeader]: '' } };
   });
 
-/** The session's owner has ended it. */
 const auditEnd = (
   access: Access,
   trx: Trx<AccessTables>,

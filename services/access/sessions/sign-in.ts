@@ -9,6 +9,7 @@ import {
   siteOf,
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall, type Trx, transaction } from '@causeway/runtime';
+import type { Insertable } from 'kysely';
 import { audit, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
@@ -167,7 +168,6 @@ interface NewSession extends DeviceMembership {
   readonly email: string;
   readonly actor: Actor;
   readonly requestId: string;
-  /** The other memberships that the member can switch to. */
   readonly others?: readonly OtherMembership[];
 }
 
@@ -189,21 +189,17 @@ export const startSession = async (
   const { db, now, random } = access;
   const token = newSessionToken(random, access.sessionTokens);
   const { address, userAgent } = actor;
-  const shared = { created_utc: now(), address, user_agent: userAgent, sign_in: Buffer.from(random(16)) };
-  for (const other of others)
-    await transaction(db, (trx) => addSession(trx, { ...shared, ...other, token: newToken(random) }));
+  const at = now();
+  const sign_in = Buffer.from(random(16));
+  const shared = { created_utc: at, last_used_utc: at, address, user_agent: userAgent, sign_in };
+  for (const { companyId: company_id, userId: user_id, state } of others)
+    await transaction(db, (trx) =>
+      addSession(trx, newToken(random), { ...shared, company_id, user_id, state }),
+    );
   const sessionId = await transaction(db, async (trx) => {
-    const id = await addSession(trx, { ...shared, companyId, userId, token, state: 'open' });
-    await noteEntry(trx, {
-      companyId,
-      userId,
-      epoch,
-      sessionId: id,
-      name,
-      actor,
-      requestId,
-      at: shared.created_utc,
-    });
+    const own = { ...shared, company_id: companyId, user_id: userId, state: 'open' } as const;
+    const id = await addSession(trx, token, own);
+    await noteEntry(trx, { companyId, userId, epoch, sessionId: id, name, actor, requestId, at });
     return id;
   });
   const facts = await sessionFacts(access, companyId, sessionId);
@@ -214,7 +210,6 @@ export const startSession = async (
   ]);
 };
 
-/** An answer that makes the browser a known device of these memberships. */
 export const withDevice = (
   { devices }: Pick<Access, 'devices'>,
   answer: Answer,
@@ -226,7 +221,6 @@ export const withDevice = (
   return { ...answer, headers: { ...answer.headers, [deviceHeader]: device } };
 };
 
-/** An answer that gives the browser its session token. */
 export const withToken = (status: number, facts: SessionFacts, token: string): Answer => ({
   ...json(status, facts),
   headers: { [sessionTokenHeader]: token },
@@ -252,53 +246,30 @@ interface Entry extends Omit<NewSession, 'others' | 'email'> {
   readonly at: Date;
 }
 
-interface SessionRow {
-  readonly companyId: number;
-  readonly userId: number;
-  readonly token: string;
-  readonly state: SessionState;
-  readonly sign_in: Buffer;
-  readonly created_utc: Date;
-  readonly address: string;
-  readonly user_agent: string;
-}
-
 const addSession = async (
   trx: Trx<AccessTables>,
-  { companyId, userId, token, state, sign_in, created_utc, address, user_agent }: SessionRow,
+  token: string,
+  row: Omit<Insertable<AccessTables['portal_sessions']>, 'token_hash'>,
 ): Promise<number> => {
   const { insertId } = await trx
     .insertInto('portal_sessions')
-    .values({
-      company_id: companyId,
-      user_id: userId,
-      token_hash: hashToken(token),
-      created_utc,
-      last_used_utc: created_utc,
-      address,
-      user_agent,
-      sign_in,
-      state,
-    })
+    .values({ ...row, token_hash: hashToken(token) })
     .executeTakeFirstOrThrow();
   const oldest = await trx
     .selectFrom('portal_sessions')
     .select('session_id')
-    .where('company_id', '=', companyId)
-    .where('user_id', '=', userId)
+    .where('company_id', '=', row.company_id)
+    .where('user_id', '=', row.user_id)
     .orderBy('session_id', 'desc')
     .offset(maxSessionsPerMember)
     .limit(100)
     .execute();
-  if (oldest.length > 0)
+  const ids = oldest.map(({ session_id }) => session_id);
+  if (ids.length > 0)
     await trx
       .deleteFrom('portal_sessions')
-      .where('company_id', '=', companyId)
-      .where(
-        'session_id',
-        'in',
-        oldest.map((row) => row.session_id),
-      )
+      .where('company_id', '=', row.company_id)
+      .where('session_id', 'in', ids)
       .execute();
   return Number(insertId);
 };

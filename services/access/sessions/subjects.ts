@@ -11,7 +11,6 @@ export interface Subject {
   readonly userId?: number;
 }
 
-/** A membership: one person in one company. */
 export interface Membership {
   readonly companyId: number;
   readonly userId: number;
@@ -48,7 +47,6 @@ export const strangersSubjects = (
   ];
 };
 
-/** Guesses at an address, from all networks. */
 export const accountSubject = (email: string, at: Date): Subject => ({
   digest: digestOf('account', countedEmail(email), dayOf(at)),
   free: 500,

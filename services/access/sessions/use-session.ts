@@ -29,7 +29,7 @@ export const resolveSession = (access: Access): LaneHandler =>
 export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
   each(async (call) => {
     const { tenant, caller, actor } = call;
-    // A gateway of the release before says nothing of it: it has asked whose session it is, which was a use.
+    // A gateway of the previous release omits `passive`: it has already counted the request as a use.
     const session = actor?.token ? await useSession(access, actor.token, actor.passive !== false) : null;
     if (!actor || !session) throw problem('signed_out');
     const { companyId, user } = session;

@@ -10,7 +10,6 @@ import { hashToken, newToken } from '../sessions/token.ts';
 import { invitationAnswer } from './members.ts';
 
 const validForMs = 7 * 86_400_000;
-/** The most open invitations of a company. */
 const maxTeam = 500;
 
 /** The token is in the link's fragment, which browsers do not send. */

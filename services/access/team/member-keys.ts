@@ -4,7 +4,7 @@ import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type Author, audit } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { deactivateIn, endKey, keyColumns } from '../keys/keys.ts';
+import { deactivateIn, keyColumns, revokeEverywhere } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
 import { selectMember } from '../sessions/person.ts';
 
@@ -71,7 +71,7 @@ export const announceRevoked = async (
   { companyId, by }: Author,
   ids: readonly number[],
 ): Promise<void> => {
-  await Promise.all(ids.map((id) => endKey(access, { companyId, id, by })));
+  await Promise.all(ids.map((id) => revokeEverywhere(access, { companyId, id, by })));
 };
 
 /**

@@ -82,7 +82,6 @@ const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): P
   }
 };
 
-/** Stores the request counts that the gateways report. */
 export const recordRequests = (options: ReportsOptions): ReportWriter =>
   gatherReports<RequestCount>({
     ...options,
@@ -163,7 +162,6 @@ const maxRowsPerWrite = 500;
 const maxRows = 100_000;
 
 interface ReportWriter {
-  /** Stops accepting reports and writes those it has. */
   drain(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from './uws.ts';
 
-/** An answer to write. */
 export interface Outgoing {
   readonly status: number;
   readonly body: Uint8Array | string | null;
@@ -22,9 +21,7 @@ export interface Sending {
 }
 
 export interface Unsent {
-  /** Answers that clients have not taken yet. */
   answers: number;
-  /** Answers written in this turn of the event loop. */
   thisTurn: number;
 }
 

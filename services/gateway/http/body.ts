@@ -24,7 +24,6 @@ export interface Reading {
 }
 
 export interface BodyBounds {
-  /** Limit for the bodies of all requests in progress. */
   readonly bytesInFlight: number;
   /** Most chunks of one body: each costs a call, however small it is. */
   readonly chunks: number;

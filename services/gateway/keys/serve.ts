@@ -90,7 +90,7 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
   const { operation } = match;
   if (!key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   exchange.identify(operation);
-  exchange.calledBy({ company: companyId, key: key.id });
+  exchange.calledBy({ companyId, keyId: key.id });
   const company = table.company(companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   return { proof, name, key, match, bucket, limits: keyLimits(bucket, key, company, gateway.limits) };
@@ -180,7 +180,6 @@ export const isApiPath = (path: string): boolean => path.startsWith(apiPrefix);
 /** Answers contain personal data, and every request is counted: no cache may store them. */
 const noStore: Header = ['Cache-Control', 'no-store'];
 
-/** The properties of all answers of the integration interface. */
 export const keyAnswers: AnswerRules = {
   logged: 'request',
   always: [],

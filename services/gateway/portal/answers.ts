@@ -3,7 +3,6 @@ import type { AnswerRules } from '../exchange.ts';
 import type { Header } from '../limits/policy.ts';
 import type { Client } from './visit.ts';
 
-/** The properties of all answers of the portal to this client. */
 export const memberAnswers = (client: Client): AnswerRules => ({
   logged: 'portal request',
   unnamed: 'portalPage',
@@ -67,7 +66,6 @@ const read = (cookie: string, cookieName: string, valid: RegExp): string => {
 export const tokenCookie = (value: string, client: Client): string =>
   write(nameFor(client), value, client, value === '' ? 0 : undefined);
 
-/** The same for the known-devices cookie, which outlives the session. */
 export const deviceCookie = (value: string, client: Client): string =>
   write(nameFor(client, deviceSuffix), value, client, deviceSeconds);
 
@@ -89,7 +87,6 @@ const always: readonly Header[] = [
 ];
 const https: Header = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'];
 
-/** The headers of every answer of the portal. */
 export const securityHeaders = (client: Client): readonly Header[] =>
   client.https ? [...always, https] : always;
 

@@ -9,7 +9,6 @@ import type { Header } from '../limits/policy.ts';
 import { pagePermissions, pagePolicy } from './answers.ts';
 import type { PortalHead } from './visit.ts';
 
-/** Serves the built portal from memory. */
 interface PortalFiles {
   /** Whether there is a build. Checks the folder periodically, so that a new build is found. */
   present(): boolean;
@@ -152,7 +151,6 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** The pages that the gateway answers itself, without a key. */
 export interface Page {
   readonly status: number;
   readonly body: Buffer | string | null;

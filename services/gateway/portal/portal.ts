@@ -11,7 +11,6 @@ import { createRouter, type Routed } from '../routes.ts';
 import { type Page, portalFiles } from './files.ts';
 import type { PortalHead } from './visit.ts';
 
-/** The dependencies of the portal's requests, in addition to the gateway's. */
 export interface Portal {
   readonly bounds: Bounds;
   readonly route: (method: string, path: string) => Routed<MemberOperation>;
@@ -40,7 +39,6 @@ const apiPrefix = `${portalBasePath}/`;
 
 interface PortalOptions {
   readonly log: Log;
-  /** The folder of the built portal. */
   readonly folder: string | undefined;
 }
 

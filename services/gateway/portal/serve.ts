@@ -49,7 +49,7 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
     const known =
       operation.service === 'access' && body instanceof Buffer ? gateway.sessions.known(token) : undefined;
     const session = known ?? (await resolve(gateway, exchange, visit, token, match));
-    exchange.calledBy({ company: session.companyId, user: session.user.id });
+    exchange.calledBy({ companyId: session.companyId, userId: session.user.id });
     await countMember(gateway, session);
     if (match === tail) return openTail(gateway, exchange, token, session);
     if (!known && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);

@@ -17,7 +17,6 @@ export interface Sessions {
    * enough to count the request and to ask `access`, which looks the token up itself and relies on that alone.
    */
   known(token: string): KnownSession | undefined;
-  /** Forgets a token after `access` has answered that it has no session. */
   forget(token: string): void;
 }
 

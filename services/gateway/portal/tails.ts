@@ -11,7 +11,6 @@ export interface Tails {
   requireRoom(session: KnownSession): void;
   /** @param holds asks whether the session is still valid, without extending it. */
   open(response: HttpResponse, session: KnownSession, holds: () => Promise<boolean>): void;
-  /** The client has disconnected. */
   gone(response: HttpResponse): void;
   /** Ends all tails; browsers reconnect by themselves, to another gateway. */
   close(): void;
@@ -26,7 +25,6 @@ interface Tail {
   dropped: number;
 }
 
-/** The most tails that may be open on one gateway. */
 export interface TailLimits {
   readonly all: number;
   readonly company: number;
