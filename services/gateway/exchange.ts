@@ -35,8 +35,8 @@ export interface AnswerRules {
 export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
 
 /**
- * Answers a request exactly once, or never if the client disconnects, and records its metrics, its trace and one log
- * line. It is a class so that all requests share its functions.
+ * Answers a request once, or never if the client disconnects, and records metrics, trace and one log line. It is a
+ * class so that all requests share its functions.
  */
 export class Exchange {
   readonly head: Head;

@@ -14,10 +14,7 @@ import {
   TlsProblem,
 } from '@causeway/runtime/client';
 
-/**
- * The cluster or one of its services cannot be reached, or gave no answer. The message is one sentence that says what
- * to do.
- */
+/** The cluster or one of its services cannot be reached, or gave no answer. The message says what to do. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }

@@ -36,9 +36,7 @@ export const readEntry = async (bucket: KV, name: string): Promise<HeldEntry> =>
   return entry ? heldEntry(entry) : absent;
 };
 
-/**
- * Every entry of the bucket, by name. If the connection is lost during the read, some are missing: see `reconcile`.
- */
+/** Every entry by name. If the connection is lost during the read, some are missing: see `reconcile`. */
 export const readTable = async (bucket: KV): Promise<Map<string, HeldEntry>> => {
   const held = new Map<string, HeldEntry>();
   for await (const entry of await bucket.history({ key: '>' })) {

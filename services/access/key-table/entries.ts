@@ -29,9 +29,7 @@ export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as
 type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
 type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
 
-/**
- * What gateways need to know about a key. A row version always gives the same text, including the order of fields.
- */
+/** What gateways know about a key. A row version always gives the same text, with the same order of fields. */
 export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
   version: row.version,
   id: row.id,
@@ -108,10 +106,7 @@ export async function* tableEntries({ db, signers, now }: TableSource) {
   yield* expectedEntries(db, now());
 }
 
-/**
- * The number of rows of the key table's sources and the sums of their versions. One of them grows whenever a row is
- * added or changed, because versions only grow.
- */
+/** Counts of rows and sums of their versions. One of them grows with every change, because versions only grow. */
 export interface RowTotals {
   readonly companies: number;
   readonly companyVersions: number;
@@ -120,18 +115,14 @@ export interface RowTotals {
 }
 
 export const rowTotals = async (db: Database<AccessTables>): Promise<RowTotals> => {
-  const companies = await acrossTenants(db, why)
-    .selectFrom('companies')
-    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
-    .executeTakeFirstOrThrow();
-  const keys = await acrossTenants(db, why)
-    .selectFrom('api_keys')
-    .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
-    .executeTakeFirstOrThrow();
-  return {
-    companies: Number(companies.rows),
-    companyVersions: Number(companies.versions),
-    keys: Number(keys.rows),
-    keyVersions: Number(keys.versions),
+  const totalsOf = async (table: 'companies' | 'api_keys') => {
+    const { rows, versions } = await acrossTenants(db, why)
+      .selectFrom(table)
+      .select(({ fn }) => [fn.countAll().as('rows'), fn.sum('version').as('versions')])
+      .executeTakeFirstOrThrow();
+    return [Number(rows), Number(versions)] as const;
   };
+  const [companies, companyVersions] = await totalsOf('companies');
+  const [keys, keyVersions] = await totalsOf('api_keys');
+  return { companies, companyVersions, keys, keyVersions };
 };

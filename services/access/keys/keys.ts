@@ -157,11 +157,10 @@ const makeKey = async (access: Access, { companyId, name, scopes, by, check }: N
     await table.publish(keyName(row), keyEntry(row));
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
-    await deactivate(access, {
-      companyId,
-      id,
-      by: { ...by, kind: 'system', id: null, name: 'system' },
-    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'unused key not revoked'));
+    const bySystem = { ...by, kind: 'system', id: null, name: 'system' } as const;
+    await transaction(db, (trx) => deactivateIn(trx, { companyId, id, by: bySystem, at: now() })).catch(
+      (cause: unknown) => log.error({ error: cause, keyId: id }, 'revoking an unused key failed'),
+    );
     throw error;
   }
   return { row, value };
@@ -208,8 +207,8 @@ const requireRoomForKey = async (trx: Trx<AccessTables>, companyId: number, limi
  * it again changes nothing and gives the same guarantee. @throws Problem `not_found`
  */
 export const revokeEverywhere = async (access: Access, end: KeyEnd) => {
-  const { db, table } = access;
-  await deactivate(access, end);
+  const { db, table, now } = access;
+  await transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
   const row = await db
     .selectFrom('api_keys')
     .select([...keyColumns, ...keyEntryColumns])
@@ -228,10 +227,6 @@ interface KeyEnd {
 }
 
 /** Deactivates a key in the database. A key that is revoked already keeps its time and version. */
-const deactivate = ({ db, now }: Access, end: KeyEnd): Promise<void> =>
-  transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
-
-/** The same, as part of a larger transaction. */
 export const deactivateIn = async (
   trx: Trx<AccessTables>,
   { companyId, id, by, at }: KeyEnd & { readonly at: Date },

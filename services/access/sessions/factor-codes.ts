@@ -14,11 +14,7 @@ export const newTotpSecret = (random: (bytes: number) => Uint8Array): string =>
 export const totpUri = (issuer: string, account: string, secret: string): string =>
   new TOTP({ issuer, label: account, secret, period }).toString();
 
-/**
- * Finds the time step that a code belongs to: the current one, or the one before or after, because clocks differ.
- * Compares in constant time.
- * @returns null for any other code.
- */
+/** The time step of a code: the current one, or one beside it, because clocks differ. Null for any other code. */
 export const totpStep = (secret: string, code: string, now: Date): number | null => {
   const timestamp = now.getTime();
   const delta = new TOTP({ secret, period }).validate({ token: code, timestamp, window: 1 });

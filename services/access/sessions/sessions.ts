@@ -99,10 +99,7 @@ export const updateProfile = (access: Access) =>
 
 export type SessionFacts = AnswerTo<'getSession'>;
 
-/**
- * What a page needs to know about the member who looks at it. @throws Problem `signed_out` if the session has just
- * ended
- */
+/** What a page needs to know about its member. @throws Problem `signed_out` if the session has just ended */
 export const sessionFacts = async (
   access: Access,
   companyId: number,

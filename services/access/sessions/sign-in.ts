@@ -176,9 +176,8 @@ interface OtherMembership extends DeviceMembership {
 }
 
 /**
- * Opens a session and answers with what its page needs to know. The token is always random and new, and goes to the
- * gateway in a header of the lane. The browser becomes a known device of the memberships
- * that are open or ready.
+ * Opens a session under a new token, which goes to the gateway in a header of the lane. The browser becomes a known
+ * device of the memberships that are open or ready.
  */
 export const startSession = async (
   access: Access,

@@ -50,10 +50,7 @@ export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
 /** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;
 
-/**
- * The session of a token, or null; records the use.
- * @param passive whether the request leaves the idle time running.
- */
+/** The session of a token, or null. Records the use, unless it is `passive` and leaves the idle time running. */
 const useSession = async (access: Access, token: string, passive: boolean): Promise<FoundSession | null> => {
   const { db, now, portal } = access;
   const session = await findSession(access, token);

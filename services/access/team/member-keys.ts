@@ -74,10 +74,7 @@ export const announceRevoked = async (
   await Promise.all(ids.map((id) => revokeEverywhere(access, { companyId, id, by })));
 };
 
-/**
- * The active keys that a member created, newest first. The audit log records who created a key, in the transaction
- * that creates it.
- */
+/** The active keys that a member created, newest first. Only the audit log records who created a key. */
 const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
   db
     .selectFrom('api_keys')

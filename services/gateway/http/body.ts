@@ -3,11 +3,7 @@ import type { HttpResponse } from './uws.ts';
 
 /** Reads request bodies, each into one growing buffer, and limits their total size. */
 export interface Bodies {
-  /**
-   * Must be called before the request's handler returns.
-   * @param declaredBytes -1 if the body is chunked.
-   * @param maxBytes the operation's limit.
-   */
+  /** Call it before the request's handler returns. @param declaredBytes -1 if the body is chunked. */
   read(response: HttpResponse, declaredBytes: number, maxBytes: number): Reading;
   bytesInFlight(): number;
 }

@@ -13,8 +13,8 @@ export interface Sessions {
   /** Asks `access`. @returns null if the token has no session. @throws LaneError */
   resolve(token: string, trace: Trace, passive: boolean): Promise<ResolvedSession | null>;
   /**
-   * The member of the token's session, as `access` last answered here. A token never changes its member, so this is
-   * enough to count the request and to ask `access`, which looks the token up itself and relies on that alone.
+   * The token's member, as `access` last answered. A token never changes its member, so this suffices to count the
+   * request and to ask `access`, which looks the token up itself.
    */
   known(token: string): KnownSession | undefined;
   forget(token: string): void;
