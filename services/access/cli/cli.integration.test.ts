@@ -30,11 +30,11 @@ interface Options {
 
 /** Runs a command in this process, by default against the NATS server of the test. */
 const causeway = async (
-  args: readonly string[],
+  line: CommandLine,
   { env = { NATS_URL: world.nats.url } }: Options = {},
 ): Promise<Outcome> => {
   const said = { out: '', err: '' };
-  const code = await run(args, {
+  const code = await run(argumentsOf(line), {
     env,
     out: (text) => {
       said.out += text;
@@ -48,10 +48,10 @@ const causeway = async (
 
 /** Runs the program. */
 const program = async (
-  args: readonly string[],
+  line: CommandLine,
   { env = { NATS_URL: world.nats.url }, input = '' }: Options = {},
 ): Promise<Outcome> => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...argumentsOf(line)], {
     env: { ...compileCache, HOME: emptyHome, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -63,37 +63,32 @@ const program = async (
   ]);
   return { code, out, err };
 };
-const json = async (...args: string[]) => {
-  const { code, out, err } = await causeway([...args, '--json']);
+/** Arguments, or a line of them with a space between any two. */
+type CommandLine = string | readonly string[];
+const argumentsOf = (line: CommandLine): readonly string[] =>
+  typeof line === 'string' ? line.split(' ') : line;
+const json = async (line: CommandLine) => {
+  const { code, out, err } = await causeway([...argumentsOf(line), '--json']);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
 };
 const newCompany = async (name = 'Acme'): Promise<string> =>
-  String((await json('company', 'create', '--name', name)).company_id);
+  String((await json(['company', 'create', '--name', name])).company_id);
 
 test('a company is created and listed', async () => {
-  const made = await json('company', 'create', '--name', 'Nordwind & Söhne');
+  const made = await json(['company', 'create', '--name', 'Nordwind & Söhne']);
   expect(made).toEqual({
     company_id: expect.any(Number),
     name: 'Nordwind & Söhne',
     created_utc: expect.any(String),
   });
-  const { companies } = await json('company', 'list');
+  const { companies } = await json('company list');
   expect(companies).toContainEqual(made);
 });
 
 test('a key is created, listed without its value, and revoked', async () => {
   const company = await newCompany();
-  const made = await json(
-    'key',
-    'create',
-    '--company',
-    company,
-    '--name',
-    'Zapier',
-    '--scopes',
-    scopes.join(','),
-  );
+  const made = await json(`key create --company ${company} --name Zapier --scopes ${scopes.join(',')}`);
   expect(made).toMatchObject({
     id: expect.any(Number),
     company_id: Number(company),
@@ -102,10 +97,10 @@ test('a key is created, listed without its value, and revoked', async () => {
     is_active: true,
   });
   expect(parseKeyValue(made.value, 'crm')).toEqual({ companyId: Number(company) });
-  const { keys } = await json('key', 'list', '--company', company);
+  const { keys } = await json(`key list --company ${company}`);
   const { value, ...shown } = made;
   expect(keys).toEqual([shown]);
-  expect(await json('key', 'revoke', '--id', String(made.id))).toMatchObject({
+  expect(await json(`key revoke --id ${made.id}`)).toMatchObject({
     id: made.id,
     is_active: false,
   });
@@ -113,24 +108,22 @@ test('a key is created, listed without its value, and revoked', async () => {
 
 test('limits of a company and of a key are set and reset', async () => {
   const company = await newCompany();
-  const { id } = await json('key', 'create', '--company', company, '--name', 'k', '--scopes', 'admin');
-  expect(
-    await json('limits', 'set', '--company', company, '--read', '500', '--write', '50', '--admin', '5'),
-  ).toEqual({
+  const { id } = await json(`key create --company ${company} --name k --scopes admin`);
+  expect(await json(`limits set --company ${company} --read 500 --write 50 --admin 5`)).toEqual({
     company_id: Number(company),
     limits: { read: 500, write: 50, admin: 5, lookup: null },
   });
-  expect(await json('limits', 'set', '--key', String(id), '--read', '7')).toEqual({
+  expect(await json(`limits set --key ${id} --read 7`)).toEqual({
     company_id: Number(company),
     id,
     limits: { read: 7, write: null, admin: null, lookup: null },
   });
-  expect((await json('limits', 'set', '--key', String(id), '--read', 'default')).limits.read).toBeNull();
+  expect((await json(`limits set --key ${id} --read default`)).limits.read).toBeNull();
 });
 
 test("a portal owner's password is generated, or read from standard input and then not printed", async () => {
   const company = await newCompany();
-  const made = await json('portal-owner', 'create', '--company', company, '--email', 'ada@example.com');
+  const made = await json(`portal-owner create --company ${company} --email ada@example.com`);
   expect(made).toEqual({
     id: expect.any(Number),
     company_id: Number(company),
@@ -146,16 +139,7 @@ test("a portal owner's password is generated, or read from standard input and th
     )[0]!.password_hash;
   expect(verifyPassword(made.password, await hash(made.id))).toBe(true);
 
-  const args = [
-    'portal-owner',
-    'create',
-    '--company',
-    company,
-    '--email',
-    'grace@example.com',
-    '--password-stdin',
-    '--json',
-  ];
+  const args = `portal-owner create --company ${company} --email grace@example.com --password-stdin --json`;
   const { code, out } = await program(args, { input: 'a password of her own\n' });
   expect(code).toBe(0);
   const given = JSON.parse(out);
@@ -169,8 +153,8 @@ test("a portal owner's password is generated, or read from standard input and th
 test('an owner who lost the password gets a link', async () => {
   const company = await newCompany();
   const email = 'edith@example.com';
-  const { id } = await json('portal-owner', 'create', '--company', company, '--email', email);
-  expect(await json('portal-owner', 'reset', '--company', company, '--email', email)).toEqual({
+  const { id } = await json(`portal-owner create --company ${company} --email ${email}`);
+  expect(await json(`portal-owner reset --company ${company} --email ${email}`)).toEqual({
     id,
     company_id: Number(company),
     email,
@@ -178,30 +162,21 @@ test('an owner who lost the password gets a link', async () => {
     link: expect.stringMatching(/^\/portal\/password#[\w-]{43}$/),
     expires_utc: expect.any(String),
   });
-  const reset = ['portal-owner', 'reset', '--company', company, '--email', email];
+  const reset = `portal-owner reset --company ${company} --email ${email}`;
   const { out } = await causeway(reset);
   expect(out).toMatch(/^ {2}\/portal\/password#[\w-]{43}$/m);
   expect(out).toContain('this is the only time it is shown');
   expect(out).not.toContain('Two-factor');
-  expect((await causeway([...reset, '--two-factor'])).out).toContain('Two-factor sign-in is off');
+  expect((await causeway(`${reset} --two-factor`)).out).toContain('Two-factor sign-in is off');
 });
 
 test('a terminal shows the value once, and says so', async () => {
   const company = await newCompany();
-  const { code, out, err } = await causeway([
-    'key',
-    'create',
-    '--company',
-    company,
-    '--name',
-    'Zapier',
-    '--scopes',
-    'admin',
-  ]);
+  const { code, out, err } = await causeway(`key create --company ${company} --name Zapier --scopes admin`);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^ {2}crm_\d+_[0-9A-Za-z]{40}$/m);
   expect(out).toContain('this is the only time it is shown');
-  const list = await causeway(['key', 'list', '--company', company]);
+  const list = await causeway(`key list --company ${company}`);
   expect(list.out).toMatch(
     /^ID +COMPANY +NAME +KEY +STATUS +LAST USED \(UTC\) +SCOPES\n\d+ +\d+ +Zapier +crm_\d+_…\w{4} +active +– +admin\n$/,
   );
@@ -223,7 +198,7 @@ test.each([
 });
 
 test('an invalid command line exits with status 2 and names the help', async () => {
-  expect(await program(['key', 'create', '--company', 'x', '--name', 'k', '--scopes', 'admin'])).toEqual({
+  expect(await program('key create --company x --name k --scopes admin')).toEqual({
     code: 2,
     out: '',
     err: 'causeway: --company takes a positive whole number, not "x"\nSee: npm run -s causeway -- key create --help\n',
@@ -231,18 +206,18 @@ test('an invalid command line exits with status 2 and names the help', async () 
 });
 
 test('help needs no cluster', async () => {
-  const { code, out } = await program(['key', 'create', '--help'], { env: { STACK_HOME: emptyHome } });
+  const { code, out } = await program('key create --help', { env: { STACK_HOME: emptyHome } });
   expect(code).toBe(0);
   expect(out).toContain('--scopes A,B');
 });
 
 test('without a cluster, the message says how to start one', async () => {
-  expect(await causeway(['company', 'list'], { env: { STACK_HOME: emptyHome } })).toEqual({
+  expect(await causeway('company list', { env: { STACK_HOME: emptyHome } })).toEqual({
     code: 1,
     out: '',
     err: `causeway: no cluster runs in ${emptyHome}: start one with \`npm start\`, or set STACK_HOME or NATS_URL\n`,
   });
-  const { code, err } = await causeway(['company', 'list'], { env: { NATS_URL: 'nats://127.0.0.1:1' } });
+  const { code, err } = await causeway('company list', { env: { NATS_URL: 'nats://127.0.0.1:1' } });
   expect(code).toBe(1);
   expect(err).toBe(
     'causeway: the cluster of NATS_URL does not answer: is it running? `npm start` starts it\n',
@@ -251,14 +226,14 @@ test('without a cluster, the message says how to start one', async () => {
 
 test('the cluster of STACK_HOME takes precedence over NATS_URL', async () => {
   await writeFile(join(emptyHome, 'stack.json'), JSON.stringify({ natsUrl: world.nats.url }));
-  const { code, err } = await causeway(['company', 'list'], {
+  const { code, err } = await causeway('company list', {
     env: { STACK_HOME: emptyHome, NATS_URL: 'nats://127.0.0.1:1' },
   });
   expect({ code, err }).toEqual({ code: 0, err: '' });
 });
 
 test('a command for webhooks says so when that service is down', async () => {
-  expect(await causeway(['secrets', 'reencrypt'])).toEqual({
+  expect(await causeway('secrets reencrypt')).toEqual({
     code: 1,
     out: '',
     err: 'causeway: the cluster runs, but its webhooks service does not: look at its log, or start it again\n',
@@ -267,7 +242,7 @@ test('a command for webhooks says so when that service is down', async () => {
 
 test('a cluster without access gets a different message than no cluster', async () => {
   await service.drain();
-  expect(await causeway(['company', 'list'])).toEqual({
+  expect(await causeway('company list')).toEqual({
     code: 1,
     out: '',
     err: 'causeway: the cluster runs, but its access service does not: look at its log, or start it again\n',

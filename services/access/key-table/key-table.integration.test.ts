@@ -4,6 +4,7 @@ import { companyEntryName, type KeyEntry, keyBucket, keyEntryName, metaEntryName
 import { createLog } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
 import { expect, test, vi } from 'vitest';
+import type { AccessOptions } from '../service.ts';
 import { joinAsGateway, operatorOf, testPortal, testWorld } from '../testing/boot.ts';
 import { expireRevoked, readTable, writeEntry } from './bucket.ts';
 import { reconcile } from './reconcile.ts';
@@ -15,14 +16,23 @@ const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const textsOf = async (table: Parameters<typeof readTable>[0]) =>
   Object.fromEntries([...(await readTable(table))].map(([name, { text }]) => [name, text]));
 
-test('a deleted bucket is filled again at the next check, including revoked keys and limits', async () => {
-  const world = await testWorld();
-  await world.startAccess({ checkIntervalMs: 200 });
+/** A command line, a company of its own, and keys of that company. */
+const asOperator = async (world: World) => {
   const ask = operatorOf(await world.openBus('operator'));
   const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const keys = [];
-  for (let at = 0; at < 3; at++)
-    keys.push((await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body);
+  const newKey = async () => (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  return { ask, company_id, newKey };
+};
+/** The same, with a running service. */
+const openWorld = async (options: Partial<AccessOptions> = {}) => {
+  const world = await testWorld();
+  await world.startAccess({ checkIntervalMs: never, ...options });
+  return { world, ...(await asOperator(world)) };
+};
+
+test('a deleted bucket is filled again at the next check, including revoked keys and limits', async () => {
+  const { world, ask, company_id, newKey } = await openWorld({ checkIntervalMs: 200 });
+  const keys = [await newKey(), await newKey(), await newKey()];
   await ask('revokeKey', { id: keys[0].id });
   await ask('setLimits', { company_id, read: 5 });
   const table = await world.openTable();
@@ -34,11 +44,8 @@ test('a deleted bucket is filled again at the next check, including revoked keys
 });
 
 test('a NATS server that returns without its store is filled at once', async () => {
-  const world = await testWorld();
-  await world.startAccess({ checkIntervalMs: never });
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const { value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const { world, newKey } = await openWorld();
+  const { value } = await newKey();
   await (await world.openTable()).destroy();
   await world.nats.restart();
   await vi.waitFor(
@@ -51,11 +58,8 @@ test('a NATS server that returns without its store is filled at once', async () 
 });
 
 test('an operation that finds the bucket missing rebuilds the table and succeeds', async () => {
-  const world = await testWorld();
-  await world.startAccess({ checkIntervalMs: never });
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const first = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const { world, ask, company_id, newKey } = await openWorld();
+  const first = await newKey();
   const table = await world.openTable();
   await table.destroy();
   const { status, body: second } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
@@ -66,7 +70,6 @@ test('an operation that finds the bucket missing rebuilds the table and succeeds
 
 test('the table is marked complete after every other entry', async () => {
   const world = await testWorld();
-  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 700);
   const bus = await world.openBus('observer');
   await world.startAccess({ checkIntervalMs: never });
@@ -79,7 +82,6 @@ test('the table is marked complete after every other entry', async () => {
 
 test('a correct table is not written to', async () => {
   const world = await testWorld();
-  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 50);
   const db = world.openDb();
   const table = await startedTable(world);
@@ -93,7 +95,6 @@ test('a correct table is not written to', async () => {
 
 test('two replicas that start on an empty NATS at once build one table', async () => {
   const world = await testWorld();
-  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 300);
   await Promise.all([world.startAccess(), world.startAccess()]);
   const held = await readTable(await world.openTable());
@@ -115,9 +116,8 @@ test('of many versions written concurrently, in any order and by two writers, th
 test('concurrent changes of one key through two replicas leave the table equal to the database', async () => {
   const world = await testWorld();
   await Promise.all([world.startAccess(), world.startAccess()]);
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const { id, value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const { ask, newKey } = await asOperator(world);
+  const { id, value } = await newKey();
   await Promise.all([
     ...Array.from({ length: 20 }, (_, at) => ask('setLimits', { id, read: at + 1 })),
     ask('revokeKey', { id }),
@@ -134,7 +134,6 @@ test('concurrent changes of one key through two replicas leave the table equal t
 
 test('a key that the database has lost is refused, and works again when the database has it again', async () => {
   const world = await testWorld();
-  await world.database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
   await insertKeys(world, 2);
   const db = world.openDb();
   const table = await startedTable(world);
@@ -151,11 +150,8 @@ test('a key that the database has lost is refused, and works again when the data
 });
 
 test('after a restore the table follows the database, but a revoked key stays revoked', async () => {
-  const world = await testWorld();
-  await world.startAccess({ checkIntervalMs: never });
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const { id, value } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const { world, ask, company_id, newKey } = await openWorld();
+  const { id, value } = await newKey();
   await world.database.query('CREATE TABLE backup_of_keys SELECT * FROM api_keys');
   await ask('revokeKey', { id });
   await ask('setLimits', { company_id, read: 5 });
@@ -193,15 +189,9 @@ test('an entry that somebody else changed is corrected', async () => {
 type World = Awaited<ReturnType<typeof testWorld>>;
 
 const insertKeys = async ({ database }: World, count: number): Promise<void> => {
-  const rows = Array.from({ length: count }, (_, at) => [
-    1001,
-    `key ${at}`,
-    hashOf(at),
-    'crm',
-    'abcd',
-    'admin',
-    new Date(),
-  ]);
+  await database.query("INSERT INTO companies (name, created_utc) VALUES ('Acme', NOW(3))");
+  const key = (at: number) => [1001, `key ${at}`, hashOf(at), 'crm', 'abcd', 'admin', new Date()];
+  const rows = Array.from({ length: count }, (_, at) => key(at));
   await database.query(
     'INSERT INTO api_keys (company_id, name, key_hash, prefix, last4, scopes, created_utc) VALUES ?',
     [rows],
@@ -218,14 +208,8 @@ const startedTable = async (world: World) => {
 };
 
 test('a key revoked a week ago leaves the table for good and is revoked again without a wait, and an active one stays', async () => {
-  const world = await testWorld();
-  await world.startAccess({ checkIntervalMs: never });
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const { world, ask, newKey } = await openWorld();
   const [old, kept] = [await newKey(), await newKey()];
-  async function newKey() {
-    return (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
-  }
   await ask('revokeKey', { id: old.id });
   const table = await world.openTable();
   const nameOf = ({ value }: { value: string }) => keyEntryName(hashKeyValue(value));
@@ -245,12 +229,9 @@ test('a key revoked a week ago leaves the table for good and is revoked again wi
 });
 
 test('a revocation that all gateways confirmed long ago is not sent again', async () => {
-  const world = await testWorld();
   let aheadMs = 0;
-  await world.startAccess({ checkIntervalMs: never, now: () => new Date(Date.now() + aheadMs) });
-  const ask = operatorOf(await world.openBus('operator'));
-  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
-  const { id } = (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
+  const { world, ask, newKey } = await openWorld({ now: () => new Date(Date.now() + aheadMs) });
+  const { id } = await newKey();
   const gatewayBus = await world.openBus('gateway');
   const gateway = await joinAsGateway(gatewayBus, 'gateway-1');
   /** How often it was told when the revocation was answered. */

@@ -48,8 +48,8 @@ const emptied = async (url: string): Promise<void> => {
 const entry = (version: number, active = true): string =>
   JSON.stringify({ version, id: 5, companyId: 1001, scopes: ['admin'], active } satisfies KeyEntry);
 
-const follow = (): KeyTable => {
-  const table = followKeyTable({ bus, confirmsAs: 'gateway-1', log, metrics: createMetrics() });
+const follow = (options: { bus?: Bus; keepRevokedMs?: number } = {}): KeyTable => {
+  const table = followKeyTable({ bus, confirmsAs: 'gateway-1', log, metrics: createMetrics(), ...options });
   onTestFinished(() => table.close());
   return table;
 };
@@ -57,6 +57,13 @@ const fill = async (): Promise<void> => {
   await bucket.put('key.a', entry(1));
   await bucket.put('company.1001', JSON.stringify({ version: 1, limits: { read: 7 } }));
   await bucket.put('meta', JSON.stringify({ ready: true }));
+};
+/** A copy of a table that is complete. */
+const filledTable = async (options?: Parameters<typeof follow>[0]): Promise<KeyTable> => {
+  await fill();
+  const table = follow(options);
+  await table.reload('start');
+  return table;
 };
 /** Announces a change as `access` does. @returns the gateways that answered within `waitMs`. */
 const announce = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
@@ -72,16 +79,7 @@ describe('the key table', () => {
   test('forgets a revoked key after a while, and one that was revoked long ago at once', async () => {
     await bucket.put('key.b', entry(2, false));
     await sleep(300);
-    await fill();
-    const table = followKeyTable({
-      bus,
-      confirmsAs: 'gateway-1',
-      log,
-      metrics: createMetrics(),
-      keepRevokedMs: 250,
-    });
-    onTestFinished(() => table.close());
-    await table.reload('start');
+    const table = await filledTable({ keepRevokedMs: 250 });
     expect(table.key('key.b')).toBeUndefined();
     await bucket.put('key.a', entry(2, false));
     // Remembered as long as `access` may ask for it, then unknown.
@@ -106,9 +104,7 @@ describe('the key table', () => {
   });
 
   test('confirms a change when it holds it, and not before', async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     expect(await announce({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
     const early = announce({ name: 'key.a', version: 2 }, 2000);
     await sleep(150);
@@ -120,18 +116,14 @@ describe('the key table', () => {
   });
 
   test('takes a change from its announcement, and confirms it before the bucket has it', async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     const change = { name: 'key.a', version: 2, entry: JSON.parse(entry(2, false)) as KeyEntry };
     expect(await announce(change, 2000)).toBe('gateway-1');
     expect(table.key('key.a')).toMatchObject({ version: 2, active: false });
   });
 
   test('never goes back to an older version of an entry', async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     await bucket.put('key.a', entry(3, false));
     // The bucket keeps one value of each entry.
     await vi.waitFor(() => expect(table.key('key.a')?.version).toBe(3), 60_000);
@@ -142,9 +134,7 @@ describe('the key table', () => {
   });
 
   test('keeps a revocation that it has confirmed when it reads the bucket from a server that lags behind', async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     // The bucket keeps the older entry, as a server does that has not received the newer one yet.
     const change = { name: 'key.a', version: 2, entry: JSON.parse(entry(2, false)) as KeyEntry };
     expect(await announce(change, 2000)).toBe('gateway-1');
@@ -177,9 +167,7 @@ describe('the key table', () => {
   });
 
   test('is not trusted after a minute without its feed', async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     await nats.kill();
     await vi.waitFor(() => expect(bus.connected()).toBe(false), 60_000);
     const real = performance.now.bind(performance);
@@ -200,8 +188,7 @@ describe('the key table', () => {
     for (const server of both) await emptied(server.url);
     bucket = await openBucket(writer);
     await fill();
-    const table = followKeyTable({ bus: own, confirmsAs: 'gateway-1', log, metrics: createMetrics() });
-    onTestFinished(() => table.close());
+    const table = follow({ bus: own });
     own.onReconnect(() => void table.reload('NATS is back'));
     await table.reload('start');
     expect(table.trusted()).toBe(true);
@@ -209,9 +196,7 @@ describe('the key table', () => {
   });
 
   test('is read again when its bucket was lost and created again', { timeout: 40_000 }, async () => {
-    await fill();
-    const table = follow();
-    await table.reload('start');
+    const table = await filledTable();
     await (await jetstreamManager(access.nc)).streams.delete(`KV_${keyBucket}`);
     bucket = await openBucket();
     await bucket.put('key.a', entry(9, false));
@@ -239,14 +224,7 @@ describe('presence', () => {
 
   test('that may have expired makes the gateway read everything again', async () => {
     let lapses = 0;
-    const presence = await keepPresence({
-      bus,
-      instance: 'gateway-1',
-      log,
-      onLapse: () => {
-        lapses++;
-      },
-    });
+    const presence = await keepPresence({ bus, instance: 'gateway-1', log, onLapse: () => void lapses++ });
     await nats.pause();
     await sleep(5500);
     expect(presence.listed()).toBe(false);
@@ -260,9 +238,7 @@ describe('presence', () => {
 test('the last use of a key is reported once a minute, and the rest at shutdown', async () => {
   const reports: unknown[] = [];
   access.nc.subscribe(keyUsedSubject, {
-    callback: (_, message) => {
-      reports.push(message.json());
-    },
+    callback: (_, message) => void reports.push(message.json()),
   });
   await access.nc.flush();
   const uses = openUseReports({ bus, metrics: noMetrics });
