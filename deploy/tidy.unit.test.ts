@@ -167,9 +167,6 @@ describe('comments', () => {
   /** Riddles: pronouns without their noun, and words that nobody says at a whiteboard. */
   const riddles =
     /\b(?:whoever|by which|anew|in vain|had again|the one (?:that|which)|this one|that one(?=[,.;:)]|$| (?:is|was|has|had|does|did|can|may|must|will|fails)\b))/i;
-  /** Rooms whose comments still have some. */
-  const unmended =
-    /^(?:admin-ui|services\/(?:access|crm|deliveries|dispatcher|gateway|identity|webhooks)\/|services\/runtime\/standby\.ts)/;
   const riddlesOf = (text: string): string[] =>
     [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm)]
       .map(([comment]) => comment.replace(/\s*\n\s*(?:\*\/?|\/\/)?\s*/g, ' '))
@@ -177,7 +174,7 @@ describe('comments', () => {
 
   test('hold no riddle', () => {
     const found = sources
-      .filter((file) => file !== 'deploy/tidy.unit.test.ts' && !unmended.test(file))
+      .filter((file) => file !== 'deploy/tidy.unit.test.ts')
       .flatMap((file) => riddlesOf(textOf(file)).map((comment) => `${file}: ${comment}`));
     expect(found).toEqual([]);
   });

@@ -29,12 +29,10 @@ export const identityMetrics = declareMetrics({
  * servers elect a new leader.
  */
 export interface KeyTable {
-  /** @param name of the entry, from `keyEntryName`. */
   key(name: string): KeyEntry | undefined;
   company(companyId: number): CompanyEntry | undefined;
-  /** @param id the name of the key in the key ring of `access`. */
   signer(id: string): SignerEntry | undefined;
-  /** Reads one entry from the bucket's leader, because this copy may be a moment behind. */
+  /** Reads an entry from the bucket's leader, because this copy may be a moment behind. */
   fetch(name: string): Promise<void>;
   /**
    * Whether this copy is reliable. It is not before it was read completely, between a reconnect and the next complete
