@@ -1,11 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Why an address is blocked, or undefined if deliveries may go there. Only unicast addresses of the public
- * internet are allowed (IANA's special-purpose registries, plus the metadata addresses of clouds); of IPv6,
- * those in 2000::/3, the only assigned block. IPv6 addresses that embed an IPv4 address (NAT64, 6to4, Teredo,
- * ISATAP, SIIT) are blocked even if that address is public, because a translator on the way decides where the
- * packet ends. The socket treats IPv4-mapped addresses as IPv4.
+ * Why an address is blocked, or undefined if deliveries may go there. Allowed are unicast addresses of the
+ * public internet (IANA's special-purpose registries, plus the metadata addresses of clouds); of IPv6, those
+ * in 2000::/3, the only assigned block. IPv6 addresses that embed an IPv4 address are blocked even if that
+ * address is public, because a translator on the way decides where the packet ends.
  * @returns words that fit after "resolves to". They never contain the address, which callers must not learn.
  */
 export const addressProblem = (address: string): string | undefined => {
@@ -15,6 +14,7 @@ export const addressProblem = (address: string): string | undefined => {
   if (family === 4) return blocked(forbidden4, address, 'ipv4');
   const groups = groupsOf(address);
   const [a, b, c, d, e, f, g, h] = groups as Groups;
+  // The socket treats IPv4-mapped addresses as IPv4.
   if ((a | b | c | d | e) === 0 && f === 0xffff) return addressProblem(dotted(g, h));
   // ISATAP (RFC 5214) works under any prefix; only its interface identifier gives it away.
   if ((e === 0 || e === 0x200) && f === 0x5efe) return carriesIpv4;
@@ -24,9 +24,9 @@ export const addressProblem = (address: string): string | undefined => {
 };
 
 /**
- * Why a URL's host is blocked, or undefined if it may be resolved. The host is parsed as URL parsers do
- * (WHATWG), so that `2130706433`, `0x7f.1` and `127.0.0.1.` are recognised as loopback. A name that passes
- * may still resolve to a blocked address.
+ * Why a URL's host is blocked, or undefined if it may be resolved. The host is parsed as WHATWG says, so that
+ * `2130706433`, `0x7f.1` and `127.0.0.1.` are loopback. A name that passes may still resolve to a blocked
+ * address.
  * @returns words that fit after "The host is".
  */
 export const hostProblem = (host: string): string | undefined => {
@@ -117,7 +117,7 @@ const groupsOf = (address: string): readonly number[] => {
 const dotted = (high: number, low: number): string =>
   [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 
-/** The host as a URL parser writes it, in lower case and without trailing dots; undefined if no URL can have it. */
+/** Undefined if no URL can have the host. */
 const canonical = (host: string): string | undefined => {
   // These characters end the host inside a URL, so what follows them would go unchecked.
   if (/[\s/\\?#@]/.test(host) || /:/.test(host.replace(/^\[[^[\]]*\]$/, ''))) return undefined;
@@ -134,7 +134,6 @@ export type DeliveryPorts = ReadonlySet<number> | 'any';
 /** Other ports may belong to services that mistake a request for a command. */
 const httpsPorts = [443, 8443];
 
-/** The configured ports. The default is `httpsPorts`, or any port if plain http or private addresses are allowed. */
 export const deliveryPorts = (
   configured: DeliveryPorts | undefined,
   { allowHttp, allowPrivate }: { readonly allowHttp: boolean; readonly allowPrivate: boolean },
@@ -145,9 +144,7 @@ export const portOf = ({ port, protocol }: URL): number => {
   return protocol === 'http:' ? 80 : 443;
 };
 
-/**
- * Why deliveries may not go to a URL's port, in words that fit after "The port is"; undefined if they may.
- */
+/** @returns words that fit after "The port is"; undefined if deliveries may go there. */
 export const portProblem = (url: URL, ports: DeliveryPorts): string | undefined => {
   const port = portOf(url);
   if (port !== 0 && (ports === 'any' || ports.has(port))) return undefined;

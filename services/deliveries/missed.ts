@@ -7,7 +7,6 @@ export interface WaitingEvent {
   readonly created_utc: Date;
 }
 
-/** Counts events without room as missed by their subscriptions (contract, "Quotas"). */
 export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
   if (events.length === 0) return;
   await sql`
@@ -19,7 +18,6 @@ export const noteMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEve
   );
 };
 
-/** Takes back the counts of missed events that were attempted after all. */
 export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly WaitingEvent[]): Promise<void> => {
   if (events.length === 0) return;
   const all = acrossTenants(db, 'a service counts missed events of many companies in one batch');
@@ -52,7 +50,7 @@ const countsOf = (events: readonly WaitingEvent[]) =>
 const bySubscription = (events: readonly WaitingEvent[]) =>
   Map.groupBy(events, ({ company_id, subscription_id }) => `${company_id}.${subscription_id}`);
 
-/** Counts missed events in a metric, and logs each subscription that misses events once a minute. Call it after the commit. */
+/** Logs each subscription that misses events once a minute. Call the report after the commit. */
 export const createMissedReport = ({
   log,
   metrics,

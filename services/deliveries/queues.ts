@@ -9,7 +9,7 @@ export interface QueueDue {
 }
 
 /**
- * The next time that a dispatcher reads a queue with a delivery due at `dueMs`; while it fails, the next
+ * When a dispatcher next reads a queue with a delivery due at `dueMs`: while the queue fails, at the next
  * probe.
  */
 export const nextDueMs = ({ nextMs, probeMs, failures }: QueueDue, dueMs: number): number => {
@@ -17,7 +17,7 @@ export const nextDueMs = ({ nextMs, probeMs, failures }: QueueDue, dueMs: number
   return Math.min(nextMs ?? openMs, openMs);
 };
 
-/** The same rule in SQL, for a row of `delivery_queues`. */
+/** `nextDueMs` in SQL, for a row of `delivery_queues`. */
 export const nextDueSql = (due: Date): RawBuilder<Date> => sql`CASE
   WHEN next_due_utc <= ${due} THEN next_due_utc
   WHEN consecutive_failures >= ${sql.lit(failuresUntilProbing)} AND probe_due_utc > ${due}
@@ -25,8 +25,8 @@ export const nextDueSql = (due: Date): RawBuilder<Date> => sql`CASE
   ELSE ${due} END`;
 
 /**
- * Raises the version of the subscriptions of companies. Each transaction that changes a subscription calls
- * it, best last: events of the company wait until the commit, and carry the new version after it.
+ * Each transaction that changes a subscription calls this, best last: events of the company wait until the
+ * commit, and carry the new version after it.
  */
 export const raiseSubscriptionsVersion = async <DB>(
   db: Kysely<DB>,

@@ -7,18 +7,16 @@ export interface ReplayCandidate {
   readonly event_id: number;
   readonly created_utc: Date;
   readonly event_type: EventType;
-  /** The position from which the search continues after it. */
   readonly position: number;
 }
 
 interface FoundCandidates {
   readonly candidates: readonly ReplayCandidate[];
-  /** Everything up to this position has been examined. */
   readonly position: number;
   readonly end: boolean;
 }
 
-/** Finds candidates chunk by chunk, until there are enough or the time is up. `webhooks` counts with it. */
+/** Reads chunk by chunk, until there are enough candidates or the time is up. */
 export const findReplayCandidates = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
@@ -45,7 +43,6 @@ export const findReplayCandidates = async <DB>(
 
 const chunk = 2_000;
 
-/** Deliveries that ended in one of the states, each event once, in the order of the events. */
 const readEnded = async <DB>(
   db: Kysely<DB>,
   { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: ReplaySelection,
@@ -128,10 +125,9 @@ const onlyWanted = async <DB>(
     .map(({ ended, ...candidate }) => candidate);
 };
 
-/** Whether the delivery was attempted, or may still be: a held one is no missed event, it is released or discarded. */
+/** A held delivery is no missed event: it may still be released or discarded. */
 const wasTried = ({ attempts, state }: Sibling): boolean => attempts > 0 || state !== 'dropped';
 
-/** Whether this is the event's last delivery: none is waiting, and no later one exists that was not dropped. */
 const isLast = (replayId: number, others: readonly Sibling[]): boolean =>
   !others.some(
     ({ replay_id, state }) => state === 'waiting' || (replay_id > replayId && state !== 'dropped'),
@@ -167,17 +163,15 @@ const readUnfanned = async <DB>(
   return new Set(rows.map((row) => row.event_id));
 };
 
-/** Which events a replay delivers; fixed when it starts. */
 export interface ReplaySelection {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly since: Date;
   readonly until: Date;
   readonly types?: readonly EventType[] | undefined;
-  /** Deliveries that ended in these states. Null: events without any attempt. */
+  /** Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;
   readonly statusCodes?: readonly number[] | undefined;
-  /** Ignores anything that happened after the replay started. */
   readonly startedUtc: Date;
 }
 

@@ -7,10 +7,7 @@ import type {
   ReplayKind,
 } from '@causeway/proto';
 
-/**
- * Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations). The tables are
- * the interface between the two: pending work is a row with a due time.
- */
+/** Rows of the tables that `webhooks` and `dispatcher` share (services/webhooks/migrations). */
 export interface SubscriptionRow {
   readonly company_id: number;
   readonly subscription_id: number;
@@ -24,11 +21,12 @@ export interface SubscriptionRow {
   readonly disabled_utc: Date | null;
   readonly auto_disabled: number;
   /**
-   * Null: no challenge is needed. Otherwise the subscription is disabled until its receiver echoes one. `pending`:
-   * the echo enables it. `required`: it was disabled by choice (contract, "Endpoint verification").
+   * Null: no challenge is needed. Otherwise the subscription is disabled until its receiver echoes a
+   * challenge: the echo enables a `pending` subscription, but not a `required` one (contract, "Endpoint
+   * verification").
    */
   readonly verification: 'pending' | 'required' | null;
-  /** When the result of the last challenge came; null before the first and after success. */
+  /** Null before the first challenge and after success. */
   readonly challenged_utc: Date | null;
   readonly challenge_failure: string | null;
   readonly secret: Buffer;
@@ -42,28 +40,26 @@ export interface DeliveryQueueRow {
   readonly company_id: number;
   readonly subscription_id: number;
   readonly next_due_utc: Date | null;
-  /** No probe of a failing subscription begins earlier: the end of its back-off, or of the lease of a probe under way. */
+  /** No probe begins earlier: the end of the back-off, or of the lease of a probe under way. */
   readonly probe_due_utc: Date | null;
   readonly consecutive_failures: number;
-  /** Failed attempts since the last success, including those that do not count as consecutive failures. */
+  /** Since the last success, including attempts that do not count as consecutive failures. */
   readonly failed_attempts: number;
   /** May be a few too high until `count_held_utc`, when the rows are counted. */
   readonly held_deliveries: number;
   readonly count_held_utc: Date | null;
 }
 
-/** A change of a subscription that a dispatcher has yet to apply to its queue and deliveries. */
 export interface SubscriptionChangeRow {
   readonly company_id: number;
   readonly subscription_id: number;
   readonly changed_utc: Date;
-  /** When it was disabled: deliveries of earlier events that still wait are to be held. */
+  /** Waiting deliveries of events until then are to be held. */
   readonly hold_utc: Date | null;
-  /** 1 if it was enabled: its failures are to be set to zero. */
   readonly resets_failures: number;
 }
 
-/** The key of a delivery. `created_utc` is the event's. */
+/** `created_utc` is the event's. */
 export interface DeliveryKey {
   readonly company_id: number;
   readonly event_id: number;
@@ -128,13 +124,13 @@ export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly next_attempt_utc: Date | null;
 }
 
-/** An event some of whose deliveries have no rows yet. crm writes it with the event. */
+/** crm writes the row with the event. */
 export interface EventOutboxRow {
   readonly company_id: number;
   readonly event_id: number;
   readonly sequence: number;
   readonly created_utc: Date;
-  /** Until then, the dispatcher that got the event's message acts on it. Null: written by an older release. */
+  /** The dispatcher that got the event's message acts until then. Null: an older release wrote the row. */
   readonly leased_until: Date | null;
 }
 

@@ -3,27 +3,25 @@ import { acrossTenants, rowList, tenantIn, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { noteMissed, type WaitingEvent } from './missed.ts';
 
-export interface AdmitOptions {
+interface AdmitOptions {
   readonly quota: number;
   readonly now: Date;
-  /** Whether deliveries of the subscription with the longest backlog are dropped to make room for others'. */
   readonly makesRoom: boolean;
 }
 
 export interface Admission<Row> {
   readonly admitted: readonly Row[];
   readonly refused: readonly Row[];
-  /** Deliveries that were dropped to make room; they are already counted as missed. */
+  /** Already counted as missed. */
   readonly dropped: readonly WaitingEvent[];
 }
 
 /**
- * Admits deliveries that are about to wait, within the quota of each company (contract, "Quotas"). Call it
- * before locking queues or deliveries. Each company has an upper bound of its waiting deliveries, which one
- * statement raises; the company's row stays locked until the commit. Nothing lowers the bound as deliveries
- * end: when it reaches the quota, the rows are counted. If the quota is really reached, the subscription with
- * the longest backlog is refused; its newest deliveries that were never attempted make room for those of
- * other subscriptions.
+ * Admits deliveries within the quota of each company (contract, "Quotas"). Call it before locking queues or
+ * deliveries; the company's row stays locked until the commit. One statement raises a company's upper bound
+ * of waiting deliveries. Nothing lowers the bound as deliveries end: when it reaches the quota, the rows are
+ * counted. If the quota is really reached, the subscription with the longest backlog is refused, and its
+ * newest deliveries that were never attempted make room for other subscriptions.
  */
 export const admitWaiting = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,
@@ -56,7 +54,7 @@ export const admitWaiting = async <DB, Row extends WaitingEvent>(
   };
 };
 
-/** Raises the bounds of companies with room for all their deliveries. @returns whether these are all. */
+/** @returns whether all companies had room for all their deliveries. */
 const raise = async <DB>(
   db: Kysely<DB>,
   companies: ReadonlyMap<number, readonly unknown[]>,
@@ -84,7 +82,7 @@ interface Bound {
   readonly longest_subscription_id: number | null;
 }
 
-/** Locks the rows of the companies. Creating a subscription creates the row; a company without a row gets it here. */
+/** Creating a subscription creates the row; a company without a row gets it here. */
 const lockBounds = async <DB>(
   db: Kysely<DB>,
   companyIds: readonly number[],
@@ -101,7 +99,7 @@ const lockBounds = async <DB>(
   return new Map(rows.map((row) => [row.company_id, row]));
 };
 
-/** Divides a company's room among its subscriptions; the one with the longest backlog comes last. */
+/** The subscription with the longest backlog comes last. */
 const share = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,
   { company_id, waiting_bound, longest_subscription_id }: Bound,
@@ -120,7 +118,7 @@ const share = async <DB, Row extends WaitingEvent>(
     makesRoom && longest !== null ? await dropNewest(db, company_id, longest, more.length, now) : [];
   const replacing = more.slice(0, dropped.length);
   const ownFitting = own.slice(0, room - fitting.length);
-  // Clearing the lease discards a background count that began before this one.
+  // Clearing the lease discards a background count that began earlier.
   await sql`
     UPDATE webhook_companies
     SET waiting_bound = ${waiting + fitting.length + ownFitting.length}, longest_subscription_id = ${longest}
@@ -133,15 +131,10 @@ const share = async <DB, Row extends WaitingEvent>(
   };
 };
 
-/**
- * Maximum number of rows to count under the lock, which takes some 10 ms. A background job counts longer backlogs.
- */
+/** Counting so many rows under the lock takes some 10 ms. A background job counts longer backlogs. */
 const maxCounted = 5_000;
 
-/**
- * Drops the newest deliveries that were never attempted. A delivery under way has a due time in the future, and
- * stays.
- */
+/** A delivery under way has a due time in the future, and stays. */
 const dropNewest = async <DB>(
   db: Kysely<DB>,
   companyId: number,
@@ -175,10 +168,7 @@ interface Waiting extends WaitingEvent {
   readonly attempts: number;
 }
 
-/**
- * Whether the company may have one more waiting delivery (contract, "Quotas"). Locks and changes nothing: whoever
- * writes the delivery admits it.
- */
+/** Contract, "Quotas". Locks and changes nothing; `admitWaiting` decides. */
 export const hasRoomForWaiting = async <DB>(
   db: Kysely<DB>,
   companyId: number,
@@ -193,11 +183,10 @@ export const hasRoomForWaiting = async <DB>(
 
 interface WaitingCount {
   readonly total: number;
-  /** The subscription with the longest backlog; null if nothing waits. */
   readonly longest: number | null;
 }
 
-/** Counts a company's waiting deliveries. Takes about a second for 600,000. */
+/** Takes about a second for 600,000 deliveries. */
 export const countWaiting = async <DB>(db: Kysely<DB>, companyId: number): Promise<WaitingCount> => {
   // A queue without a due time has no waiting deliveries.
   const { rows } = await sql<{ subscription_id: number; waiting: number }>`

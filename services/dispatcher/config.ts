@@ -21,9 +21,9 @@ export const dispatcherConfig = {
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
   WEBHOOKS_PORTS: ports().optional(),
-  /** Waits before each retry. The number of waits is the number of retries. */
+  /** As many retries as waits. */
   WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * hour).default([...retryScheduleMs]),
-  /** Time limit for a whole attempt, from DNS to the last byte of the answer. */
+  /** For a whole attempt, from DNS to the last byte of the answer. */
   WEBHOOKS_TIMEOUT: duration(10, 15 * second).default(attemptTimeoutMs),
   WEBHOOKS_PROBE_INTERVAL: duration(10, hour).default(probeIntervalMs),
   DISPATCHER_SLOTS: integer(4, 16_384).default(512),

@@ -2,14 +2,12 @@ import type { WaitingEvent } from '@causeway/deliveries';
 import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
 import type { Tables } from './tables.ts';
 
-/** What the parts of a dispatcher share. */
 export interface Context {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly now: () => Date;
-  /** A monotonic clock. */
   readonly nowMs: () => number;
-  /** Deliveries of one company that may wait. */
+  /** For one company. */
   readonly waitingQuota: number;
   /** Called with events that are missed because of the quota. */
   readonly onMissed: (events: readonly WaitingEvent[]) => void;

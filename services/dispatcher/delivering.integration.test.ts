@@ -64,6 +64,7 @@ test('a thousand deliveries arrive once each, by either path', async () => {
   const [woken, queued] = [await world.subscribe(receiver.url), await world.subscribe(receiver.url)];
   const keys = [...(await world.deliver(woken, 600)), ...(await world.deliver(queued, 400, { by: 'queue' }))];
   await eventually(() => receiver.received.length).toBe(keys.length);
+  // Time for a duplicate to arrive.
   await sleep(300);
   expect(receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
     keys.map((key) => key.event_id),

@@ -3,30 +3,25 @@ import type { EventType } from '@causeway/proto';
 import type { Span } from '@causeway/runtime';
 import type { PostResult } from './http/post.ts';
 
-/** The key of a subscription and its queue. */
 export interface QueueKey {
   readonly company_id: number;
   readonly subscription_id: number;
 }
 
-/** A delivery that this process has leased. */
 export interface LeasedDelivery extends DeliveryKey {
   readonly event_type: EventType;
   readonly leaseMs: number;
-  /** The ID under which this process leases its row (`Holder`); undefined while it has none. */
+  /** The ID under which this process leases the delivery's row (`Holder`); undefined while it has none. */
   holder?: number | undefined;
-  /**
-   * The event that was matched here; its delivery may have no row yet. Absent: it was taken from its queue.
-   */
+  /** Set if the event was matched here; the delivery may have no row yet. */
   readonly event?: TakenEvent;
 }
 
 export interface Delivery extends LeasedDelivery {
-  /** Number of the attempt, from 1. */
+  /** From 1. */
   readonly attempt: number;
-  /** Where it came from: the match of its event, or its queue. */
   readonly source: 'first' | 'queue';
-  /** True for the single attempt at a time of a failing subscription. */
+  /** A failing subscription gets one attempt at a time. */
   readonly probe: boolean;
   readonly target: Target;
   readonly body: Buffer;
@@ -36,7 +31,6 @@ export interface AttemptedDelivery extends Delivery {
   readonly startedMs: number;
   readonly result: PostResult;
   readonly decision: Decision;
-  /** Open until the attempt is recorded. */
   readonly span?: Span | undefined;
 }
 
@@ -45,7 +39,7 @@ export type Decision =
   | (FailedAttempt & { readonly outcome: 'retry'; readonly dueMs: number })
   | (FailedAttempt & { readonly outcome: 'failed' });
 
-export interface FailedAttempt {
+interface FailedAttempt {
   /** The receiver answered 410, so the dispatcher disables the subscription. */
   readonly gone: boolean;
   /** A failing subscription is not probed earlier, because the receiver asked for it. */

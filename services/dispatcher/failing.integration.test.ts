@@ -46,6 +46,7 @@ test('a delivery fails after its last attempt, and is not attempted again', asyn
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
   await eventually(() => states(subscription)).toEqual({ failed: 1 });
+  // Time for a wrong fourth attempt, which would be due after 50 ms.
   await sleep(400);
   expect(await world.deliveries(subscription)).toMatchObject([
     { attempts: 3, due_utc: null, last_status: 302, last_error: 'redirect' },
@@ -76,8 +77,8 @@ test('on the default schedule a delivery gets eleven attempts within a tenth of 
     expect(waitMs / planned).toBeGreaterThanOrEqual(0.9);
     expect(waitMs / planned).toBeLessThanOrEqual(1.1);
     expect(waitMs).toBe(Math.round(planned * (0.9 + 0.2 * randoms[at]!)));
-    // Just before the due time nothing happens.
     clockMs += waitMs - 1;
+    // Time for an early retry: just before the due time nothing happens.
     await sleep(250);
     expect(receiver.received).toHaveLength(at + 1);
     clockMs += 1;
@@ -87,6 +88,7 @@ test('on the default schedule a delivery gets eleven attempts within a tenth of 
   expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   expect(attempts.at(-1)).toMatchObject({ next_attempt_utc: null });
   clockMs += 24 * 3_600_000;
+  // Time for a wrong further retry.
   await sleep(400);
   expect(receiver.received).toHaveLength(11);
   await drain();
@@ -128,7 +130,6 @@ describe('a subscription is disabled', () => {
     await eventually(() => states(subscription)).toEqual({ held: 6 });
     expect(receiver.received).toHaveLength(1);
     await drain();
-    // Watchers learn that deliveries are held, and since when.
     const watching = await world.start();
     await eventually(() => watching.metrics.registry.metrics()).toMatch(
       /^dispatcher_waiting_queues\{kind="held"\} 1$/m,
@@ -192,10 +193,10 @@ describe('a subscription is disabled', () => {
     const probes = receiver.received.slice(before).map(({ atMs }) => atMs);
     for (const [at, atMs] of probes.slice(1).entries())
       expect(atMs - probes[at]!).toBeGreaterThanOrEqual(10 * Math.min(2 ** (at + 1), 60));
-    // In chunks, until all are held.
     await eventually(() => states(subscription)).toEqual({ held: 2_000 });
     await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
     const made = receiver.received.length;
+    // Time for a wrong attempt of a held delivery.
     await sleep(400);
     expect(receiver.received).toHaveLength(made);
     await drain();
@@ -204,7 +205,6 @@ describe('a subscription is disabled', () => {
 });
 
 describe('auto-disable counts', () => {
-  /** Starts and ends of attempts, ordered by start. */
   const spans = async (subscription: Subscription) =>
     (await world.attempts(subscription))
       .map(({ started_utc, elapsed_ms }) => ({
@@ -244,11 +244,10 @@ describe('auto-disable counts', () => {
       const ended = fail();
       await eventually(async () => (await recorded()) + held.length - receiver.received.length).toBe(0);
       const after = await failures(subscription);
-      // Attempts under way count no further than five, however many there are; further attempts are made one at a
-      // time.
+      // Attempts under way count no further than five; further attempts are made one at a time.
       if (after > 5) {
         expect(after - counted).toBe(1);
-        // Beside the first probe, the other dispatcher may have begun some before it heard of the five.
+        // The other dispatcher may have begun some attempts before it heard of the five.
         if (counted > 5) expect(ended).toBe(1);
         else burst += ended - 1;
         probes.push(after);
@@ -305,7 +304,7 @@ describe('auto-disable counts', () => {
 });
 
 describe('a failing subscription backs off', () => {
-  /** Dispatchers whose clock stands still, and a subscription whose first answers ask for ten minutes without requests. */
+  /** The clock stands still, and the first answers ask for ten minutes without requests. */
   const backOff = async (more: { readonly retryAfter?: string } = {}) => {
     let clockMs = Date.now();
     const start = () =>
@@ -337,9 +336,9 @@ describe('a failing subscription backs off', () => {
       pass: (ms: number) => {
         clockMs += ms;
       },
-      /** Nothing more arrives, though dispatchers look many times. */
       rests: async () => {
         const before = receiver.received.length;
+        // Time for dispatchers to look many times.
         await sleep(500);
         expect(receiver.received).toHaveLength(before);
       },
@@ -463,10 +462,12 @@ test('a receiver’s restart under full traffic disables nothing, and everything
       await sleep(20);
     }
   })();
+  // Traffic before the receiver goes down.
   await sleep(400);
   await receiver.down();
   await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(7);
   await receiver.up();
+  // Traffic after the receiver is back.
   await sleep(400);
   sending = false;
   await traffic;

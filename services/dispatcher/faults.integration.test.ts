@@ -30,7 +30,6 @@ beforeEach(async () => {
 const delivered = async (): Promise<number> => (await world.states(subscription)).succeeded ?? 0;
 const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b);
 
-/** A database behind a proxy that can lose requests. */
 const proxiedDatabase = async (verdict: (request: Buffer) => Verdict) => {
   const proxy = await startProxy(parseMysqlUrl(world.database.url), verdict);
   return databaseBehind(proxy, { url: world.database.url, poolSize: 5 });
@@ -44,6 +43,7 @@ test('two dispatchers share events and backlogs, and each delivery is sent once'
   ];
   for (let burst = 0; burst < 10; burst++) keys.push(...(await world.deliver(subscription, 20)));
   await eventually(delivered).toBe(800);
+  // Time for a duplicate to arrive.
   await sleep(300);
   expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
 });
@@ -64,6 +64,7 @@ test('an event that arrives late in its lease becomes waiting deliveries, unless
     new Date(Date.now() + 60_000),
     taken!.event_id,
   ]);
+  // Lets the lease of the late event run down.
   await sleep(1_200);
   const { metrics } = await world.start();
   await eventually(idsReceived).toEqual([late!.event_id]);
@@ -78,7 +79,7 @@ test('deliveries that a killed dispatcher had leased are delivered by another wh
   await child.kill();
   receiver.answer = (response) => response.end();
   const before = receiver.received.length;
-  // For this dispatcher the leases of the killed one have expired.
+  // With its clock ahead, the leases of the killed dispatcher have expired.
   const { drain } = await world.start({ now: () => new Date(Date.now() + 31_000) });
   await eventually(delivered).toBe(20);
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
@@ -141,6 +142,7 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
   await eventually(() => receiver.received.length).toBe(4);
   away = true;
   await world.deliver(subscription, 20);
+  // Time for a wrong attempt to start.
   await sleep(1_500);
   expect(receiver.received).toHaveLength(4);
   expect(await delivered()).toBe(0);
@@ -156,7 +158,7 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
 
 test('a commit whose answer is lost is written again, and counts nothing twice', async () => {
   let lost = 0;
-  // The commits that record attempts: those after an insert of an attempt on the connection.
+  // Only commits that record attempts: those after an insert of an attempt on the connection.
   let recording = false;
   const db = await proxiedDatabase((request) => {
     const text = request.toString('latin1');
@@ -171,6 +173,7 @@ test('a commit whose answer is lost is written again, and counts nothing twice',
   await world.deliver(subscription, 3);
   await eventually(async () => (await world.attempts(subscription)).length).toBe(3);
   await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBe(3);
+  // Time for a second run of the write to count the failures again.
   await sleep(500);
   expect(lost).toBeGreaterThan(0);
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });

@@ -3,14 +3,11 @@ import { deliveryHealthSubject, failuresUntilProbing } from '@causeway/proto';
 import { type Bus, readNotice } from '@causeway/runtime';
 import { type QueueKey, queueName } from './delivery.ts';
 
-/**
- * The consecutive failures of subscriptions, as far as this process knows. The exact count is in the row of
- * the queue.
- */
+/** As far as this process knows. The exact count is in the row of the queue. */
 export interface Health {
   failuresOf(key: QueueKey): number;
   set(key: QueueKey, failures: number): void;
-  /** As `set`, but never lowers them: results that are not recorded yet may count for more. */
+  /** Never lowers the failures: results that are not recorded yet may count for more. */
   raise(key: QueueKey, failures: number): void;
   onChange(listener: (key: QueueKey, failures: number) => void): void;
 }
@@ -48,9 +45,9 @@ export interface SharedHealth {
 type Notice = readonly [companyId: number, subscriptionId: number, failures: number, sender: string];
 
 /**
- * A success must reset a subscription's failures, so every dispatcher must know which have some. The message
- * is best effort: a dispatcher that missed it learns of the failures from its own attempts, or when it reads
- * the company again.
+ * A success must reset a subscription's failures, so every dispatcher must know of them. The message is best
+ * effort: a dispatcher that missed it learns of the failures from its own attempts, or when it reads the
+ * company again.
  */
 export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
   const own = randomUUID();

@@ -8,7 +8,7 @@ await runProcess(
   () => parseConfig(dispatcherConfig, readEnv()),
   async (kit, config) => {
     const { log, metrics, tracer } = kit;
-    // When another has to continue this one's work, its locks must not last longer than its leases.
+    // Locks must not outlast leases when another dispatcher has to continue the work.
     const db = await openDatabase<Tables>(kit, config, tenantTables, { idleTimeoutS: 2 });
     const beatDb = connectDatabase<Tables>({ url: config.MYSQL_URL, poolSize: 1, tenantTables });
     kit.onStop('beats', () => beatDb.close());

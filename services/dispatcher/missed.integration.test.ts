@@ -42,6 +42,7 @@ test('An event that was swept at the quota while it was attempted is not missed'
   let sent = 0;
   for (; waiting.length === 0; sent++) {
     await world.deliver(subscription, 1);
+    // An attempt normally begins within this time.
     await sleep(1_000);
   }
   await eventually(async () => {
@@ -49,7 +50,7 @@ test('An event that was swept at the quota while it was attempted is not missed'
     return missedBy(subscription);
   }).toBe(sent);
   expect(await inOutbox()).toBe(0);
-  // It also has to know that its leases have ended, as one has that was too slow to extend them.
+  // The dispatcher has to know that its leases have ended.
   await sleep(outboxLeaseMs);
   answers = true;
   for (const answer of waiting) answer();
@@ -78,7 +79,6 @@ test('A delivery that has arrived is not missed when its event is swept at the q
   expect(await missedBy(subscription)).toBe(0);
 });
 
-/** A dispatcher's parts that give back deliveries of its own events, and an event of two deliveries. */
 const giveBack = async (waitingQuota: number) => {
   const first = await world.subscribe('http://127.0.0.1:9/');
   const second = await world.subscribe('http://127.0.0.1:9/', { company_id: first.company_id });

@@ -70,12 +70,12 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
     const before = slow.received.length;
     await world.deliver(subscription, 1, { by });
     await eventually(async () => (await world.deliveries(subscription)).at(-1)!.state).toBe('succeeded');
-    // 990 were due before it. The attempts begun meanwhile are those of a few turns.
+    // 990 deliveries were due earlier. The attempts begun meanwhile are those of a few turns.
     expect(slow.received.length - before).toBeLessThan(300);
   }
   // A company alone has half of the places for deliveries from queues.
   expect(slow.mostAtATime).toBeLessThanOrEqual(4);
-  // Its own subscriptions take turns too: none got all of its five before the others had one.
+  // The company's subscriptions take turns: none got all of its five before the others had one.
   const attempts = await world.database.query<{ n: number }>(
     'SELECT COUNT(*) AS n FROM delivery_attempts WHERE company_id = ? GROUP BY subscription_id',
     [first.company_id],

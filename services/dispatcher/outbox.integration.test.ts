@@ -11,7 +11,7 @@ beforeEach(async () => {
   subscription = await world.subscribe(receiver.url);
 });
 
-/** Its signing threads are ready, so that no attempt waits for one. */
+/** Signing threads are ready, so that no attempt waits for them. */
 const startWarm = async (options: Parameters<World['start']>[0]): Promise<void> => {
   await world.start(options);
   const other = await world.subscribe((await testReceiver()).url);

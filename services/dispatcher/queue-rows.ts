@@ -7,7 +7,7 @@ import { isOneOfQueues, isQueue } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Makes queues due at `due` at the latest, and makes missing ones.
+ * Makes queues due at `due` at the latest, and makes missing queues.
  * @returns the names of those that exist; all are locked.
  */
 export const scheduleQueues = async (
@@ -28,7 +28,7 @@ export const scheduleQueues = async (
   return new Set(rows.map(queueName));
 };
 
-/** Makes the next probe of a failing subscription due now. A probe under way goes on alone. */
+/** A probe under way goes on alone. */
 export const endBackOff = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<void> => {
   const queue = await trx
     .selectFrom('delivery_queues')
@@ -57,8 +57,7 @@ export const endBackOff = async (trx: Trx<Tables>, key: QueueKey, now: Date): Pr
 };
 
 /**
- * Makes the missing queues of subscriptions: one that was just created has none until the dispatchers learn
- * of it. A deleted one gets none.
+ * A new subscription has no queue until the dispatchers learn of it. A deleted one gets none.
  * @param due null if nothing waits in it.
  */
 export const ensureQueues = async (
@@ -76,8 +75,8 @@ export const ensureQueues = async (
 };
 
 /**
- * Holds the waiting deliveries of a disabled subscription, or drops those of a deleted one, also with an
- * attempt in flight, whose result is still recorded.
+ * Holds a disabled subscription's waiting deliveries, or drops a deleted one's, also with an attempt in
+ * flight, whose result is still recorded.
  * @param until only deliveries of events until then.
  * @returns whether none is left.
  */
@@ -101,7 +100,7 @@ export const holdOrDrop = async (
 
 const chunk = 1_000;
 
-/** Adds to the count of a subscription's held deliveries, in the transaction that changes their rows. */
+/** Call it in the transaction that changes the deliveries' rows. */
 export const addHeld = async (
   db: Kysely<Tables>,
   { company_id, subscription_id }: QueueKey,
@@ -122,7 +121,7 @@ export const selectChange = (trx: Kysely<Tables>, key: QueueKey) =>
     .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
     .where(isQueue(key));
 
-/** Whether the subscription was enabled, and its failures are not set to zero yet. Locks the subscription. */
+/** Enabled, with failures that are not set to zero yet. Locks the subscription. */
 export const isBeingEnabled = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
   await db.selectFrom('subscriptions').select('subscription_id').where(isQueue(key)).forUpdate().execute();
   const change = await selectChange(db, key).executeTakeFirst();

@@ -35,14 +35,14 @@ import type { Tables } from './tables.ts';
 import { serveTestDeliveries } from './test-delivery/serve.ts';
 
 export interface Dispatcher {
-  /** Takes nothing more; resolves when what is in flight has ended and is recorded, and the rest given back. */
+  /** Resolves when attempts in flight have ended and are recorded, and the rest is given back. */
   drain(): Promise<void>;
 }
 
 export interface DispatcherOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
-  /** A pool with one connection, for the sign of life that its leases depend on. */
+  /** One connection, for the sign of life that the leases depend on. */
   readonly beatDb: Database<Tables>;
   readonly instance: string;
   readonly keyRing: KeyRing;
@@ -68,9 +68,9 @@ export interface DispatcherOptions {
 }
 
 /**
- * Sends what is due, as one of any number of replicas. A delivery passes four stages: intake, scheduler,
- * attempts, recorder. Each knows only those after it, so the last one is built first. Resolves when the NATS
- * server knows its subscriptions.
+ * One of any number of replicas. A delivery passes four stages: intake, scheduler, attempts, recorder. Each
+ * knows only those after it, so the last one is built first. Resolves when the NATS server knows its
+ * subscriptions.
  */
 export const createDispatcher = async (options: DispatcherOptions): Promise<Dispatcher> => {
   const { bus, db, log, metrics = noMetrics, tracer, ports, resolve } = options;

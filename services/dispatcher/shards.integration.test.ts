@@ -11,8 +11,6 @@ import { recountHeld } from './queues/retention.ts';
 import { createRecorder, type Recorder, type RecorderOptions } from './record/recorder.ts';
 import { type Tables, tenantTables } from './tables.ts';
 
-// What the dispatcher writes in batches, with companies in two shards.
-
 const folders = ['access', 'crm', 'webhooks'].map((name) => ({
   name,
   folder: new URL(`../${name}/migrations`, import.meta.url).pathname,

@@ -1,5 +1,5 @@
-/** A notification without data, by which a stage reaches the stages before it without knowing them. */
-export interface Signal {
+/** A notification without data. Through it, a stage reaches the stages before it without knowing them. */
+interface Signal {
   on(listener: () => void): void;
   send(): void;
 }

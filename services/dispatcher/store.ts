@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts';
 export type WaitingDelivery = DeliveryKey &
   Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
 
-/** Reads the envelopes of the deliveries' events, by event id. A removed event has none. */
+/** A removed event has no body. */
 export const readBodies = async (
   db: Kysely<Tables>,
   keys: readonly DeliveryKey[],
@@ -28,7 +28,7 @@ export const readBodies = async (
 
 export type FoundTarget = QueueKey & Target & { readonly enabled: number };
 
-/** Reads the subscriptions that still exist, by `queueName`. */
+/** By `queueName`; deleted subscriptions are missing. */
 export const readTargets = async (
   db: Kysely<Tables>,
   keys: readonly QueueKey[],
@@ -46,8 +46,7 @@ export const readTargets = async (
 
 /**
  * Writes waiting rows, due when the leases end, for deliveries that have none. A delivery without a queue
- * gets none, because its subscription was deleted.
- * @param queues the names of queues that exist and are locked.
+ * gets none, because its subscription was deleted. `queues` names those that exist and are locked.
  */
 export const addRows = async (
   db: Kysely<Tables>,
@@ -100,7 +99,7 @@ export const isOneOfQueues = (keys: readonly QueueKey[]): RawBuilder<SqlBool> =>
 export const isOneOfDeliveries = (keys: readonly DeliveryKey[]): RawBuilder<SqlBool> =>
   sql`(company_id, event_id, subscription_id, replay_id, created_utc) IN (${rowList(keys.map(valuesOf))})`;
 
-/** The same, for deliveries that are also due at the times that this process knows: their leases are unchanged. */
+/** Also due at the times that this process knows: their leases are unchanged. */
 export const isOneOfDue = <Key extends DeliveryKey>(
   keys: readonly Key[],
   dueOf: (key: Key) => Date,
@@ -116,7 +115,6 @@ const valuesOf = (key: DeliveryKey) => [
   key.created_utc,
 ];
 
-/** The same for one queue, in a query of the builder. */
 export const isQueue =
   ({ company_id, subscription_id }: QueueKey) =>
   // biome-ignore lint/suspicious/noExplicitAny: any table with these columns.
@@ -134,8 +132,7 @@ export const isOneOfEvents = (events: readonly OutboxKey[]): RawBuilder<SqlBool>
 };
 
 /**
- * Locks the outbox rows of events, so that no dispatcher takes them before the transaction ends. Call it
- * before locking companies.
+ * No dispatcher takes the events before the transaction ends. Call it before locking companies.
  * @returns the IDs of the events that have a row; another dispatcher has decided about the others.
  */
 export const lockOutbox = async (
@@ -154,8 +151,8 @@ export const forShare = sql`FOR SHARE`;
 export const forUpdate = sql`FOR UPDATE`;
 
 /**
- * Takes the first of some rows, read without locks, that no other process has taken meanwhile. Locking by key
- * keeps each transaction in one shard.
+ * The first of some rows, read without locks, that no other process has taken meanwhile. Locking by key keeps
+ * each transaction in one shard.
  * @param take resolves to undefined if the row is gone or locked.
  */
 export const takeFirst = async <Key, Taken>(
@@ -169,5 +166,5 @@ export const takeFirst = async <Key, Taken>(
   return undefined;
 };
 
-/** How many rows a poller reads: more than there are processes that take them at the same time. */
+/** More rows than there are processes that take them at the same time. */
 export const candidates = 16;

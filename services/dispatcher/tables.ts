@@ -12,10 +12,7 @@ import type { AuditRow, StoredEvent } from '@causeway/proto';
 
 import type { ColumnType, Generated } from 'kysely';
 
-/**
- * The tables of deliveries (services/webhooks/migrations), and three of crm's: the event log, the outbox, and
- * the versions of subscriptions.
- */
+/** services/webhooks/migrations, and three tables of crm's. */
 export interface Tables {
   audit_log: AuditRow & { audit_id: Generated<number> };
   subscriptions: SubscriptionRow;

@@ -18,7 +18,7 @@ export const gatewayConfig = {
   RATE_LIMIT_ADMIN: limit().default(200),
   /** Gives lookups their own bucket; without it they count as reads. */
   RATE_LIMIT_LOOKUP: limit().optional(),
-  /** A company's ceiling in a bucket over all its keys, as a multiple of one key's limit. */
+  /** A multiple of one key's limit, over all keys of the company. */
   RATE_LIMIT_COMPANY_FACTOR: integer(1, 1_000_000).default(20),
   /** Requests per minute and signed-in member of the portal. Its pages send about ten requests per click. */
   RATE_LIMIT_PORTAL: limit().default(1200),
@@ -31,13 +31,12 @@ export const gatewayConfig = {
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
-  /** Most live tails open on this gateway: in all, per company, per session. */
   TAILS_MAX: integer(1, 100_000).default(1000),
   TAILS_PER_COMPANY: integer(1, 100_000).default(50),
   TAILS_PER_SESSION: integer(1, 1000).default(4),
-  /** Trusted proxies in front of the gateway, each of which adds to X-Forwarded-For. */
+  /** Each adds to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
-  /** How long idle keep-alive connections stay open after a SIGTERM, unless their clients close them. */
+  /** Unless their clients close them, idle connections stay open so long after a SIGTERM. */
   DRAIN_LINGER_MS: integer(0, 60_000).default(500),
 } as const;
 

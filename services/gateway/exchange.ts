@@ -17,27 +17,18 @@ import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/policy.ts';
 import { endRequest, startRequest } from './tracing.ts';
 
-/** The properties that all answers to one audience share. */
 export interface AnswerRules {
   readonly logged: string;
-  /** The log line's name for a request without an operation. */
   readonly unnamed?: string;
   readonly always: readonly Header[];
-  /** On answers of the API: data and errors. */
   readonly api: readonly Header[];
-  /** The shape of errors while the operation is unknown. */
   readonly shapeOf: (path: string) => ErrorShape;
-  /** Makes the client's headers from those of a service's answer. */
   readonly translate: (headers: Readonly<Record<string, string>>) => readonly Header[];
 }
 
-/** The parts of an operation that the log, the metrics and the trace name. */
 export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
 
-/**
- * Answers a request once, or never if the client disconnects, and records metrics, trace and one log line. It is a
- * class so that all requests share its functions.
- */
+/** Answers once, or never if the client disconnects. A class, so that all requests share its functions. */
 export class Exchange {
   readonly head: Head;
   readonly response: HttpResponse;
@@ -50,7 +41,7 @@ export class Exchange {
   readonly #startedMs = performance.now();
   #operation: Asked | undefined;
   #caller: Caller = nobody;
-  /** Of the limit that counted the request. Empty for one that was not counted (contract, "Rate limits"). */
+  /** Empty if no limit counted the request (contract, "Rate limits"). */
   #limitHeaders: readonly Header[] = noHeaders;
   #onAnswer: ((status: number) => void) | undefined;
   #onGone: (() => void) | undefined;
@@ -83,13 +74,12 @@ export class Exchange {
     this.#caller = caller;
   }
 
-  /** @param onAnswer gets the status of the answer. */
   counted(headers: readonly Header[], onAnswer: (status: number) => void): void {
     this.#limitHeaders = headers;
     this.#onAnswer = onAnswer;
   }
 
-  /** Begins to read the body, and keeps it until the exchange is over. Call it before the first await. */
+  /** Keeps the body until the exchange is over. Call it before the first await. */
   read(bodies: Bodies, maxBytes: number): Reading | undefined {
     if (this.head.bodyBytes === 0) return undefined;
     this.#reading = bodies.read(this.response, this.head.bodyBytes, maxBytes);
@@ -135,7 +125,6 @@ export class Exchange {
     this.refuse(renderProblem(shape, facts, this));
   }
 
-  /** Begins an open-ended answer. @param onGone is called when the client has disconnected. */
   stream(headers: readonly Header[], onGone: () => void): HttpResponse {
     this.response.cork(() => {
       this.response.writeStatus('200 OK');

@@ -4,7 +4,6 @@ import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { CountError } from './limits/counter.ts';
 
-/** The error that a caller gets for anything thrown. */
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof CountError) return problem('lock_timeout', error);
@@ -34,7 +33,7 @@ export const invalidIdempotencyKey = (): Problem =>
 export const invalidHost = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'the Host header is not valid' });
 
-/** Refused because the sealed answer (`writeAnswer`) would be held in memory whole, and no client needs to send one. */
+/** The sealed answer (`writeAnswer`) would be held in memory whole, and no client needs to send a body. */
 export const pageWithChunks = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'a page takes no body' });
 
@@ -63,5 +62,5 @@ const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeata
   return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
 };
 
-/** Begins with the time in milliseconds, so that the rows that name calls are inserted in the order of their index. */
+/** Begins with the time in milliseconds, so that rows are inserted in the order of their index. */
 const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);

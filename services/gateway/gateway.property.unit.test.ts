@@ -30,7 +30,6 @@ describe.each([
 ] as const)('a path of %s', (_, table, base) => {
   const route = createRouter(table as readonly { method: string; path: string; id: string }[], base);
   const operation = fc.constantFrom(...table.map(({ id, method, path }) => ({ id, method, path })));
-  // What may stand in place of an ID: anything that is not empty and not another part.
   const segment = fc.string({ unit: fc.constantFrom(...'abc019{}%.-_~\u00e9'), minLength: 1, maxLength: 8 });
   const filled = fc.tuple(operation, fc.array(segment, { minLength: 4, maxLength: 4 }));
   const fixed = new Set(table.map(({ path }) => base + path));

@@ -23,7 +23,6 @@ export interface Gateway {
   readonly log: Log;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;
-  /** By path. */
   readonly pages: ReadonlyMap<string, Page>;
   readonly portal: Portal;
   readonly traffic: Traffic;
@@ -31,6 +30,5 @@ export interface Gateway {
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;
-  /** If true, every answer closes its connection. */
   draining: boolean;
 }

@@ -8,10 +8,7 @@ import { memberAnswers } from './portal/answers.ts';
 import { reads, serveMember } from './portal/serve.ts';
 import { readVisit } from './portal/visit.ts';
 
-/**
- * Handles one request, from its head to its answer. Authentication and limits depend on the audience (`keys/serve.ts`,
- * `portal/serve.ts`); everything else is shared. Everything needed from uWebSockets.js is read before the first await.
- */
+/** Everything needed from uWebSockets.js is read before the first await. */
 export const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
   const head = readHead(request);
   if (head.broken) {

@@ -3,12 +3,11 @@ export interface Match<O> {
   readonly params: readonly string[];
 }
 
-/** The result of matching a method and path: an operation, or the error to answer. */
 export type Routed<O> =
   | { readonly match: Match<O>; readonly allow?: undefined }
   | { readonly match: undefined; readonly allow: string | undefined };
 
-/** Finds operations by method and path. HEAD matches wherever GET does. */
+/** HEAD matches wherever GET does. */
 export const createRouter = <O extends Routable>(
   table: readonly O[],
   base: string,

@@ -27,7 +27,7 @@ import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { openUseReports } from './use-reports.ts';
 
-/** If the counters do not answer within this time, the request is refused (contract, "Rate limits"). */
+/** After this time the request is refused (contract, "Rate limits"). */
 const countTimeoutMs = 500;
 /** An election takes up to nine seconds if a server has just died. */
 const startPatienceMs = 30_000;
@@ -35,7 +35,7 @@ const retryMs = 250;
 /** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
 
-/** Starts a gateway. What it starts is registered with the kit, so that the kit's stop ends it. */
+/** The kit's stop ends everything that is started here. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
   const { log, metrics, tracer } = kit;
   const upstream = await openUpstream(kit, bus, config);
@@ -73,7 +73,6 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   return { port };
 };
 
-/** What a gateway does over NATS: it follows keys, counts requests, asks services, reports use and opens live tails. */
 const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
   const { log, metrics, tracer, instance } = kit;
   const giveUpMs = performance.now() + startPatienceMs;

@@ -2,8 +2,8 @@ import { childTraceparent, type Span, type Tracer, traced } from '@causeway/runt
 import type { Head } from './http/head.ts';
 
 /**
- * Records a request as a server span, by OpenTelemetry's conventions for HTTP: in the caller's trace, or in a new one.
- * Records the route but neither path nor query, because people put names, addresses and keys into them.
+ * OpenTelemetry's conventions for HTTP servers. Neither path nor query, because people put names, addresses
+ * and keys into them.
  */
 export const startRequest = (
   tracer: Tracer | undefined,
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly method: string;
   /** 499 if the client disconnected before its answer. */
   readonly status: number;
-  /** The whole path with its parameters in braces; undefined if no route matched. */
+  /** With its parameters in braces; undefined if no route matched. */
   readonly route: string | undefined;
   readonly requestId: string;
   readonly companyId: number | undefined;
@@ -45,7 +45,6 @@ export const endRequest = (span: Span, { method, status, route, requestId, compa
 
 const clientGone = 499;
 
-/** The wait for the count of a request. */
 export const tracedCount = <Verdict>(
   tracer: Tracer | undefined,
   span: Span | undefined,

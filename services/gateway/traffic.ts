@@ -4,7 +4,7 @@ import { gatewayMetrics } from './metrics.ts';
 
 export interface Traffic {
   opened(): void;
-  /** @param status the answer's, or 499 if the client disconnected before it. */
+  /** 499 if the client disconnected before the answer. */
   finished(operation: string | undefined, status: number, durationMs: number): void;
   refused(address: string): void;
   broken(): void;
@@ -12,7 +12,7 @@ export interface Traffic {
   readonly unsent: Unsent;
 }
 
-/** Most addresses named in the metric. Further ones are counted together, so that no attacker can inflate it. */
+/** Further addresses are counted together, so that no attacker can inflate the metric. */
 const maxAddresses = 200;
 
 export const countTraffic = (metrics: Metrics): Traffic => {

@@ -8,11 +8,8 @@ import {
 } from '@causeway/proto';
 import { type Bus, createTally, type Metrics, type Tally } from '@causeway/runtime';
 
-/** Reports the use of keys; `access` stores the reports. */
 export interface UseReports {
-  /** Notes the minute in which a key was used. */
   used(key: KeyEntry, nowMs: number): void;
-  /** Counts an answer by key, bucket, minute and result. */
   answered(key: KeyEntry, bucket: Bucket, status: number): void;
   flush(): void;
 }
@@ -29,7 +26,7 @@ interface RequestSum {
 }
 
 const flushMs = 10_000;
-/** Most sums kept while NATS is unreachable. Further ones are dropped: they only feed charts. */
+/** While NATS is unreachable, further sums are dropped: they only feed charts. */
 const maxSums = 50_000;
 /** Keys per message; a use takes at most about forty bytes. */
 const usesPerMessage = 5000;
@@ -66,7 +63,7 @@ export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => 
     sums.flush();
   };
   bus.onReconnect(flush);
-  /** The keys that were used in the current minute: each is noted once. */
+  /** Used in the current minute: each key is noted once. */
   let noted = new Set<number>();
   let notedMinute = 0;
 

@@ -5,7 +5,7 @@ interface AuditTables {
   audit_log: AuditRow & { audit_id: Generated<number> };
 }
 
-/** Adds an entry to the audit log. Call it in the transaction of the change. */
+/** Call it in the transaction of the change. */
 export const writeAudit = async <DB extends AuditTables>(
   db: Kysely<DB>,
   { companyId, by, action, target, before, after, at }: AuditEntry,

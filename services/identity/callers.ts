@@ -12,25 +12,22 @@ import type { Answer, Bus, Call, Handler, LaneHandler, Log, Metrics } from '@cau
 import { followKeyTable, identityMetrics } from './key-table.ts';
 import { readSessionProof, signerOf } from './session-proof.ts';
 
-/** Verifies the callers that gateways name, with its own copy of the key table. */
 export interface Callers {
   /**
-   * @returns a handler that answers calls with a valid proof of their caller and refuses the others. Operators need
-   * no proof: NATS lets only them send to their lanes.
+   * Answers calls with a valid proof of their caller and refuses the others. Operators need no proof: NATS
+   * lets only them send to their lanes.
    */
   guard(handler: Handler): LaneHandler;
   /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;
   /**
-   * Tells whether the company exists. Company entries are never deleted, so one in the copy exists. For any other it
-   * asks the bucket's leader, because the copy may be a moment behind.
+   * Company entries are never deleted. For a company that the copy lacks, asks the bucket's leader.
    * @throws Problem `keys_unavailable` while the copy is not reliable.
    */
   knowsCompany(companyId: number): Promise<boolean>;
   close(): void;
 }
 
-/** Why a call was refused: a label of the metric and a field of the log entry. */
 const reasons = [
   'no_proof',
   'unknown_key',
@@ -46,10 +43,9 @@ type Refusal = (typeof reasons)[number];
 const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session']);
 
 /**
- * A compromised gateway can name any company, so every call carries a proof that the service checks against its own
- * copy of the key table, without a round trip: the hash of an API key (`CallKey`), or the session claims that
- * `access` has signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone. Calls that
- * arrive before the copy is complete wait for it.
+ * A compromised gateway can name any company, so every call carries a proof that the service checks against
+ * its own copy of the key table: the hash of an API key (`CallKey`), or the session claims that `access` has
+ * signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
  */
 export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
   const table = followKeyTable({ bus, log, metrics });
@@ -71,8 +67,8 @@ export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions):
   };
 
   /**
-   * Waits until the table is reliable. Only an entry that is still missing, because it may be new, is read from the
-   * bucket, which answers nothing for seconds while its servers elect a leader.
+   * Only an entry that is still missing is read from the bucket, which answers nothing for seconds while its
+   * servers elect a leader.
    */
   const catchUp = async <Entry>(
     { deadlineMs }: Call,

@@ -5,12 +5,11 @@ import type { Bus, Log } from '@causeway/runtime';
 const timeoutMs = 1000;
 /** `access` may be a moment behind on its way to another NATS server. */
 const pauseMs = 25;
-/** A question or its answer is lost if the server dies that has it. An answer that comes late counts, too. */
+/** A question or its answer is lost with the server that has it. A late answer counts, too. */
 const askAgainMs = 250;
 
 /**
  * Asks `access` for everything in which its key table differs from a copy.
- * @param apply gets each part of the answer.
  * @throws if no replica of `access` answers, or none can compare its table with the database.
  */
 export const askForChanges = async (
@@ -46,9 +45,8 @@ export const askUntilTold = async (
 };
 
 /**
- * The key table in 256 groups, each with a digest of the names and versions in it. Two copies with the same digest of a
- * group have the same entries in it, so only groups that differ need to be sent. Entries of refused keys do not count:
- * copies forget them at different times.
+ * Digests of the names and versions in 256 groups of the key table: only groups that differ need to be sent.
+ * Entries of refused keys do not count, because copies forget them at different times.
  */
 type Digests = Uint32Array;
 
@@ -62,7 +60,6 @@ export const digestTable = (entries: Iterable<readonly [name: string, entry: Dig
   return digests;
 };
 
-/** Adds the entry to the digest of its group, or takes it away. */
 export const toggleEntry = (digests: Digests, name: string, { version, active }: Digested): void => {
   if (active === false) return;
   const text = `${name} ${version}`;

@@ -24,9 +24,8 @@ export const identityMetrics = declareMetrics({
 });
 
 /**
- * The API keys and company limits, in memory. `access` writes them; its announcements and a KV watch keep this copy up
- * to date. After a lost connection `access` is asked for what was missed, so that nothing waits for a bucket whose
- * servers elect a new leader.
+ * The API keys and company limits, in memory, kept up to date by announcements of `access` and a KV watch.
+ * After a lost connection it asks `access` for missed changes: the bucket may be electing a leader.
  */
 export interface KeyTable {
   key(name: string): KeyEntry | undefined;
@@ -35,16 +34,12 @@ export interface KeyTable {
   /** Reads an entry from the bucket's leader, because this copy may be a moment behind. */
   fetch(name: string): Promise<void>;
   /**
-   * Whether this copy is reliable. It is not before it was read completely, between a reconnect and the next complete
-   * read (a revocation may have been missed), and after a minute without updates.
+   * False before the first complete read, between a reconnect and the next complete read (a revocation may
+   * have been missed), and after a minute without updates.
    */
   trusted(): boolean;
-  /** Waits until a copy that is not reliable becomes so again. @returns false if the time is up. */
   untilTrustedAgain(withinMs: number): Promise<boolean>;
-  /**
-   * Trusts the copy no more, asks `access` for what it has missed, and reads the whole bucket again. Resolves when that
-   * is read; the copy is reliable once `access` has answered.
-   */
+  /** Resolves when the bucket is read; the copy is reliable once `access` has told what it missed. */
   reload(reason: string): Promise<void>;
   close(): void;
 }
@@ -54,11 +49,11 @@ const retryMs = 250;
 /** Longer than a cluster usually takes to elect a leader. */
 const switchServerAfterMs = 6_000;
 const watchdogMs = 10_000;
-/** `access` may itself be connecting to another server. After this time the bucket is read, too. */
+/** `access` may be connecting to another server, so the bucket is read, too, after this time. */
 const accessAloneMs = 500;
 /**
- * How long a revoked key is remembered. After that it is unknown, which is also a 401. `access` asks for no
- * confirmation of a revocation that the table has had for half of this time.
+ * A forgotten key is unknown, which is also a 401. `access` asks for no confirmation of a revocation that the
+ * table has had for half of this time.
  */
 const defaultKeepRevokedMs = 10 * 60_000;
 
@@ -71,7 +66,7 @@ export const followKeyTable = ({
 }: KeyTableOptions): KeyTable => {
   let entries = new Map<string, TableEntry>();
   let loaded = false;
-  /** Whether the bucket was ever read: only then are there changes to ask for. */
+  /** Only a copy that was read can ask for changes. */
   let filled = false;
   let watching = false;
   let generation = 0;
@@ -83,13 +78,9 @@ export const followKeyTable = ({
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
   let streamCreated: string | undefined;
-  /** Broadcasts whose entry has not arrived yet, by the name of the entry. */
   const unanswered = new Map<string, { version: number; message: Msg }[]>();
 
-  /**
-   * When to forget a revoked key, by the name of its entry. Otherwise a tenant could fill the memory by creating and
-   * revoking keys.
-   */
+  /** When to forget a revoked key. Otherwise a tenant could fill the memory by creating and revoking keys. */
   const revoked = new Map<string, number>();
   const forgetRevoked = (): void => {
     const nowMs = performance.now();
@@ -129,14 +120,13 @@ export const followKeyTable = ({
     else log.error({ name: update.key }, 'key table entry unreadable; previous one kept');
   };
 
-  /** Each gets what `access` tells, so that it is not lost in a read that began before. */
+  /** What `access` tells must not be lost in a read that began earlier. */
   const recorders = new Set<Map<string, TableEntry>>();
   const learn = (name: string, entry: TableEntry): void => {
     if (!Number.isSafeInteger(entry.version)) return;
     put(entries, name, entry);
     for (const told of recorders) told.set(name, entry);
   };
-  /** Ends what an entry admits. */
   const invalidate = (name: string, entry: TableEntry): void => {
     if (!('active' in entry)) entries.delete(name);
     else if (entry.active) {
@@ -145,7 +135,6 @@ export const followKeyTable = ({
     }
   };
 
-  /** Asks `access` for what this copy has missed. @throws if `access` cannot tell. */
   const catchUp = async (): Promise<void> => {
     const told = new Map<string, TableEntry>();
     recorders.add(told);
@@ -219,7 +208,7 @@ export const followKeyTable = ({
     watch?.stop();
     const startedMs = performance.now();
     const isWanted = (): boolean => mine === generation && !loaded && !closed;
-    /** Goes on while the bucket is read, which may hang until its servers have elected a leader. */
+    /** Continues while the bucket is read, which may hang until its servers have elected a leader. */
     const askAccess = (): Promise<void> =>
       askUntilTold(log, isWanted, async () => {
         await catchUp();
@@ -237,15 +226,14 @@ export const followKeyTable = ({
         } catch (error) {
           if (mine === generation && !closed) {
             log.warn({ reason: String(error) }, 'key table unreadable; retrying');
-            // A server that is partitioned from its cluster is connected but has nothing to read. The reconnect
-            // reloads.
+            // A server that is partitioned from its cluster has nothing to read. The reconnect reloads.
             if (!loaded && performance.now() - startedMs > switchServerAfterMs)
               bus.switchServer('the key table could not be read from it');
             await sleep(retryMs);
             if (mine === generation && !closed) continue;
           }
         }
-        // A later reload has replaced this one; wait for that one.
+        // A later reload has replaced this read, so its result counts.
         if (mine !== generation && !closed) await reading;
         return;
       }

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * An API key is `<prefix>_<company id>_<secret>` (contract, "Identifiers, keys, scopes"). The secret has 40 base-62
- * characters: 34 random ones, then 6 of a checksum over everything before them. With the checksum, typos and made-up
- * keys are refused without a look-up, and secret scanners can recognise our keys.
+ * `<prefix>_<company id>_<secret>` (contract, "Identifiers, keys, scopes"). The secret has 34 random base-62
+ * characters, then a checksum of 6 over everything before them, so that made-up keys are refused without a
+ * look-up and secret scanners can recognise our keys.
  */
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -19,11 +19,7 @@ export const createKeyValue = ({ prefix, companyId, random }: NewKey): string =>
   return start + checksum(start);
 };
 
-/**
- * Parses a key as a caller sent it.
- * @returns null for text that cannot be a key: a wrong prefix, a company that is not a number, a secret of the wrong
- * length or alphabet, or a wrong checksum. A key that parses may still not exist.
- */
+/** @returns null for text that cannot be a key. A key that parses may still not exist. */
 export const parseKeyValue = (text: string, prefix: string): { readonly companyId: number } | null => {
   const companyAt = prefix.length + 1;
   const secretAt = text.length - secretCharacters;
@@ -46,12 +42,12 @@ export const parseKeyValue = (text: string, prefix: string): { readonly companyI
   return text.endsWith(checksum(text.slice(0, checksumAt))) ? { companyId } : null;
 };
 
-/** The hash by which a key is stored and looked up: SHA-256 of the whole key, base64url. */
+/** SHA-256 of the whole key, base64url. Keys are stored and looked up under this hash. */
 export const hashKeyValue = (value: string): string => hash('sha256', value, 'base64url');
 
 export const lastFour = (value: string): string => value.slice(-4);
 
-/** A key as it may be displayed: `crm_1001_…x7Qa`. */
+/** Example: `crm_1001_…x7Qa`. */
 export const maskKey = ({ prefix, companyId, last4 }: MaskedKey): string =>
   `${prefix}_${companyId}_…${last4}`;
 

@@ -3,11 +3,11 @@ import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstre
 import type { NatsConnection } from '@nats-io/transport-node';
 
 /**
- * Creates the missing streams of rate-limit counts. `access` does this for the gateways, because the creator of a stream
- * decides what flows into and out of it, and a gateway is the most exposed process.
- *
+ * `access` creates the streams for the gateways, because the creator of a stream decides what flows into and
+ * out of it, and a gateway is the most exposed process.
  * Nothing expires: NATS would drop old messages at a start, and a log without its last entry counts as lost.
- * @param servers the tags of the NATS servers that hold the three logs; with fewer than three servers there is one log.
+ * @param servers the tags of the NATS servers that hold the three logs; with fewer than three servers there
+ * is one log.
  */
 export const ensureLimitStreams = async (nc: NatsConnection, servers: readonly string[]): Promise<void> => {
   const manager = await jetstreamManager(nc, { checkAPI: false });

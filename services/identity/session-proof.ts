@@ -2,15 +2,14 @@ import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, veri
 import type { SessionClaims, SignerEntry } from '@causeway/proto';
 import type { KeyRing } from '@causeway/runtime';
 
-/** Signs session claims that a service can verify without asking `access`. */
+/** A service can verify the claims without asking `access`. */
 export interface SessionSigner {
   /** @returns `<id>.<claims>.<signature>`, the last two in base64url. */
   prove(claims: SessionClaims): string;
-  /** The public keys of the ring, by key name. */
   readonly entries: ReadonlyMap<string, SignerEntry>;
 }
 
-/** The signing keys are derived from the key ring, so they need no configuration and rotate with it. */
+/** Derived from the key ring, so that the signing keys need no configuration and rotate with it. */
 export const createSessionSigner = (ring: KeyRing): SessionSigner => {
   const keys = new Map([...ring.keys].map(([name, secret]) => [name, signingKey(secret)]));
   const signsWith = keys.get(ring.sealsWith)!;
@@ -23,11 +22,9 @@ export const createSessionSigner = (ring: KeyRing): SessionSigner => {
   };
 };
 
-/** The name of the key that signed a proof; undefined if it is malformed. */
 export const signerOf = (proof: string): string | undefined =>
   /^([\w-]{1,32})\.[\w-]+\.[\w-]+$/.exec(proof)?.[1];
 
-/** @returns the claims; undefined if `publicKey` did not sign them. */
 export const readSessionProof = (proof: string, publicKey: string): SessionClaims | undefined => {
   const end = proof.lastIndexOf('.');
   const text = proof.slice(0, end);

@@ -9,7 +9,6 @@ import type { Recorder } from '../record/recorder.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { decide } from './decide.ts';
 
-/** The third stage: signs and posts deliveries, and hands the results to the recorder. */
 export interface Attempts {
   /** Never throws. @returns whether the delivery succeeded; undefined if nothing was sent. */
   make(delivery: Delivery): Promise<boolean | undefined>;
@@ -30,8 +29,8 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return isLost || delivery.leaseMs - nowMs < lastStartMs;
   };
   /**
-   * Waits if the other dispatchers may have given this one up; its next beat tells. A delivery without a row
-   * has only its event's short lease, which may have ended while a starved process signed.
+   * Until the next beat, the other dispatchers may have given this process up. A delivery without a row has
+   * only its event's short lease, which may have ended while a starved process signed.
    */
   const isHeld = async (delivery: Delivery): Promise<boolean> => {
     while (!holder.isSure()) {
@@ -101,10 +100,7 @@ const idsOf = ({ company_id, event_id, subscription_id, replay_id }: Delivery) =
   ...(replay_id > 0 && { replayId: replay_id }),
 });
 
-/**
- * Logs and counts attempts; failed ones up to a number per second, because a receiver that is down fails
- * thousands.
- */
+/** Failed attempts are logged up to a number per second, because a receiver that is down fails thousands. */
 const createAttemptLog = ({
   log,
   metrics,
@@ -154,10 +150,7 @@ const createAttemptLog = ({
 
 const loggedPerSecond = 10;
 
-/**
- * The span of a delivery ends when its attempt is recorded. A retry may run hours later, so it starts its own
- * trace.
- */
+/** The span ends when the attempt is recorded. A retry may run hours later, so it starts its own trace. */
 const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undefined =>
   tracer?.start('deliver event', {
     kind: 'consumer',
@@ -178,7 +171,7 @@ const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undef
     },
   });
 
-/** Wraps a post in a client span with OpenTelemetry's HTTP attributes. */
+/** A client span with OpenTelemetry's HTTP attributes. */
 export const tracedPost = (
   tracer: Tracer | undefined,
   parents: readonly (Span | undefined)[],
@@ -203,7 +196,7 @@ export const tracedPost = (
   });
 };
 
-/** Attributes name the host only: a receiver's path or query is often a secret. */
+/** The host only: a receiver's path or query is often a secret. */
 const urlAttributes = (url: string) => {
   const target = URL.parse(url);
   if (!target) return {};

@@ -28,7 +28,7 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
   ...more,
 });
 
-/** An attempt by a process with the ID 1, which is sure of its leases unless a beat is due. */
+/** The process has the ID 1 and is sure of its leases unless a beat is due. */
 const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
   const holder = { ownId: 1, sure: isSure };
   const posts: string[] = [];
@@ -100,7 +100,6 @@ test('a process that was given up sends nothing of its former leases, and gives 
   const delivery = deliveryOf({ holder: 1 });
   expect(await make(delivery)).toBeUndefined();
   expect([posts, returned]).toEqual([[], [delivery]]);
-  // What it leases from now on is its own.
   await make(deliveryOf({ holder: 2 }));
   expect(posts).toHaveLength(1);
 });

@@ -9,8 +9,8 @@ export interface AttemptAnswer {
 }
 
 /**
- * The retry rules (contract, "Deliveries"). The wait after attempt n is the schedule's n-th entry with 10 %
- * jitter. `Retry-After` on a 429 or 503 can lengthen it, never shorten it.
+ * Contract, "Deliveries". The wait after attempt n is the schedule's n-th entry with 10 % jitter.
+ * `Retry-After` on a 429 or 503 can lengthen it, never shorten it.
  */
 export const decide = (
   { statusCode, errorClass, retryAfter }: AttemptAnswer,
@@ -37,7 +37,7 @@ interface DecideOptions {
   readonly random: number;
 }
 
-/** The wait that a `Retry-After` header asks for: whole seconds or a date (RFC 9110, 10.2.3). */
+/** Whole seconds or a date (RFC 9110, 10.2.3). */
 export const retryAfterMs = (header: string | null, nowMs: number): number | undefined => {
   const text = header?.trim() ?? '';
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1000;

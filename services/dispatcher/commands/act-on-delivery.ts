@@ -8,10 +8,7 @@ import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { applyFirst } from './apply-change.ts';
 
-/**
- * Acts on one delivery, with an entry in the audit log.
- * @returns why nothing changed; null if it was carried out.
- */
+/** @returns why nothing changed; null if the action was carried out, with an entry in the audit log. */
 export const actOnDelivery = async (
   db: Database<Tables>,
   asked: DeliveryAction,
@@ -27,7 +24,7 @@ export const actOnDelivery = async (
   }
 };
 
-export type ActOptions = Pick<Context, 'now' | 'waitingQuota'>;
+type ActOptions = Pick<Context, 'now' | 'waitingQuota'>;
 
 /** Undoes the transaction. */
 class Refusal extends Error {}
@@ -75,7 +72,7 @@ interface StepOptions {
 }
 type Step = (trx: Trx<Tables>, asked: DeliveryAction, options: StepOptions) => Promise<void>;
 
-/** Makes the next attempt of a retried delivery due now. Refused while an attempt is under way or about to start. */
+/** Refused while an attempt is under way or about to start. */
 const retry: Step = async (trx, asked, { now }) => {
   const row = await lockDelivery(trx, asked);
   if (row.state !== 'waiting') throw new Refusal(`the delivery is not pending: it is ${row.state}`);
@@ -96,7 +93,7 @@ const retry: Step = async (trx, asked, { now }) => {
   await scheduleQueues(trx, [row], now);
 };
 
-/** Ends a delivery that is pending or held. The result of an attempt under way is still recorded. */
+/** The result of an attempt under way is still recorded. */
 const cancel: Step = async (trx, asked, { now }) => {
   const row = await lockDelivery(trx, asked);
   if (row.state !== 'waiting' && row.state !== 'held')

@@ -6,9 +6,8 @@ import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Applies a change of a subscription, whose row is locked, to its queue and deliveries. A long backlog is
- * held chunk by chunk: then the row stays for the rest. Deliveries of a deleted subscription are dropped by
- * the dispatcher that takes its queue.
+ * Call it with the row of the change locked. A long backlog is held chunk by chunk: then the row stays for
+ * the rest. The dispatcher that takes a deleted subscription's queue drops its deliveries.
  */
 export const applyChange = async (
   trx: Trx<Tables>,
@@ -45,9 +44,9 @@ export const applyChange = async (
 };
 
 /**
- * Applies a change before a replay continues, so that only what waited at a disabling is held.
- * @returns whether there was a change. Then the replay continues in the next transaction: this one has locked
- * the queue.
+ * Before a replay continues, so that only what waited at a disabling is held.
+ * @returns whether there was a change. Then the replay continues in the next transaction, because the change
+ * has locked the queue.
  */
 export const applyFirst = async (trx: Trx<Tables>, key: QueueKey, now: Date): Promise<boolean> => {
   const change = await selectChange(trx, key).forUpdate().executeTakeFirst();

@@ -10,7 +10,6 @@ beforeAll(async () => {
   world = await openWorld();
 });
 
-/** Commits a resend of a delivery, as `webhooks` does. */
 const resend = async ({ company_id, event_id, subscription_id }: DeliveryKey): Promise<number> => {
   const now = new Date();
   const row = { company_id, subscription_id, kind: 'resend', total: 1, created_utc: now, next_page_utc: now };

@@ -15,18 +15,14 @@ import { applyFirst } from './apply-change.ts';
 
 type Changes = Partial<Omit<ReplayRow, 'company_id' | 'replay_id' | 'filter'>>;
 
-/** Search time of one page; if matches are rare, the page is short. */
+/** If matches are rare, the page is short. */
 const maxLookMs = 200;
 const whileFullMs = 500;
 const whileOffMs = 2_000;
-/** Interval of the check whether all deliveries of the replay have ended. */
 const whileEndingMs = 2_000;
 const discardEveryMs = 20;
 
-/**
- * Runs one step of a replay whose row is locked, in one transaction: an interrupted replay continues where it
- * stopped.
- */
+/** Runs one step of a replay whose row is locked. An interrupted replay continues where it stopped. */
 export const nextPage = async (
   trx: Trx<Tables>,
   replay: ReplayRow,
@@ -121,7 +117,7 @@ const readResent = async (trx: Trx<Tables>, replay: ReplayRow): Promise<Replayed
     .executeTakeFirst();
 };
 
-/** Drops the held deliveries of these events: the replay of missed events delivers them instead. */
+/** The replay of missed events delivers them instead. */
 const dropHeld = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: ReplayRow,
@@ -183,8 +179,7 @@ const dropWaiting = async (
 const dropChunk = 500;
 
 /**
- * Releases the oldest held deliveries, as far as the quota has room.
- * @returns how many, and whether there may be more.
+ * Releases the oldest first, as far as the quota has room. @returns how many, and whether there may be more.
  */
 const releasePage = async (
   trx: Trx<Tables>,
@@ -263,7 +258,7 @@ const setHeldState = async (
 
 type ReplayedEvent = Pick<DeliveryRow, 'event_id' | 'created_utc' | 'event_type'>;
 
-/** Writes a replay's deliveries as waiting and due. Existing ones stay as they are. */
+/** Existing deliveries stay as they are. */
 const addReplayed = async (
   trx: Trx<Tables>,
   { company_id, subscription_id, replay_id }: ReplayRow,

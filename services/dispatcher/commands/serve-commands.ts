@@ -28,16 +28,14 @@ interface Commands {
 }
 
 /**
- * Carries out command rows, as one of any number of dispatchers: changes of subscriptions, and replays page
- * by page. A request that names a command starts it at once, and is answered when its first step is
- * committed. A poll finds what is due; an interrupted step is rolled back and is still due. Resolves when
- * requests can arrive.
+ * Carries out changes of subscriptions, and replays page by page, as one of any number of dispatchers. A
+ * request that names a command starts it at once, and is answered when its first step is committed. A poll
+ * finds what is due; an interrupted step is rolled back and is still due. Resolves when requests can arrive.
  */
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
   const { bus, db, now, waitingQuota, sharedHealth, poller, log } = options;
   const inFlight = createInFlight();
 
-  /** @param waits whether it waits for the row's lock. */
   const change = async (key: QueueKey, waits: boolean): Promise<1 | undefined> => {
     const found = await transaction(db, async (trx) => {
       const locked = selectChange(trx, key).forUpdate();
@@ -95,7 +93,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     return (await takeFirst(due, (key) => replayPage(key, false))) ?? 0;
   };
 
-  /** A command that is a row gets no answer, because the poll finds what was not carried out. */
+  /** A row gets no answer, because the poll finds what was not carried out. */
   const carryOut = async (text: string): Promise<string | undefined> => {
     try {
       const command = JSON.parse(text) as DeliveryCommand | DeliveryAction;
@@ -144,7 +142,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
 
 type ReplayKey = Pick<ReplayRow, 'company_id' | 'replay_id'>;
 
-/** A command is normally carried out when its message arrives; this finds those whose message was lost. */
+/** Finds commands whose message was lost. */
 const pollEveryMs = 1_000;
 const maxInFlight = 32;
 

@@ -21,8 +21,8 @@ interface FannedOut {
 }
 
 /**
- * Writes the deliveries of events as waiting, due at once, and takes the events from the outbox, in one
- * transaction. It skips events whose outbox rows are missing, locked or leased to another process.
+ * One transaction writes the deliveries and takes the events from the outbox. It skips events whose outbox
+ * rows are missing, locked or leased to another process.
  */
 export const fanOutEvents = async (
   db: Database<Tables>,
@@ -110,16 +110,15 @@ interface FoundSubscription extends QueueKey {
 
 interface Plan {
   readonly deliveries: readonly LeasedDelivery[];
-  /** Events whose deliveries these are, and events without any. They leave the outbox. */
+  /** They leave the outbox, also events without deliveries. */
   readonly done: readonly FoundEvent[];
-  /** Events left for a later transaction, because this one would write too many rows. */
+  /** The transaction would write too many rows. */
   readonly left: readonly FoundEvent[];
 }
 
-/** Rows that one transaction writes at most, unless a single event needs more. */
+/** Unless a single event needs more. */
 export const maxDeliveries = 4_000;
 
-/** Plans the waiting deliveries of events: one for each subscription of the company that wants the type. */
 export const planDeliveries = (
   events: readonly FoundEvent[],
   subscriptions: readonly FoundSubscription[],

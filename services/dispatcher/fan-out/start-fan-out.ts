@@ -17,7 +17,7 @@ import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 
-/** Writes the deliveries of events as rows, for events that do not fit the normal path. */
+/** For events that do not fit the normal path. */
 export interface FanOut {
   write(event: EventKey): void;
   stop(): Promise<void>;
@@ -84,8 +84,8 @@ interface FanOutOptions
 }
 
 /**
- * Takes events whose leases have expired: their messages were lost, or the dispatcher that had them has died.
- * Searches without locks, because the dispatcher that has an event would skip a locked row.
+ * Takes events whose leases have expired: their messages were lost, or their dispatcher has died. Searches
+ * without locks, because the dispatcher that has an event would skip a locked row.
  */
 const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {
   const swept = metrics.counter(dispatcherMetrics.dispatcher_events_swept_total).cell();
@@ -113,7 +113,7 @@ const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated
     );
     const { due, created } = await readOldest(all);
     const at = now();
-    // The earliest lease that ends soon is not kept waiting.
+    // The next lease to end is not kept waiting.
     const soonMs = due === null ? 0 : due.getTime() - at.getTime();
     pauseMs = soonMs > 0 ? Math.max(leastPauseMs, Math.min(soonMs, sweepEveryMs)) : sweepEveryMs;
     const ageMs = (since: Date | null) => (since === null ? 0 : Math.max(0, at.getTime() - since.getTime()));
@@ -137,7 +137,7 @@ const sweepEveryMs = 250;
 const leastPauseMs = 50;
 /** A pass takes seconds after an outage, while it fans out what was left behind. */
 const measuredForMs = 30_000;
-/** After an outage of the database, dispatchers that live record first what they have delivered meanwhile. */
+/** After an outage of the database, live dispatchers first record what they have delivered meanwhile. */
 const quietMs = 1_000;
 const rowsPerSweep = 500;
 
@@ -145,7 +145,7 @@ interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'log' | 'metrics' | 
   readonly work: (events: readonly EventKey[]) => Promise<number>;
 }
 
-/** Reads a limited number of rows: the table has more only after a long outage. */
+/** The table has more rows only after a long outage. */
 const readOldest = async (db: Kysely<Tables>): Promise<Oldest> => {
   const { rows } = await sql<Oldest>`
     SELECT MIN(COALESCE(leased_until, created_utc)) AS due, MIN(created_utc) AS created

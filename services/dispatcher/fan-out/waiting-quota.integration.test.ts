@@ -19,7 +19,7 @@ beforeEach(async () => {
 const subscribe = (company_id: number, event_types: readonly EventType[] = ['client.created']) =>
   world.subscribe('http://127.0.0.1:9/', { company_id, event_types: JSON.stringify(event_types) });
 
-/** Events of the subscription's company, whose messages came to this process. */
+/** As if their messages had come to this process. */
 const arrived = async (subscription: Subscription, count: number, type: EventType = 'client.created') =>
   (await world.deliver(subscription, count, { by: 'outbox', type })).map((event) => ({
     ...event,

@@ -5,7 +5,7 @@ import { unresolvedHost } from '@causeway/proto';
 import { Failure, ofConnect, ofLookup, ofTls } from './failure.ts';
 import type { Resolve } from './resolve.ts';
 
-export interface ConnectContext {
+interface ConnectContext {
   readonly allowPrivate: boolean;
   readonly resolve: Resolve;
   readonly ca?: string;
@@ -18,21 +18,19 @@ export interface Opening {
   tlsMs: number | null;
   address: string | null;
   doing: 'dns' | 'connect' | 'tls';
-  /** The socket being opened, so that it can be destroyed. */
   socket: Socket | null;
 }
 
 /**
- * Resolves the host, checks every address, and connects to one of the checked addresses, without a second
- * lookup that could answer differently. One blocked address refuses the whole answer, because an honest
- * receiver never mixes blocked and public addresses.
- * @param opening receives the progress.
+ * Checks every address, and connects to a checked address without a second lookup that could answer
+ * differently. One blocked address refuses the whole answer, because an honest receiver never mixes blocked
+ * and public addresses.
  * @param closed once true, no further step begins.
  * @throws Failure
  */
 export type Connect = (url: URL, opening: Opening, closed: () => boolean) => Promise<Socket>;
 
-/** How long to try one address before starting the next (RFC 8305, section 5). */
+/** After this time the next address is tried (RFC 8305, section 5). */
 const attemptMs = 1000;
 
 export const createConnect = (context: ConnectContext): Connect => {
@@ -126,7 +124,7 @@ const established = (
     });
   });
 
-/** Passes the checked addresses to `node:net`, which would otherwise do its own lookup. */
+/** `node:net` would otherwise do its own lookup. */
 const answering = (addresses: readonly string[]): LookupFunction => {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, options, callback) => {
@@ -135,7 +133,7 @@ const answering = (addresses: readonly string[]): LookupFunction => {
   };
 };
 
-/** Connections to one host that open at the same time share one lookup. */
+/** Connections that open at the same time share one lookup. */
 const together = (resolve: Resolve): Resolve => {
   const underWay = new Map<string, Promise<readonly string[]>>();
   return (host) => {

@@ -6,7 +6,7 @@ import symbols from 'undici/lib/core/symbols.js';
 import type { Connect, Opening } from './connect.ts';
 import { Failure } from './failure.ts';
 
-/** One connection to one origin, used by one request at a time. It never reconnects. */
+/** Used by one request at a time. It never reconnects. */
 export interface Connection {
   readonly client: Client;
   readonly opening: Opening;
@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 export interface ConnectionPool {
-  /** An idle connection, unless `fresh`, else a new one. */
+  /** A new connection if `fresh`, or if none is idle. */
   take(url: URL, fresh?: boolean): Connection;
   giveBack(connection: Connection): void;
   counts(): { readonly open: number; readonly idle: number };
@@ -30,20 +30,20 @@ interface ConnectionPoolContext {
 }
 
 /**
- * For one origin, which subscriptions may share: with 64, two hundred subscriptions opened and closed
- * connections all the time, which took a fifth of this process's CPU time.
+ * Subscriptions may share an origin: with 64, two hundred subscriptions opened and closed connections all the
+ * time, which took a fifth of this process's CPU time.
  */
 const idlePerOrigin = 512;
 const idleAltogether = 2048;
 /** Then a new connection resolves the name again, in case the receiver has moved. */
 const lifetimeMs = 60_000;
-/** An idle connection is closed after this, or earlier if the receiver's `Keep-Alive` says so. */
+/** Or earlier if the receiver's `Keep-Alive` says so. */
 const idleMs = 4000;
 const longestIdleMs = 30_000;
-/** Closes idle connections this much earlier than the receiver would. */
+/** Idle connections close this much earlier than the receiver would close them. */
 const idleMarginMs = 1000;
 
-/** The open connections to receivers. Callers limit how many they use, so this pool has no queue. */
+/** Callers limit how many connections they use, so this pool has no queue. */
 export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): ConnectionPool => {
   const idle = new Map<string, Connection[]>();
   let idleCount = 0;
@@ -140,8 +140,8 @@ const openConnection = (url: URL, connect: Connect, openedMs: number, ended: () 
 };
 
 /**
- * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2). Undici's
- * parser closes the connection at a 100 and has no option for it, so this hands the parser a 102 instead.
+ * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2). Its parser
+ * closes the connection at a 100 and has no option for it, so the parser gets a 102 instead.
  */
 const passOverContinue = (socket: Socket): void => {
   const parser = (socket as unknown as Record<symbol, Parser>)[symbols.kParser]!;

@@ -13,14 +13,14 @@ interface ExchangeContext {
   readonly targetOf: (url: string) => URL;
 }
 
-/** Maximum bytes read from a body. A longer body closes the connection. */
+/** A longer body closes the connection. */
 const readBytes = 64 * 1024;
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
-/** Interim answers (1xx) are ignored up to this number; more are a failure. */
+/** More interim answers (1xx) are a failure. */
 const maxInformational = 64;
 
-/** Sends one post and reads its answer. Never rejects. */
+/** Never rejects. */
 export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>
   new Promise((resolve) => {
     const { pool, now, timeoutMs } = context;
@@ -99,8 +99,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       },
       onResponseEnd: () => finish(undefined, true),
       onResponseError: (_controller, error) => {
-        // The receiver may close an idle connection just as the request goes out. Without a byte of an
-        // answer, send once more.
+        // The receiver may close an idle connection just as the request goes out.
         if (!over && reused && firstByteMs === null) return send(true);
         finish(ofExchange(error), false);
       },
@@ -155,7 +154,7 @@ const tooLate = (connection: Connection | undefined, { timeoutMs }: ExchangeCont
   return new Failure('timeout', `No answer came within ${seconds}.`);
 };
 
-/** The first headers of an answer. Invalid UTF-8 becomes the replacement character. */
+/** Invalid UTF-8 becomes the replacement character. */
 const kept = (raw: readonly Buffer[]): HeaderPair[] => {
   const pairs: HeaderPair[] = [];
   let bytes = 0;
@@ -174,13 +173,10 @@ const first = (value: string | readonly string[] | undefined): string | null =>
 
 const rounded = (ms: number | null | undefined): number | null => (ms == null ? null : Math.round(ms));
 
-/** How many bytes of an answer's body are stored (contract, "Deliveries"). */
+/** Contract, "Deliveries". */
 const keptBytes = 16 * 1024;
 
-/**
- * Inflates a body that the receiver compressed unasked, up to the stored size. If that fails it stays
- * unchanged.
- */
+/** For a body that the receiver compressed unasked. If inflating fails, the body stays unchanged. */
 const readable = async (
   bytes: Buffer,
   encoding: string | undefined,

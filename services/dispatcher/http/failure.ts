@@ -15,7 +15,7 @@ export const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** The failure for a name that did not resolve. Blocked addresses use the same message (`unresolvedHost`). */
+/** Blocked addresses use the same message (`unresolvedHost`). */
 export const ofLookup = (host: string, error: unknown): Failure => {
   const code = codeOf(error);
   if (code === 'ENOTFOUND' || code === 'ENODATA') return new Failure('dns', unresolvedHost(host));

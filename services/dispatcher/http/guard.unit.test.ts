@@ -5,7 +5,7 @@ import { answer, type RawReceiver, startRawReceiver } from '../testing/raw-recei
 import { createPoster, type Poster, type PosterOptions } from './post.ts';
 import { createResolver, createSystemResolver } from './resolve.ts';
 
-// Uses a real name server, and a real receiver in place of each blocked address, which must get no connection.
+// A real receiver stands in place of each blocked address, and must get no connection.
 
 const close: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -40,7 +40,6 @@ const only4 =
   (_name, type) =>
     type === 'A' ? records : [];
 
-/** A poster whose resolver uses `zone`, and a receiver on the loopback address that it must not reach. */
 const setUp = async (zone: Zone, options: Partial<PosterOptions> = {}) => {
   const [inside, server] = [await receiver(), await names(zone)];
   const resolve = createResolver({ servers: [server.server], timeoutMs: 1500 });

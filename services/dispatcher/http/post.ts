@@ -22,10 +22,10 @@ export interface Post {
   readonly body: Buffer | string;
 }
 
-/** The facts of one attempt. Durations are whole milliseconds, or null for a step that did not happen. */
+/** Durations are whole milliseconds, or null for a step that did not happen. */
 export interface PostResult {
   readonly elapsedMs: number;
-  /** These three are null if the attempt reused a connection. */
+  /** The next three are null if the attempt reused a connection. */
   readonly dnsMs: number | null;
   readonly connectMs: number | null;
   readonly tlsMs: number | null;
@@ -50,12 +50,12 @@ export interface Poster {
 }
 
 /**
- * The status decides if the answer's headers arrive before the deadline. A 2xx whose body is cut off or never
- * ends is a success: the receiver has confirmed the event, and a retry would send a duplicate.
+ * A 2xx whose body is cut off or never ends is a success: the receiver has confirmed the event, and a retry
+ * would send a duplicate.
  */
 export const createPoster = (options: PosterOptions): Poster => {
   const { allowPrivate, allowHttp, timeoutMs, now = () => performance.now() } = options;
-  // At most half of the time limit, so that the error can tell slow DNS from a slow receiver.
+  // Half of the time limit, so that the error can tell slow DNS from a slow receiver.
   const makeResolver = allowPrivate ? createSystemResolver : createResolver;
   const resolve = options.resolve ?? makeResolver({ timeoutMs: Math.ceil(timeoutMs / 2) });
   const connect: Connect = createConnect({

@@ -1,11 +1,11 @@
 import { type LookupAddress, lookup, Resolver } from 'node:dns';
 import { codeOf, Failure, ofLookup } from './failure.ts';
 
-/** All addresses of a host name. @throws Failure of class `dns`. */
+/** @throws Failure of class `dns` */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-export interface ResolveOptions {
-  /** Name servers that replace the system's, as `address:port`. */
+interface ResolveOptions {
+  /** `address:port`; by default the system's. */
   readonly servers?: readonly string[];
   readonly timeoutMs: number;
 }
@@ -14,9 +14,8 @@ export interface ResolveOptions {
 const secondFamilyMs = 1000;
 
 /**
- * Queries the name servers for A and AAAA. The C library's resolver would block one of four threads for as
- * long as a name server is slow. The name is queried as absolute, so that this machine's search list does not
- * apply.
+ * The C library's resolver would block one of four threads for as long as a name server is slow. The name is
+ * queried as absolute, so that this machine's search list does not apply.
  */
 export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
@@ -50,7 +49,7 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
     });
 };
 
-/** Resolves names as this machine does, hosts file included, for deliveries inside its own network. */
+/** As this machine does, hosts file included, for deliveries inside its own network. */
 export const createSystemResolver =
   ({ timeoutMs }: ResolveOptions): Resolve =>
   (host) =>

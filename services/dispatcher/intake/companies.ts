@@ -7,7 +7,7 @@ import type { Health } from '../health.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Companies {
-  /** @returns undefined if there is no copy of at least this version. */
+  /** Undefined without a copy of at least this version. */
   get(companyId: number, version: number): Company | undefined;
   load(companyIds: readonly number[]): Promise<void>;
 }
@@ -21,9 +21,9 @@ export interface Subscriber extends QueueKey {
 }
 
 /**
- * A copy is exact because it is versioned. A transaction that changes a subscription raises the version of
- * its company, in the row that every event's transaction locks, and the event carries the version. A copy is
- * also read again after a minute, for changes behind the version, such as those of an operator in SQL.
+ * A copy is exact because it is versioned: a change of a subscription raises its company's version, in the
+ * row that every event's transaction locks, and the event carries the version. A copy is also read again
+ * after a minute, for changes behind the version, such as those of an operator in SQL.
  */
 export const createCompanies = ({ db, nowMs, health }: CompaniesOptions): Companies => {
   /** The least recently used first. */
@@ -101,7 +101,7 @@ type FoundRow = { readonly company_id: number; readonly version: number } & (
 
 const isSubscription = (row: FoundRow): row is FoundRow & SubscriptionOfType => row.subscription_id !== null;
 
-/** One statement, so that versions and subscriptions are of one moment. A company without subscriptions has one row. */
+/** One statement, so that versions and subscriptions are of one moment. */
 const read = async (db: Database<Tables>, companyIds: readonly number[]): Promise<readonly FoundRow[]> => {
   const { rows } = await sql<FoundRow>`
     SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,

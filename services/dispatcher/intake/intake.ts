@@ -24,18 +24,17 @@ interface Intake {
 }
 
 /**
- * Takes events from the stream, matches them against the subscriptions in memory and hands their deliveries
- * to the scheduler, without a statement. It requests as many as there are free slots, so that the rest stays
- * in the stream for other dispatchers. The lease that the event's outbox row is born with protects its
- * deliveries: if this process dies, those without rows are found when the lease ends. So messages are not
- * acknowledged. What does not fit this path is written as waiting deliveries (`fan-out/`): an event that
- * arrives late in its lease, has very many subscribers, or comes from an older release.
+ * Matches events from the stream against the subscriptions in memory, without a statement. It requests as
+ * many as there are free slots, so that the rest stays in the stream for other dispatchers. Messages are not
+ * acknowledged: the lease that the event's outbox row is born with protects its deliveries, and if this
+ * process dies, the sweeper finds those without rows. An event that arrives late in its lease, has very many
+ * subscribers, or comes from an older release is written as waiting deliveries (`fan-out/`).
  */
 export const startIntake = (options: IntakeOptions): Intake => {
   const { bus, scheduler, companies, recorder, holder, stream, fanOut, now, leaseMs, log, metrics } = options;
   const taken = metrics.counter(dispatcherMetrics.dispatcher_first_taken_total).cell();
   const events = metrics.counter(dispatcherMetrics.dispatcher_events_taken_total).cell();
-  /** Deliveries of an event, on average. */
+  /** On average. */
   let perEvent = 1;
   let stopped = false;
 
@@ -55,7 +54,6 @@ export const startIntake = (options: IntakeOptions): Intake => {
     for (const delivery of [...deliveries.open.values()]) scheduler.offer(delivery);
   };
 
-  /** Events whose company is not in memory in their version. */
   const loading = createBatch<ArrivedEvent & { readonly version: number }>({
     name: 'events-to-match',
     metrics,
@@ -149,7 +147,7 @@ const deliveriesOf = (
 };
 
 const maxBatch = 256;
-/** Events with more subscribers are written as waiting deliveries, which the queues share out among all dispatchers. */
+/** Events with more subscribers become waiting deliveries, which all dispatchers share. */
 const maxSubscribers = 256;
 /** What must be left of an event's lease before its deliveries would get rows. */
 const marginMs = 200;
@@ -166,7 +164,7 @@ interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'>
 
 interface ArrivedEvent extends EnvelopeHead {
   readonly leaseMs: number;
-  /** The version of its company's subscriptions at its commit. Undefined: an older release sent it. */
+  /** At the event's commit. Undefined: an older release sent it. */
   readonly version: number | undefined;
   readonly body: Buffer;
   readonly traceparent?: string | undefined;

@@ -138,7 +138,7 @@ describe('An event', () => {
   });
 });
 
-/** Commits one event as crm does, under the lock of its company's counter, and publishes it. */
+/** As crm does, under the lock of the company's counter. */
 const publishCommitted = async (companyId: number, eventId: number): Promise<void> => {
   const event = {
     company_id: companyId,

@@ -17,7 +17,7 @@ export interface KeptStream {
   ensure(): void;
 }
 
-/** Creates the stream and its consumer now, after each reconnect, and whenever `ensure` is called. */
+/** Now, after each reconnect, and whenever `ensure` is called. */
 export const keepStream = async (
   bus: Bus,
   { replicas, log }: { readonly replicas: number; readonly log: Log },
@@ -36,10 +36,7 @@ export const keepStream = async (
   return { ensure: () => void create() };
 };
 
-/**
- * The stream only makes work start sooner: the sweeper finds in the outbox what it lost. So it is kept in
- * memory.
- */
+/** In memory: the sweeper finds events that the stream lost in the outbox. */
 export const createStream = async (bus: Bus, replicas: number): Promise<void> => {
   const manager = await jetstreamManager(bus.nc, { checkAPI: false, timeout: requestTimeoutMs });
   await addStream(manager, {
@@ -83,9 +80,9 @@ interface Pulling {
 }
 
 /**
- * Sends one request for messages at a time, for the current demand, and the next one when the messages have
- * arrived or the server has ended the request. (The client's own `consume` keeps its buffer full regardless
- * of demand.) A missing consumer, an unreachable server and a lost request look the same and are retried.
+ * Sends one request at a time, for the current demand. (The client's own `consume` keeps its buffer full
+ * regardless of demand.) A missing consumer, an unreachable server and a lost request look the same and are
+ * retried.
  */
 export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: PullOptions): Pulling => {
   const { nc } = bus;

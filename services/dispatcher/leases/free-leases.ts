@@ -9,10 +9,9 @@ import type { Tables } from '../tables.ts';
 type LeasedRow = DeliveryKey & { readonly due_utc: Date };
 
 /**
- * Makes the deliveries due at once that a dispatcher leased before it was given up. There is no index by
- * holder, because every delivery would pay for it. A queue is due at the earliest due time of its deliveries,
- * leases included, so few queues can have such a delivery. Rows that another transaction has locked are left
- * for the next call.
+ * Makes the deliveries due that a dispatcher leased before it was given up. There is no index by holder,
+ * because every delivery would pay for it. A queue is due at the earliest due time of its deliveries, leases
+ * included, so few queues can have such a delivery. Locked rows are left for the next call.
  * @returns how many it has freed, and how many it has found and left.
  */
 export const freeLeases = async (
@@ -46,7 +45,7 @@ interface LeaseSearch {
 const queuesPerQuery = 64;
 const maxQueues = 50_000;
 
-/** Those with leases come first; a queue that is due already may have some too. */
+/** Queues with leases come first; a queue that is due already may have some too. */
 const readQueues = async (db: Kysely<Tables>, horizon: Date): Promise<readonly QueueKey[]> => {
   const { rows } = await sql<QueueKey>`
     SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (next_due)

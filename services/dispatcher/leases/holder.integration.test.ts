@@ -67,7 +67,7 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   child.pause();
   receiver.answer = (response) => response.end();
   const other = await world.start();
-  // Those that nobody had taken come first; the leased ones when the frozen dispatcher is given up.
+  // The leased deliveries arrive when the frozen dispatcher is given up.
   await eventually(delivered).toBe(20);
   const before = receiver.received.length;
   expect(before).toBeLessThanOrEqual(24);
@@ -75,11 +75,11 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   // Each answer gives it room for another attempt.
   for (const answer of hanging) answer();
   await eventually(dispatchers).toHaveLength(2);
+  // Time for the dispatcher to use its room for wrong attempts.
   await sleep(1_000);
   expect(receiver.received).toHaveLength(before);
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
   expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
-  // It works again, under a new ID.
   await other.drain();
   const more = await world.deliver(subscription, 5);
   await eventually(delivered).toBe(25);
@@ -113,10 +113,12 @@ test('while the database is away nobody is given up', async () => {
   const start = () => world.start({ db: connect(4), beatDb: connect(1) });
   const two = [await start(), await start()];
   away = true;
+  // Longer than the 1.25 s after which a silent dispatcher is given up.
   await sleep(3_000);
   away = false;
   await world.deliver(subscription, 5);
   await eventually(delivered).toBe(5);
+  // Long enough to give a silent dispatcher up.
   await sleep(1_500);
   for (const one of two) expect(await metric(one, 'dispatcher_given_up_total')).toBe(0);
   expect(receiver.received).toHaveLength(5);

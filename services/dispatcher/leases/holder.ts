@@ -7,10 +7,10 @@ import type { Tables } from '../tables.ts';
 import { freeLeases } from './free-leases.ts';
 
 export interface Holder {
-  /** The ID that its leases name. A process that was given up continues under another one. */
+  /** Leases name this ID. A process that was given up continues under another. */
   id(): number;
   isSure(): boolean;
-  /** Resolves at the next beat that gets through; after a second at the latest. */
+  /** Resolves after a second at the latest. */
   nextBeat(): Promise<void>;
   readonly onSure: (listener: () => void) => void;
   /** Sent when deliveries are due that a silent dispatcher had leased. */
@@ -19,11 +19,10 @@ export interface Holder {
 }
 
 /**
- * Beats in the database, where the leases are, and watches the beats of the others. A dispatcher that sees a
- * silent one gives it up and frees its leases. A dispatcher is sure of its leases for a second from the
- * beginning of its last beat, and the others give it up later than that. So a dispatcher that was frozen or
- * cut off starts no attempt until it has beaten again, and then knows whether it was given up. Resolves after
- * the first beat.
+ * Beats in the database, where the leases are, and gives silent dispatchers up. A dispatcher is sure of its
+ * leases for a second from the beginning of its last beat, and the others give it up later than that. So a
+ * dispatcher that was frozen or cut off starts no attempt until it has beaten again, and then knows whether
+ * it was given up. Resolves after the first beat.
  */
 export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   const { beatDb, db, instance, now, nowMs, log, metrics } = options;
@@ -122,15 +121,15 @@ interface HolderOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | '
 }
 
 interface SilentDispatchers {
-  /** @returns those that were silent for long enough to be given up. */
+  /** @returns the dispatchers that were silent for long enough to be given up. */
   read(found: readonly KnownDispatcher[]): readonly KnownDispatcher[];
   /** Call it when a read failed: while the database is away, nobody can beat. */
   reset(): void;
 }
 
 /**
- * Reads are at least `beatEveryMs` apart. Counting them needs no clock that two machines share, and a reader
- * that stood still judges by no more than it has read.
+ * Counting reads needs no clock that two machines share, and a reader that stood still judges by no more than
+ * it has read. Reads are at least `beatEveryMs` apart.
  */
 export const countSilence = (): SilentDispatchers => {
   let silent = new Map<number, { readonly beats: number; readonly reads: number }>();
@@ -177,7 +176,7 @@ const beat = async (db: Database<Tables>, id: number): Promise<boolean> => {
 const readDispatchers = (db: Database<Tables>): Promise<readonly KnownDispatcher[]> =>
   db.selectFrom('dispatchers').select(['dispatcher_id', 'instance', 'beats', 'given_up_utc']).execute();
 
-/** From its commit on, the dispatcher's leases are void. @returns false if it has beaten since. */
+/** The dispatcher's leases are void from the commit on. @returns false if it has beaten since. */
 const giveUp = async (
   db: Database<Tables>,
   { dispatcher_id, beats }: KnownDispatcher,

@@ -6,8 +6,8 @@ import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Measures how late deliveries are, for an alert. Queues of failing subscriptions are late by design, so they
- * are measured separately. Held deliveries have no due time and are measured by their age.
+ * For an alert. Queues of failing subscriptions are late by design, so they are measured separately. Held
+ * deliveries have no due time and are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
   const open = createMeasurement<Lateness>(6 * everyMs);
@@ -44,7 +44,7 @@ interface Lateness {
   readonly queues: number;
 }
 
-/** Looks up only the oldest held delivery of each disabled subscription. */
+/** Only the oldest held delivery of each disabled subscription. */
 const readHeld = async (db: ReturnType<typeof acrossTenants<Tables>>, now: Date): Promise<Lateness> => {
   const { rows } = await sql<{ oldest: Date | null; queues: number }>`
     SELECT MIN(created_utc) AS oldest, COUNT(created_utc) AS queues
@@ -86,6 +86,6 @@ const readLateness = async (
   return { oldestSeconds: Math.max(0, lateMs) / 1000, queues: row.queues };
 };
 
-export interface BacklogOptions extends Pick<Context, 'db' | 'now' | 'log'> {
+interface BacklogOptions extends Pick<Context, 'db' | 'now' | 'log'> {
   readonly metrics?: Metrics | undefined;
 }

@@ -29,11 +29,10 @@ interface ClaimOptions {
 }
 
 /**
- * Takes due deliveries of due queues in one transaction, with a fixed number of statements for any number of
- * queues. The replica that locks a queue's row takes from it; others skip locked rows, so they never wait for
- * each other. They also skip locked deliveries: a transaction that locks one has locked its queue before, or
- * is about to set the queue's due time. While a subscription fails, its queue is due only after the one
- * attempt taken must have ended: a probe.
+ * A fixed number of statements for any number of queues. Other replicas skip locked queues, so they never
+ * wait for each other. They also skip locked deliveries: a transaction that locks one has locked its queue
+ * before, or is about to set the queue's due time. While a subscription fails, its queue is due only after
+ * the one attempt taken must have ended: a probe.
  */
 export const claimDue = (
   db: Database<Tables>,
@@ -71,8 +70,8 @@ export const claimDue = (
     const emptied: FoundTarget[] = [];
     for (const [at, { target, deliveries, more }] of claims.entries()) {
       if (counts[at] === 0) continue;
-      // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind those
-      // that are already due: a company's queues take turns.
+      // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind
+      // those that are already due: a company's queues take turns.
       if (isFailing(target) && deliveries.length > 0)
         next.push({ queue: target, dueMs: leaseMs, probeMs: leaseMs });
       else if (more) next.push({ queue: target, dueMs: now.getTime() });

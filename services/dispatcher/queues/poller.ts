@@ -19,8 +19,8 @@ import type { Tables } from '../tables.ts';
 import { claimDue } from './claim.ts';
 
 /**
- * Takes deliveries of due queues: retries, backlogs, expired leases, released and replayed deliveries. One
- * look at a time, and the next one at once if more was due than could be taken.
+ * Retries, backlogs, expired leases, released and replayed deliveries. One look at a time, and the next at
+ * once if more was due than could be taken.
  */
 export const startPoller = (options: PollerOptions): Repeated => {
   const { db, scheduler, health, now, leaseMs, holder, log, metrics } = options;
@@ -41,7 +41,7 @@ export const startPoller = (options: PollerOptions): Repeated => {
     const holderId = holder.id();
     const all = acrossTenants(db, 'a dispatcher looks for due queues of all companies');
     const { queues, more } = await nextQueues(all, started);
-    // One after the other, so that the next one's share knows what this one has taken.
+    // One shard after the other, so that the share of the next shard knows what was taken before.
     for (const part of await partsByShard(db, queues, companyOf))
       if (part.rows.length > 0) await take(part.db, part.rows, { now: started, leaseMs, holderId });
     return more;
@@ -106,9 +106,9 @@ interface PollerOptions extends Pick<Context, 'db' | 'now' | 'log' | 'metrics'> 
 }
 
 /**
- * Chooses which of the due queues come next. Companies take turns, and so do the queues of a company, the
- * longest due first. If more queues are due than one look reads, the next looks skip the companies already
- * read until all others have had a turn. So a company with a thousand due queues delays another by one look.
+ * Companies take turns, and so do the queues of a company, the longest due first. If more queues are due than
+ * one look reads, the next looks skip the companies already read until all others have had a turn. So a
+ * company with a thousand due queues delays another by one look.
  * @returns queues that have room, and whether more are due than were read.
  */
 const createTurns = (room: QueueRoom) => {
@@ -156,8 +156,8 @@ const readDue = async (
 const keyOf = ({ company_id, subscription_id }: QueueKey) => [company_id, subscription_id];
 
 /**
- * Picks the first queue of each company, then the second of each, and so on. If there are more than fit, it
- * starts at a random one, so that replicas that look at the same moment choose different queues.
+ * The first queue of each company, then the second of each, and so on. If more are due than fit, a random one
+ * is first, so that replicas that look at the same moment choose different queues.
  */
 const inTurns = (due: readonly QueueKey[]): readonly QueueKey[] => {
   const companies = [...Map.groupBy(due, ({ company_id }) => company_id).values()];

@@ -51,7 +51,7 @@ const correctOne = (db: Database<Tables>, key: QueueKey, now: Date): Promise<1 |
     return 1;
   });
 
-/** Corrects counts when they are due, on any replica. A count takes about a second for 600,000 rows. */
+/** On any replica. A count takes about a second for 600,000 rows. */
 export const startHeldCount = (options: HeldCountOptions): Repeated =>
   repeat(() => correctHeld(options), {
     pauseMs: 5_000,
@@ -65,8 +65,8 @@ interface RecountOptions extends Pick<Context, 'db' | 'now'> {
 }
 
 /**
- * Counts the waiting deliveries of a company whose bound has passed half of the quota, and lowers the bound.
- * It locks nothing while it counts: what others add meanwhile stays added.
+ * For a company whose bound has passed half of the quota. Locks nothing while it counts: what others add
+ * meanwhile stays added.
  * @returns how many companies were due, 0 or 1.
  */
 export const recountWaiting = async ({ db, quota, now }: RecountOptions): Promise<number> => {

@@ -5,7 +5,6 @@ import type { Tables } from '../tables.ts';
 
 export const datedTables = ['deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
 
-/** Keeps deliveries, attempts and minutes for a number of days, on one dispatcher at a time. */
 export const startDeliveryRetention = ({ db, log, metrics, days, now }: DeliveryRetentionOptions): Repeated =>
   startRetention({
     db,
@@ -22,7 +21,7 @@ export const startDeliveryRetention = ({ db, log, metrics, days, now }: Delivery
     },
   });
 
-/** Schedules a count for all subscriptions with held deliveries: the dropped days may have had some. */
+/** The dropped days may have had held deliveries. */
 export const recountHeld = async (db: Database<Tables>, now: Date): Promise<void> => {
   const companies = await acrossTenants(db, 'retention works on whole tables')
     .selectFrom('delivery_queues')

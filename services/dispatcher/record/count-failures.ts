@@ -10,17 +10,16 @@ export interface CountedResult {
   readonly notBeforeMs: number;
 }
 
-export interface FailureCount extends QueueDue {
-  /** All failed attempts since the last success, including those that do not count as consecutive. */
+interface FailureCount extends QueueDue {
+  /** Since the last success, including attempts that do not count as consecutive failures. */
   readonly failedAttempts: number;
   readonly isDisabling: boolean;
 }
 
 /**
- * Counts results into a queue's row, in the order in which they ended. From the fifth consecutive failure on
- * only probes count, so all attempts under way when the receiver went down count as five at most. The wait
- * before the next probe doubles with each failure, so the fifteen further probes that disable a subscription
- * take ten minutes.
+ * Counts results in the order in which they ended. From the fifth consecutive failure on only probes count,
+ * so all attempts under way when the receiver went down count as five at most. The wait before the next probe
+ * doubles with each failure, so the fifteen further probes that disable a subscription take ten minutes.
  */
 export const countFailures = (
   before: QueueDue & { readonly failedAttempts: number },

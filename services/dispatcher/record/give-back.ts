@@ -15,8 +15,8 @@ import { addRows, forShare, isOneOfDue, lockOutbox, withoutRows } from '../store
 import type { Tables } from '../tables.ts';
 import type { OpenEvents } from './open-events.ts';
 
-/** Ends the leases of deliveries that this process will not attempt, those of some milliseconds in one transaction. */
-export interface GiveBack {
+/** Batches the deliveries of some milliseconds in one transaction. */
+interface GiveBack {
   add(deliveries: readonly LeasedDelivery[]): void;
   drain(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export const createGiveBack = (options: GiveBackOptions): GiveBack => {
   };
 };
 
-/** For ten seconds: about as long as a database takes to be replaced. */
+/** Ten seconds: about as long as a database takes to be replaced. */
 const maxTries = 40;
 const retryAfterMs = 250;
 

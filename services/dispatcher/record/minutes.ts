@@ -11,7 +11,7 @@ export interface Minutes {
   drain(): Promise<void>;
 }
 
-/** Writes the counts every few seconds. A killed process loses unwritten counts, but no attempt. */
+/** A killed process loses unwritten counts, but no attempt. */
 export const createMinutes = ({ db, log, metrics }: MinutesOptions): Minutes => {
   const sums = new Map<string, Sum>();
   const writeAll = async (all: readonly Sum[]): Promise<void> => {

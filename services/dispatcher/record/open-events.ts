@@ -19,19 +19,19 @@ import type { Tables } from '../tables.ts';
 
 export interface OpenEvents {
   add(event: TakenEvent): void;
-  /** Called with deliveries that have rows. An event leaves the outbox with the last of its deliveries. */
+  /** An event leaves the outbox with the last of its deliveries. */
   written(deliveries: readonly LeasedDelivery[]): void;
-  /** Called with deliveries without room: they count as missed when their event leaves the outbox. */
+  /** Deliveries without room count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
   drain(): Promise<void>;
 }
 
 /**
- * Removes events from the outbox when all their deliveries have rows, in batches. If this process is killed
- * before, another one takes the event when its lease ends, and finds nothing left to do. Deliveries without
- * room at the quota count as missed in the transaction that takes their event from the outbox, so that each
- * counts once. A delivery that is unfinished shortly before the lease ends gets a waiting row, under the
- * longer lease of its attempt. So its event leaves the outbox, even if a receiver hangs.
+ * Removes events from the outbox when all their deliveries have rows. If this process is killed before,
+ * another takes the event when its lease ends, and finds nothing left to do. Deliveries without room count as
+ * missed in the transaction that takes their event from the outbox, so that each counts once. A delivery that
+ * is unfinished shortly before the lease ends gets a waiting row, under the longer lease of its attempt, so
+ * that a receiver that hangs does not keep its event in the outbox.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
@@ -106,7 +106,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
 };
 
-/** How long before its lease ends an event's unfinished deliveries get rows. */
+/** Unfinished deliveries get rows so long before the event's lease ends. */
 export const rowsBeforeMs = 600;
 const everyMs = 100;
 const perTransaction = 1_000;
@@ -170,7 +170,7 @@ const remove = async (events: readonly TakenEvent[], db: Database<Tables>): Prom
   );
 };
 
-/** Removes events whose deliveries had no room, and counts these as missed. @returns the deliveries counted. */
+/** Deliveries without room count as missed. @returns the deliveries counted. */
 const removeIncomplete = (
   events: readonly TakenEvent[],
   db: Database<Tables>,

@@ -18,9 +18,8 @@ import { createMinutes } from './minutes.ts';
 import { trackOpenEvents } from './open-events.ts';
 import { writeResults } from './write.ts';
 
-/** The last stage: writes what became of deliveries to the database. */
 export interface Recorder {
-  /** Takes an event from the stream. It leaves the outbox when all its deliveries have rows. */
+  /** The event leaves the outbox when all its deliveries have rows. */
   take(event: TakenEvent): void;
   attempted(delivery: AttemptedDelivery): void;
   giveBack(deliveries: readonly LeasedDelivery[]): void;
@@ -31,8 +30,8 @@ export interface Recorder {
 }
 
 /**
- * Results that arrive during a transaction become the next one. While the database is away a batch is retried
- * until it is written; so is one whose commit had no answer, because writing a result twice changes nothing.
+ * Results that arrive during a transaction become the next one. A batch is retried until it is written, also
+ * if its commit had no answer, because writing a result twice changes nothing.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics, tracer } =
@@ -119,7 +118,7 @@ export interface RecorderOptions
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
   readonly holderId: () => number;
   readonly probeIntervalMs: number;
-  /** More results than this must not pile up behind a slow database. */
+  /** No more results than this may pile up behind a slow database. */
   readonly maxUnrecorded: number;
 }
 

@@ -9,14 +9,13 @@ import type { Tables } from '../tables.ts';
 export interface Change {
   readonly state: DeliveryState;
   readonly dueMs: number | null;
-  /** True if the row still has this attempt's lease. */
+  /** The row still has this attempt's lease. */
   readonly isOurs: boolean;
 }
 
 /**
- * What an attempt changes in its delivery's row; undefined if another process leases the row or it is
- * finished. A delivery that was held during the attempt stays held, unless it succeeded or has used all its
- * attempts.
+ * Undefined if another process leases the row or it is finished. A delivery that was held during the attempt
+ * stays held, unless it succeeded or has used all its attempts.
  */
 export const changeOf = (
   { decision, leaseMs }: AttemptedDelivery,

@@ -43,10 +43,9 @@ interface WrittenResults {
 }
 
 /**
- * Writes the results of attempts in one transaction. A second run changes nothing: the row of an attempt
- * exists already, and a delivery whose lease has changed is not counted. Most attempts succeed for a
- * subscription without failures; two statements write any number of these. Everything else is read under its
- * lock first, queues before deliveries.
+ * One transaction. A second run changes nothing: the row of an attempt exists already, and a delivery whose
+ * lease has changed is not counted. Most attempts succeed for a subscription without failures; two statements
+ * write any number of these. Everything else is read under its lock first, queues before deliveries.
  */
 export const writeResults = (
   db: Database<Tables>,
@@ -77,10 +76,7 @@ export const writeResults = (
     return { recorded, missed, changes: await updateQueues(all, queues, counted, changes, options) };
   });
 
-/**
- * A failed first attempt gets a row to wait for its retry. At the quota of waiting deliveries it has failed
- * for good.
- */
+/** A failed first attempt gets a row to wait for its retry. At the quota it has failed for good. */
 const admitRetries = async (
   db: Kysely<Tables>,
   attempted: readonly AttemptedDelivery[],
@@ -274,8 +270,7 @@ const goneReason = 'the receiver answered 410 Gone';
 const failuresReason = '20 consecutive failures';
 
 /**
- * Disables a subscription and holds a first part of its waiting deliveries; the dispatcher that claims its
- * queue holds the rest.
+ * Holds a first part of the waiting deliveries; the dispatcher that claims the queue holds the rest.
  * @param url the URL that answered 410: the subscription may have another one by now.
  * @returns whether it was enabled until now.
  */

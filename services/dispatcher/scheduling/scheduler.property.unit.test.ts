@@ -8,7 +8,6 @@ import { createScheduler } from './scheduler.ts';
 
 const subscriptions = 3;
 const subscription = fc.integer({ min: 1, max: subscriptions });
-/** Two of them belong to one company. */
 const companyOf = (subscriptionId: number): number => (subscriptionId < 3 ? 1 : 2);
 const slots = 12;
 
@@ -57,7 +56,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(1500) }), weight: 2 },
 );
 
-/** Runs the steps, and records each delivery that is started or given back. */
 const play = async (steps: readonly Step[], check: (world: Played) => void): Promise<Played> => {
   let clockMs = 1_000_000;
   let lastEvent = 0;
@@ -144,7 +142,6 @@ interface Played {
   readonly returned: ReadonlySet<string>;
 }
 
-/** Plays any steps, and checks after each. */
 const always = (checkOf: () => (world: Played) => void) =>
   fc.assert(
     fc.asyncProperty(steps, async (order) => void (await play(order, checkOf()))),

@@ -9,7 +9,7 @@ import type { Recorder } from '../record/recorder.ts';
 import { createSignal } from '../signal.ts';
 import { createHosts, createShares } from './shares.ts';
 
-/** The second stage: decides when to attempt a taken delivery, so that no receiver and no company delays another. */
+/** No receiver and no company delays another. */
 export interface Scheduler {
   offer(delivery: Delivery): void;
   free(): { readonly slots: number; readonly queueSlots: number };
@@ -20,14 +20,10 @@ export interface Scheduler {
   drain(): Promise<void>;
 }
 
-/** Divides the room for attempts from queues. */
 export interface QueueRoom {
-  /**
-   * How many deliveries to take from each of these queues now. Companies take turns, and so do their
-   * subscriptions.
-   */
+  /** How many deliveries to take from each queue now. Companies take turns, and so do their subscriptions. */
   allot(targets: readonly QueueTarget[]): readonly number[];
-  /** Notes that more is due in this queue than could be taken. It is not worth another look until `onRoom`. */
+  /** More is due in this queue than could be taken. It is not worth another look until `onRoom`. */
   markBacklogged(target: QueueTarget): void;
   /** Companies that may not take more now, and backlogged queues of other companies that have no room. */
   saturated(): { readonly companies: readonly number[]; readonly queues: readonly QueueKey[] };
@@ -35,16 +31,16 @@ export interface QueueRoom {
   readonly onRoom: (listener: () => void) => void;
 }
 
-export type QueueTarget = QueueKey & Pick<Target, 'url'>;
+type QueueTarget = QueueKey & Pick<Target, 'url'>;
 
 /**
  * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host
- * (see `Shares`). Within its company's share each subscription has its own concurrency: the maximum number of
- * attempts in flight. It starts small, grows by one with each success, and shrinks back to the start after a
- * failure. While its receiver has not answered for a second, the start applies and nothing waits for it, so a
- * receiver that hangs after many successes does not use up a large concurrency first. A few deliveries for a
- * busy subscription wait here briefly, because a burst to a fast receiver is soon over. The rest are given
- * back to their rows, where a backlog of any length costs nothing.
+ * (see `Shares`). Each subscription has its own concurrency, the maximum number of attempts in flight: it
+ * grows by one with each success, and shrinks back to the start after a failure. While its receiver has not
+ * answered for a second, the start applies and nothing waits for it, so a receiver that hangs after many
+ * successes does not use up a large concurrency first. A few deliveries wait here briefly, because a burst to
+ * a fast receiver is soon over. The rest are given back to their rows, where a backlog of any length costs
+ * nothing.
  */
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { attempts, recorder, health, metrics, nowMs, maxWaitMs = 1_000 } = options;
@@ -150,7 +146,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     return taken;
   };
 
-  /** Starts waiting deliveries in the freed slots. Each company and subscription then moves to the end. */
+  /** Each company and subscription that starts deliveries moves to the end. */
   const startWaiting = (): void => {
     for (const [companyId, subscriptions] of turns) {
       if (slots.free() === 0) return;
@@ -173,7 +169,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     for (const state of backlogged) if (hasRoom(state)) backlogged.delete(state);
     if (backlogged.size < before) room.send();
   };
-  /** Other subscriptions may have room now too, if their company or host was the limit. */
+  /** Other subscriptions may have room too, if their company or host was the limit. */
   const after = (): void => {
     startWaiting();
     if (backlogged.size > 0 && !draining) roomTimer ??= setTimeout(reportRoom, reportRoomEveryMs).unref();
@@ -240,7 +236,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       while (companies.length > 0) {
         companies = companies.filter((queues) => {
           const at = queues.findIndex(reserveOne);
-          // Those before it have no room left; it moves to the end.
+          // The queues before it have no room left; it moves to the end.
           if (at >= 0) queues.push(...queues.splice(0, at + 1).slice(-1));
           return at >= 0;
         });
@@ -304,7 +300,6 @@ const reportRoomEveryMs = 25;
 
 export interface SchedulerOptions extends Pick<Context, 'nowMs' | 'metrics'> {
   readonly slots: number;
-  /** Attempts in flight to one host; the number of slots by default. */
   readonly maxPerHost?: number | undefined;
   readonly attempts: Attempts;
   readonly recorder: Pick<Recorder, 'giveBack'>;

@@ -22,13 +22,12 @@ const deliveryOf = (subscription_id: number, more: Partial<Delivery> = {}): Deli
 interface World {
   readonly scheduler: Scheduler;
   readonly health: Health;
-  /** In flight, the oldest first. */
+  /** The oldest first. */
   readonly started: Delivery[];
   readonly returned: LeasedDelivery[];
   clockMs: number;
   rooms: number;
   waiting(): number;
-  /** Ends the oldest attempt of a subscription. */
   end(subscription_id: number, succeeded?: boolean): Promise<void>;
 }
 
@@ -124,6 +123,7 @@ test('deliveries that wait too long are given back, and so are those that find n
   offer(world, 4 + 32 + 3, 1);
   expect(world.returned).toHaveLength(3);
   expect(world.waiting()).toBe(32);
+  // Longer than `maxWaitMs`.
   await sleep(100);
   expect(world.returned).toHaveLength(35);
   expect(world.waiting()).toBe(0);
@@ -200,6 +200,7 @@ test('a queue with more deliveries is read again when half of its concurrency is
   world.scheduler.queues.markBacklogged(queued(1));
   expect(world.scheduler.queues.saturated().queues).toHaveLength(1);
   await world.end(1, false);
+  // Longer than the scheduler waits before it reports room.
   await sleep(100);
   expect(world.rooms).toBe(0);
   await world.end(1, false);

@@ -4,7 +4,7 @@ interface Hosts {
   giveBack(companyId: number, url: string): void;
 }
 
-/** @param limit attempts in flight to one host, over all its ports. */
+/** `limit` is over all ports of a host. */
 export const createHosts = (limit: number): Hosts => {
   const inUse = new Map<string, Shares>();
   let known = new Map<string, string>();
@@ -43,9 +43,9 @@ export const createHosts = (limit: number): Hosts => {
 const maxKnown = 10_000;
 
 /**
- * A limited number of places that companies share. A company may take one while it has fewer than are free. Alone it
- * gets half of them; if n companies want all they can get, each gets 1/(n + 1), and as much stays free for the next
- * company. (The "dynamic threshold" by which switches share a buffer: Choudhury and Hahne, 1998.)
+ * Places that companies share by the "dynamic threshold" of switches that share a buffer (Choudhury and
+ * Hahne, 1998). A company may take a place while it has fewer than are free. Alone it gets half of them; if n
+ * companies want all they can get, each gets 1/(n + 1), and as much stays free for the next company.
  */
 export interface Shares {
   mayTake(companyId: number): boolean;

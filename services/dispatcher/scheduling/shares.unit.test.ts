@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createShares, type Shares } from './shares.ts';
 
-/** Lets each company take in turn, until none may take more. */
 const fill = (shares: Shares, companies: readonly number[]): Map<number, number> => {
   const got = new Map<number, number>();
   for (let moved = true; moved; ) {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** A signing secret in the forms that the two schemes use. Only the signing threads hold one. */
+/** Only the signing threads hold an open secret. */
 export interface OpenSecret {
   readonly text: Buffer;
   /** The decoded bytes after `whsec_`. */
@@ -12,10 +12,7 @@ export const openedSecret = (secret: string): OpenSecret => ({
   bytes: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
 });
 
-/**
- * `X-Webhook-Signature` (contract, "Deliveries"): hex HMAC-SHA256, keyed with the whole secret, of
- * `<timestamp>.<body>`.
- */
+/** Contract, "Deliveries": hex HMAC-SHA256, keyed with the whole secret, of `<timestamp>.<body>`. */
 export const signatureHeader = (
   secrets: readonly OpenSecret[],
   timestamp: number,
@@ -27,10 +24,7 @@ export const signatureHeader = (
     )
     .join(',');
 
-/**
- * `webhook-signature` (Standard Webhooks, "Signature scheme"): base64 HMAC-SHA256 of
- * `<id>.<timestamp>.<body>`.
- */
+/** Standard Webhooks, "Signature scheme": base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`. */
 export const standardSignatureHeader = (
   secrets: readonly OpenSecret[],
   id: number,

@@ -16,7 +16,7 @@ export interface SignRequest extends Delivered {
   readonly body: Uint8Array;
 }
 
-/** The attempt cannot be made, and the receiver is not the cause. */
+/** The receiver is not the cause. */
 export class CannotSign extends Error {
   override readonly name = 'CannotSign';
 }
@@ -103,7 +103,7 @@ const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] =
 
 const userAgent = 'Causeway-Webhooks/1';
 
-/** The headers of one attempt (contract, "Deliveries"), in the order they are sent. */
+/** Contract, "Deliveries"; in the order they are sent. */
 const deliveryHeaders = (
   { event_id, event_type, attempt, replay_id }: Delivered,
   timestamp: number,

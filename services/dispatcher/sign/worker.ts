@@ -18,7 +18,7 @@ export interface SignItem {
 
 export type Signatures = readonly [signature: string, standard: string] | { readonly error: string };
 
-/** Runs in the signing threads, the only place where secrets are decrypted. */
+/** The signing threads are the only place where secrets are decrypted. */
 export default ({ timestamp, bodies, items }: SignTask): readonly Signatures[] => {
   let start = 0;
   return items.map(({ companyId, eventId, secrets: sealed, end }) => {

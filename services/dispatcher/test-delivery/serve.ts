@@ -18,8 +18,8 @@ interface TestDeliveries {
 }
 
 /**
- * Answers requests for test deliveries and verification challenges. Each is one attempt, signed and sent like
- * any other, limited separately, and not recorded. After a success, a failing subscription is probed at once.
+ * Test deliveries and verification challenges. Each is one attempt, signed and sent like any other, limited
+ * separately, and not recorded. After a success, a failing subscription is probed at once.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;

@@ -25,21 +25,19 @@ import { createStream } from '../intake/stream.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** Dispatchers on their own MySQL database and NATS server, with helpers that write deliveries. */
 export interface World {
   readonly database: TestDatabase;
   readonly nats: TestNats;
   readonly bus: Bus;
   readonly keyRing: KeyRing;
-  /** The secret of every subscription made here. */
   readonly secret: string;
   start(options?: Partial<DispatcherOptions>): Promise<Dispatcher & { readonly metrics: Metrics }>;
   subscribe(url: string, more?: Record<string, unknown>): Promise<Subscription>;
-  /** Writes events, and publishes them as crm does, or writes their deliveries as waiting. */
+  /** Publishes events as crm does, or writes their deliveries as waiting. */
   deliver(subscription: Subscription, count: number, options?: DeliverOptions): Promise<DeliveryKey[]>;
-  /** A subscription's deliveries, in the order of their events. */
+  /** In the order of the events. */
   deliveries(subscription: Subscription): Promise<DeliveryLine[]>;
-  /** How many of its deliveries are in each state. Cheap enough to ask all the time while there are thousands. */
+  /** By state. Cheap enough to ask all the time while there are thousands. */
   states(subscription: Subscription): Promise<Readonly<Record<string, number>>>;
   attempts(subscription: Subscription): Promise<AttemptLine[]>;
   queue(
@@ -53,7 +51,7 @@ export interface Subscription {
   readonly subscription_id: number;
 }
 
-export interface DeliverOptions {
+interface DeliverOptions {
   /** By the event's message, only as a row of the outbox, or due at once in its queue. */
   readonly by?: 'event' | 'outbox' | 'queue';
   /** As an older release publishes: without the version of the subscriptions. */
@@ -61,12 +59,12 @@ export interface DeliverOptions {
   readonly type?: EventType;
   readonly payload?: string;
   readonly replayId?: number;
-  /** Writes the rows under a lease that no process holds, as a killed process leaves them. */
+  /** Under a lease that no process holds, as a killed process leaves its rows. */
   readonly silent?: boolean;
   readonly dueMs?: number;
 }
 
-export interface DeliveryLine {
+interface DeliveryLine {
   readonly event_id: number;
   readonly state: string;
   readonly attempts: number;
@@ -75,7 +73,7 @@ export interface DeliveryLine {
   readonly last_error: string | null;
 }
 
-export interface AttemptLine {
+interface AttemptLine {
   readonly event_id: number;
   readonly attempt: number;
   readonly started_utc: Date;
@@ -257,5 +255,5 @@ export const openWorld = async (): Promise<World> => {
   };
 };
 
-/** Polls long enough for a busy machine; a dispatcher's signing threads alone take a while to start. */
+/** A busy machine is slow; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });

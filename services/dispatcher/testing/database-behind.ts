@@ -2,7 +2,6 @@ import { connectDatabase, type Database, type DatabaseOptions } from '@causeway/
 import { cleanUp } from '@causeway/runtime/testing';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** The database of a test through a proxy at this port of the same host. */
 export const databaseBehind = (
   { port }: { readonly port: number },
   { url, poolSize }: Pick<DatabaseOptions, 'url' | 'poolSize'>,

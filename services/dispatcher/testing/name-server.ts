@@ -14,7 +14,7 @@ export interface NameServer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A name server on the loopback address, for one question per packet (RFC 1035, section 4). */
+/** One question per packet (RFC 1035, section 4). */
 export const startNameServer = async (zone: Zone): Promise<NameServer> => {
   const asked: string[] = [];
   const counts = new Map<string, number>();

@@ -2,17 +2,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** What a receiver does with one request; `nth` counts the requests from one. */
+/** `nth` counts the requests from one. */
 export type Behaviour = (socket: Socket, request: string, nth: number) => void;
 
 export interface RawReceiver {
   readonly port: number;
   readonly url: string;
-  /** The raw requests, head and body. */
   readonly requests: string[];
   connections(): number;
   open(): number;
-  /** Reads nothing from now on. */
   pause(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -20,11 +18,10 @@ export interface RawReceiver {
 export interface RawOptions {
   readonly tls?: TlsOptions;
   readonly host?: string;
-  /** Handles a connection before any request. */
   readonly greet?: (socket: Socket) => void;
 }
 
-/** A receiver that writes raw bytes, so that tests can make it break HTTP in any way. */
+/** Raw bytes can break HTTP in any way. */
 export const startRawReceiver = async (
   behave: Behaviour,
   { tls, host = '127.0.0.1', greet = () => {} }: RawOptions = {},
@@ -73,7 +70,7 @@ export const startRawReceiver = async (
 export const answer = (status: number, body = '', headers = ''): string =>
   `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`;
 
-/** The end of the first request in a text, or 0 while it is incomplete. */
+/** 0 while the request is incomplete. */
 const endOf = (text: string): number => {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return 0;

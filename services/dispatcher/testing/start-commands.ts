@@ -10,15 +10,15 @@ import { correctHeld } from '../queues/recounts.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
 export interface StartedCommands {
-  /** Runs one step of a replay and rolls it back, as if its process were killed before the commit. */
+  /** Rolls one step back, as if the process were killed before the commit. */
   interruptPage(companyId: number, replayId: number): Promise<void>;
-  /** The same with the change of a subscription, if there is one. */
+  /** As `interruptPage`, with the change of a subscription, if there is one. */
   interruptChange(companyId: number, subscriptionId: number): Promise<void>;
-  /** Counts the held deliveries of one subscription whose recount is due. */
+  /** Only where a recount is due. */
   correctHeld(): Promise<number>;
 }
 
-/** The dispatcher's commands without its attempts: deliveries stay as the commands leave them. */
+/** Without attempts: deliveries stay as the commands leave them. */
 export const startCommands = async (
   bus: Bus,
   database: TestDatabase,

@@ -4,7 +4,7 @@ import { cleanUp, type TestDatabase } from '@causeway/runtime/testing';
 import { startFanOut as start } from '../fan-out/start-fan-out.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** The dispatcher's fan-out alone: it finds committed events in the outbox and writes their deliveries as waiting. */
+/** The fan-out alone: it finds committed events in the outbox and writes their deliveries as waiting. */
 export const startFanOut = (database: TestDatabase, waitingQuota = waitingDeliveriesQuota): void => {
   const { log } = createLog({ name: 'dispatcher', instance: 'test', level: 'silent' });
   const fanOut = start({

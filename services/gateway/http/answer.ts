@@ -25,29 +25,23 @@ export interface Unsent {
   thisTurn: number;
 }
 
-/**
- * Announced to clients. uWebSockets.js closes a connection that has been idle for 8 to 12 seconds (its timer
- * ticks every four).
- */
+/** uWebSockets.js closes a connection that has been idle for 8 to 12 seconds (its timer ticks every four). */
 const keepAliveSeconds = 8;
 /** uWebSockets.js buffers up to 16 KiB written in one tick, heads included. */
 const smallBytes = 8 * 1024;
-/** uWebSockets.js serves all requests that it has read from a connection, up to 512 KiB of them, in one turn. */
+/** uWebSockets.js serves up to 512 KiB of requests from one connection in one turn. */
 const maxPerTurn = 64;
-/** How long a sealed connection stays open for its client to take the answer: small ones, and larger ones. */
+/** How long a sealed connection stays open for its client to take the answer. */
 const sealedMs = { small: 1000, large: 10_000 } as const;
 
 /**
- * Writes an answer no faster than its client takes it. A request counts as unanswered until the kernel has taken
- * the whole answer, and uWebSockets.js closes a connection on which a request arrives before the last one is
- * answered: so at most one small answer (16 KiB) and one head wait in memory for a connection. A larger body is
- * written without a copy.
- *
- * An answer beyond `maxPerTurn` is written in the next turn. So a client that pipelines requests for small answers loses
- * its connection and delays no other client noticeably.
- *
- * Two kinds of answers never count as answered; their connection ends instead: sealed ones, and those without a
- * body (HEAD, 204, 304), because the library does not report whether a head alone was taken.
+ * Writes an answer no faster than its client takes it: at most one small answer (16 KiB) and one head wait in
+ * memory for a connection, because uWebSockets.js closes a connection on which a request arrives before the
+ * kernel has taken the whole last answer. A larger body is written without a copy.
+ * An answer beyond `maxPerTurn` is written in the next turn. So a client that pipelines requests for small
+ * answers loses its connection and delays no other client noticeably.
+ * The connection ends after sealed answers and after those without a body (HEAD, 204, 304), because the
+ * library does not report whether a head alone was taken.
  * @returns a function to call when the client has disconnected.
  */
 export const writeAnswer = (response: HttpResponse, outgoing: Outgoing, sending: Sending): (() => void) => {
@@ -110,9 +104,9 @@ const write = (
 };
 
 /**
- * Writes the whole answer as a head: to uWebSockets.js the request stays unanswered until this process or the client
- * closes the connection. A header ends with a line break, which is harmless after JSON.
- * @param bytes of the body, for Content-Length; undefined if the answer has none (RFC 9110, 8.6).
+ * Writes the whole answer as a head: to uWebSockets.js the request stays unanswered until the connection is
+ * closed. A header ends with a line break, which is harmless after JSON.
+ * @param bytes for Content-Length; undefined if the answer has no body (RFC 9110, 8.6).
  */
 const writeSealed = (
   response: HttpResponse,

@@ -1,33 +1,27 @@
 import { Problem, payloadTooLarge, problem } from '@causeway/proto';
 import type { HttpResponse } from './uws.ts';
 
-/** Reads request bodies, each into one growing buffer, and limits their total size. */
+/** Each body goes into one growing buffer; their total size is limited. */
 export interface Bodies {
   /** Call it before the request's handler returns. @param declaredBytes -1 if the body is chunked. */
   read(response: HttpResponse, declaredBytes: number, maxBytes: number): Reading;
   bytesInFlight(): number;
 }
 
-/** A request's body: being read, then kept until the request is over. */
 export interface Reading {
-  /**
-   * Resolves with the body or the error to answer; never resolves if the client disconnects. Data that arrives after a
-   * refusal is dropped.
-   */
+  /** Never resolves if the client disconnects. Data that arrives after a refusal is dropped. */
   readonly body: Promise<Buffer | Problem>;
-  /** Drops the body and returns its bytes to the total. */
   release(): void;
 }
 
-export interface BodyBounds {
+interface BodyBounds {
   readonly bytesInFlight: number;
-  /** Most chunks of one body: each costs a call, however small it is. */
+  /** Each chunk costs a call, however small it is. */
   readonly chunks: number;
 }
 
 export const noBody = Buffer.alloc(0);
 
-/** A buffer's initial size, unless the declared size is smaller. */
 const firstBytes = 16 * 1024;
 
 export const createBodies = (bounds: BodyBounds): Bodies => {
@@ -47,7 +41,6 @@ export const createBodies = (bounds: BodyBounds): Bodies => {
       release();
       resolve(why);
     };
-    /** @returns undefined if the total has no room for so many bytes. */
     const grow = (held: Buffer, bytes: number): Buffer | undefined => {
       if (inFlight + bytes - held.byteLength > bounds.bytesInFlight) return undefined;
       const grown = Buffer.allocUnsafeSlow(bytes);

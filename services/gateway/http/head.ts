@@ -1,40 +1,38 @@
 import { isIP } from 'node:net';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-/** A request's method, path and headers, as far as the gateway uses them. */
 export interface Head {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly apiKey: string;
-  /** The caller's `X-Request-Id`; empty unless it is valid. */
+  /** Empty unless it is valid. */
   readonly requestId: string;
   readonly traceparent: string;
-  /** The `Idempotency-Key` header as sent, undefined without one; a second one makes it malformed. */
+  /** A second header makes it malformed. */
   readonly idempotencyKey: string | undefined;
-  /** All `X-Forwarded-For` headers, in order: a client may send one, and a proxy may add another. */
+  /** All headers, in order: a client may send one, and a proxy may add another. */
   readonly forwardedFor: string;
-  /** Declared length in bytes; 0 without a body, -1 if it is chunked. */
+  /** 0 without a body, -1 if it is chunked. */
   readonly bodyBytes: number;
   /**
-   * The message's end is not certain, or its key is not: uWebSockets.js 20.56 takes the first of two
-   * `Content-Length`s and any `Transfer-Encoding` for `chunked`, which lets one client's bytes be read as
-   * another's request behind a proxy that sees it otherwise (RFC 9112, section 6.3).
+   * The message's end or its key is not certain: uWebSockets.js 20.56 takes the first of two
+   * `Content-Length`s and any `Transfer-Encoding` for `chunked`, so behind a proxy one client's bytes could
+   * be read as another's request (RFC 9112, section 6.3).
    */
   readonly broken: boolean;
   /**
-   * Where the message ends is not certain, though it is not provably wrong: its connection serves nothing after it.
-   * uWebSockets.js 20.57 reads chunk extensions as sizes and takes anything for the end of a chunk; and it stops
-   * reading headers at one without a name, so that a body without a visible length may still have one.
+   * The message's end is not certain, though not provably wrong: its connection serves nothing after it.
+   * uWebSockets.js 20.57 reads chunk extensions as sizes and takes anything for the end of a chunk; and it
+   * stops reading headers at one without a name, so that a body without a visible length may still have one.
    */
   readonly loose: boolean;
-  /** The client asks to close the connection after the answer. */
   readonly closes: boolean;
-  /** Whether its `Host` is valid; if not, the answer is 400 (RFC 9112, 3.2). */
+  /** If not, the answer is 400 (RFC 9112, 3.2). */
   readonly hasHost: boolean;
 }
 
-/** Reads everything needed from the request object, which is valid only until its handler returns. */
+/** The request object is valid only until its handler returns. */
 export const readHead = (request: HttpRequest): Head => {
   let apiKey: string | undefined;
   let requestId = '';
@@ -113,7 +111,7 @@ const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const digits = /^\d{1,15}$/;
 const saneRequestId = /^[A-Za-z0-9._~:+/=-]{1,128}$/;
 
-/** The address of the request's client. Call it while the response is open. */
+/** Call it while the response is open. */
 export const addressOf = (
   response: HttpResponse,
   { forwardedFor }: Pick<Head, 'forwardedFor'>,
@@ -126,10 +124,9 @@ export const addressOf = (
   );
 
 /**
- * The client's address: in `X-Forwarded-For`, the entry that the outermost trusted proxy wrote, which is number
- * `trustedProxies` from the end. Entries before it may come from the client. If that entry is missing or not an
- * address, the address of the connection.
- * @param remote the address of the connection.
+ * In `X-Forwarded-For`, the outermost trusted proxy wrote the entry that is number `trustedProxies` from the
+ * end. Entries before it may come from the client. If it is missing or not an address, the connection's
+ * address (`remote`) counts.
  */
 export const clientAddress = (remote: string, forwardedFor: string, trustedProxies: number): string => {
   const connected = normalAddress(remote);
@@ -139,7 +136,7 @@ export const clientAddress = (remote: string, forwardedFor: string, trustedProxi
   return isIP(named) ? named : connected;
 };
 
-/** Normalises an address: IPv4-mapped IPv6 as IPv4, other IPv6 in its short form. */
+/** IPv4-mapped IPv6 becomes IPv4, other IPv6 its short form. */
 const normalAddress = (text: string): string => {
   const bare = text.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1');
   if (isIP(bare) !== 6) return bare.replace(/^([\d.]+):\d+$/, '$1');

@@ -5,9 +5,8 @@ import { readEnv } from '@causeway/runtime';
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 
 /**
- * Loads uWebSockets.js with a header block of 16 KiB: its default of 4 KiB is less than one long token or trace
- * state. The library reads the setting when it is loaded, so it cannot be imported statically. Only answers of its
- * parser name the library (contract, "Connection level").
+ * Sets a header block of 16 KiB: the default of 4 KiB is less than one long token or trace state. The library
+ * reads the setting when it is loaded, so it cannot be imported statically.
  */
 export const loadUws = (): typeof uWebSockets => {
   readEnv().UWS_HTTP_MAX_HEADERS_SIZE ??= '16384';

@@ -39,7 +39,6 @@ beforeEach(async () => {
 
 const openBucket = (by: Bus = access) =>
   new Kvm(by.nc).create(keyBucket, { history: 1, allow_direct: false });
-/** Deletes the bucket that every test begins with. */
 const emptied = async (url: string): Promise<void> => {
   const operator = await connectBus({ url, name: 'operator' });
   await (await jetstreamManager(operator.nc)).streams.delete(`KV_${keyBucket}`).catch(() => {});
@@ -58,14 +57,13 @@ const fill = async (): Promise<void> => {
   await bucket.put('company.1001', JSON.stringify({ version: 1, limits: { read: 7 } }));
   await bucket.put('meta', JSON.stringify({ ready: true }));
 };
-/** A copy of a table that is complete. */
 const filledTable = async (options?: Parameters<typeof follow>[0]): Promise<KeyTable> => {
   await fill();
   const table = follow(options);
   await table.reload('start');
   return table;
 };
-/** Announces a change as `access` does. @returns the gateways that answered within `waitMs`. */
+/** @returns the gateways that answered within `waitMs`. */
 const announce = async (change: KeyTableChange, waitMs: number): Promise<string | undefined> => {
   try {
     const reply = await access.nc.request(keyRevokedSubject, JSON.stringify(change), { timeout: waitMs });
@@ -78,11 +76,12 @@ const announce = async (change: KeyTableChange, waitMs: number): Promise<string 
 describe('the key table', () => {
   test('forgets a revoked key after a while, and one that was revoked long ago at once', async () => {
     await bucket.put('key.b', entry(2, false));
+    // Longer than `keepRevokedMs` below.
     await sleep(300);
     const table = await filledTable({ keepRevokedMs: 250 });
     expect(table.key('key.b')).toBeUndefined();
     await bucket.put('key.a', entry(2, false));
-    // Remembered as long as `access` may ask for it, then unknown.
+    // `access` may ask for its confirmation meanwhile.
     expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
     await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined(), 60_000);
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
@@ -92,6 +91,7 @@ describe('the key table', () => {
     await bucket.put('key.a', entry(1));
     const table = follow();
     const reading = table.reload('start');
+    // Time for a wrong table to become trusted before its bucket is complete.
     await sleep(200);
     expect(table.trusted()).toBe(false);
     await fill();
@@ -107,6 +107,7 @@ describe('the key table', () => {
     const table = await filledTable();
     expect(await announce({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
     const early = announce({ name: 'key.a', version: 2 }, 2000);
+    // Time for the announcement to arrive before the entry.
     await sleep(150);
     expect(table.key('key.a')?.version).toBe(1);
     await bucket.put('key.a', entry(2, false));
@@ -226,6 +227,7 @@ describe('presence', () => {
     let lapses = 0;
     const presence = await keepPresence({ bus, instance: 'gateway-1', log, onLapse: () => void lapses++ });
     await nats.pause();
+    // Longer than an entry lives without a renewal.
     await sleep(5500);
     expect(presence.listed()).toBe(false);
     nats.resume();

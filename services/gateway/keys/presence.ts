@@ -2,9 +2,8 @@ import { gatewayBucket, gatewayBucketSettings } from '@causeway/proto';
 import type { Bus, Log } from '@causeway/runtime';
 import { type KV, Kvm } from '@nats-io/kv';
 
-/** A gateway's entry in the list of gateways that must confirm a revocation before it counts as done. */
-export interface Presence {
-  /** Whether the entry is certain to be there. */
+/** A gateway in the list must confirm a revocation before it counts as done. */
+interface Presence {
   listed(): boolean;
   close(): Promise<void>;
 }
@@ -13,10 +12,7 @@ const renewMs = 1000;
 /** After this long without a confirmed renewal, the entry may have expired. */
 const doubtMs = 4000;
 
-/**
- * Lists this gateway and keeps it listed. If its entry may have lapsed, `onLapse` runs once it is listed again,
- * because this gateway may have missed revocations.
- */
+/** After a possible lapse, `onLapse` runs once listed again: revocations may have been missed. */
 export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOptions): Promise<Presence> => {
   const open = (): Promise<KV> => new Kvm(bus.nc).open(gatewayBucket);
   let bucket = await open();
@@ -57,7 +53,7 @@ export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOpti
   };
 };
 
-export interface PresenceOptions {
+interface PresenceOptions {
   readonly bus: Bus;
   readonly instance: string;
   readonly log: Log;

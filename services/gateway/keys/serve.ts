@@ -24,14 +24,10 @@ import { countedIn, type Header, keyLimits, limitHeaders } from '../limits/polic
 import type { Match } from '../routes.ts';
 import { tracedCount } from '../tracing.ts';
 
-/**
- * Serves one request with an API key, in the order of the contract ("Order of checks"): authentication, route, scope,
- * rate limit. The service checks body and record.
- */
+/** In the order of the contract ("Order of checks"). The service checks body and record. */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   const { head } = exchange;
   if (!isApiPath(head.path)) throw problem('not_found');
-  // Text that cannot be a key is refused without a lookup.
   const companyId = parseKeyValue(head.apiKey, gateway.keyPrefix)?.companyId;
   if (companyId === undefined) throw unauthorizedError(gateway, exchange);
   const admitted = admit(gateway, companyId, exchange);
@@ -41,7 +37,6 @@ export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> =>
   return admitLater(gateway, companyId, exchange).then((late) => forward(gateway, exchange, late, reading));
 };
 
-/** Waits while the key table catches up after a lost connection. */
 const admitLater = async (gateway: Gateway, companyId: number, exchange: Exchange): Promise<Admitted> => {
   const endMs = performance.now() + keysWaitMs;
   while (await gateway.table.untilTrustedAgain(endMs - performance.now())) {
@@ -57,9 +52,8 @@ const unauthorizedError = ({ traffic }: Gateway, { address }: Exchange): Problem
 };
 
 interface Admitted {
-  /** The key's hash, which proves to the services that the caller sent the key. */
+  /** The hash proves to the services that the caller sent the key. */
   readonly proof: string;
-  /** Of the key's entry. */
   readonly name: string;
   readonly key: KeyEntry;
   readonly match: Match<KeyOperation>;
@@ -68,8 +62,7 @@ interface Admitted {
 }
 
 /**
- * Checks authentication, route and scope in memory, without waiting. A refused key costs two SHA-256 and one map lookup.
- * @param companyId as the key names it.
+ * Checks in memory, without waiting: a refused key costs two SHA-256 and one map lookup.
  * @returns undefined if the key table is out of date, or receives no updates and so may lack a new key.
  * @throws Problem
  */
@@ -97,9 +90,8 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
 };
 
 /**
- * Counts the request, waits for its body, and sends it to the service. A request that only reads is sent while it is
- * being counted, because both take about as long. If it is not admitted, the service's answer is discarded, so the
- * caller sees the same order of checks.
+ * A request that only reads is sent to the service while it is being counted, because both take about as
+ * long. If it is not admitted, the answer is discarded, so the caller sees the same order of checks.
  */
 const forward = async (
   gateway: Gateway,
@@ -171,7 +163,7 @@ const idempotencyKeyOf = (
 
 const ignore = (): void => {};
 
-/** How long a request waits for a key table that catches up: less than the deadline of any operation. */
+/** Less than the deadline of any operation. */
 const keysWaitMs = 2_000;
 
 const apiPrefix = `${basePath}/`;

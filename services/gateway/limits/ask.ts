@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@causeway/runtime';
 import { type Msg, type MsgHdrs, NoRespondersError, RequestError } from '@nats-io/transport-node';
 
-/** A NATS request that calls back exactly once and never throws. */
+/** Calls back exactly once and never throws. */
 export type Ask = (
   subject: string,
   payload: Uint8Array | string,
@@ -16,21 +16,21 @@ interface AskOptions {
 }
 
 /** `nobody`: no process listens to the subject. Undefined: it is unknown whether the request arrived. */
-export type AnswerCallback = (answer: Msg | 'nobody' | undefined) => void;
+type AnswerCallback = (answer: Msg | 'nobody' | undefined) => void;
 
 export interface Asker {
   readonly ask: Ask;
-  /** Resolves when the connection to NATS is up, or at a time of `performance.now()`. @returns whether it is up. */
+  /** Waits until a time of `performance.now()`. @returns whether the connection is up. */
   connectedBy(untilMs: number): Promise<boolean>;
-  /** Whether the connection has been lost since a time of `performance.now()`. */
+  /** Since a time of `performance.now()`. */
   lostSince(sinceMs: number): boolean;
   /** 0 while the connection is up. */
   awayMs(): number;
 }
 
 /**
- * A new request waits while the connection is lost. A request that is under way when it is lost will get no answer, so
- * it is given up at once and not at its timeout.
+ * A new request waits while the connection is lost. A request under way at the loss gets no answer, so it is
+ * given up at once.
  */
 export const createAsker = (bus: Bus): Asker => {
   const underWay = new Set<AnswerCallback>();

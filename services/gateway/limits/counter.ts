@@ -9,41 +9,36 @@ export class CountError extends Error {
   override readonly name = 'CountError';
 }
 
-/** Counts requests exactly, over any number of gateways. */
 export interface Counter {
   /** @throws CountError within `timeoutMs`; the request may have been counted. */
   count(take: Take): Promise<Position>;
-  /** Finds the owner, or becomes it, so that the first request does not wait for it. */
+  /** So that the first request does not wait for an owner. */
   warm(): Promise<void>;
-  /** Releases the counts to the other gateways, if this process owns them. */
   drain(): Promise<void>;
 }
 
 export interface Take {
   readonly window: number;
   readonly slot: number;
-  /** The limit of `slot`: a request beyond it does not count for the company. */
+  /** A request beyond the limit of `slot` does not count for the company. */
   readonly limit: number;
   /** 0: none. */
   readonly companySlot: number;
   /**
-   * Whether a limit is reached, as far as this gateway knows: the request may then wait some milliseconds for others, so
+   * A limit is reached, as far as this gateway knows: the request may wait some milliseconds for others, so
    * that a flood costs few messages.
    */
   readonly deferrable?: boolean;
 }
 
-/** A request's position in its window: 1 for the first. */
+/** 1 for the first request. */
 export interface Position {
   readonly own: number;
   /** 0 if it did not count for the company. */
   readonly company: number;
 }
 
-/**
- * Sends the requests of one tick together to their owner: the gateway that counts in memory and answers when a
- * majority of the logs has the counts (`owner.ts`).
- */
+/** Sends the requests of one tick together to the owner of the counts (`owner.ts`). */
 export const createCounter = ({
   bus,
   logs,
@@ -135,7 +130,6 @@ export const createCounter = ({
   };
 };
 
-/** Requests of one slot under one limit, in the order in which they came. */
 const gather = (requests: readonly WaitingRequest[]): readonly RequestGroup[] => {
   const groups: [WaitingRequest, ...WaitingRequest[]][] = [];
   const latest = new Map<number, [WaitingRequest, ...WaitingRequest[]]>();
@@ -159,7 +153,7 @@ const logEveryMs = 5_000;
 
 interface CounterOptions {
   readonly bus: Bus;
-  /** The numbers of the logs (`limitLogNumbers`); the same in every gateway. */
+  /** The same in every gateway (`limitLogNumbers`). */
   readonly logs: readonly number[];
   readonly timeoutMs: number;
   readonly logger?: Log;

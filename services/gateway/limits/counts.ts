@@ -1,25 +1,24 @@
 import type { Bucket } from '@causeway/proto';
 
-/** Requests counted, by window (minutes since 1970) and slot (one counter of a key, a company or a member). */
+/** By window (minutes since 1970) and slot (one counter of a key, a company or a member). */
 export type Counts = Map<number, Slots>;
 type Slots = Map<number, number>;
 
 /**
- * Totals as the logs store them, a list for each window: `[window, slot, total, slot, total, …]`. A total says how many
- * were counted so far, so reading one twice, or an old one late, changes nothing.
+ * `[window, slot, total, slot, total, …]` for each window. A total says how many were counted so far, so
+ * reading one twice, or an old one late, changes nothing.
  */
 export type Totals = readonly (readonly number[])[];
 
 /**
- * Requests on their way to the owner. Requests of one slot travel together, as four numbers: slot, its limit, the
- * number of requests, company slot (0: none).
+ * Four numbers for the requests of one slot: slot, its limit, the number of requests, company slot (0: none).
  */
 export type Takes = readonly number[];
 const takeLength = 4;
 
 /**
- * The requests' positions in their window, two numbers for each group of `Takes`: the first request's position in its
- * slot, and its position in the company slot (0: none). The group's other requests have the positions that follow.
+ * Two numbers for each group of `Takes`: the first request's position in its slot and in the company slot (0:
+ * none). The group's other requests have the positions that follow.
  */
 export type Positions = readonly number[];
 export const positionLength = 2;
@@ -35,7 +34,6 @@ const slotsOf = (counts: Counts, window: number): Slots => {
   return slots;
 };
 
-/** @returns how many were counted before. */
 const add = (slots: Slots, changed: Slots, slot: number, requests: number): number => {
   const before = slots.get(slot) ?? 0;
   slots.set(slot, before + requests);
@@ -44,8 +42,8 @@ const add = (slots: Slots, changed: Slots, slot: number, requests: number): numb
 };
 
 /**
- * Counts requests in `counts`, and notes the new totals in `changed`. A request counts for its company unless it is beyond
- * the limit of its own slot: a key that floods must not use up the ceiling of its company's other keys.
+ * Notes the new totals in `changed`. A request beyond the limit of its own slot does not count for its
+ * company: a key that floods must not use up the ceiling of its company's other keys.
  */
 export const countTakes = (counts: Counts, changed: Counts, window: number, takes: Takes): number[] => {
   const slots = slotsOf(counts, window);
@@ -67,7 +65,7 @@ export const countTakes = (counts: Counts, changed: Counts, window: number, take
   return positions;
 };
 
-/** Raises the counts to the totals: the larger of two is the later one, as counts only grow. */
+/** The larger of two totals is the later one, as counts only grow. */
 export const mergeTotals = (counts: Counts, totals: Totals): void => {
   for (const [window, ...pairs] of totals) {
     const slots = slotsOf(counts, window!);

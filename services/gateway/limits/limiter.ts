@@ -1,27 +1,24 @@
 import type { LimitName } from '@causeway/proto';
 import type { Counter } from './counter.ts';
 
-/** A limit that applies to a request: a counter and its maximum in a window. */
 interface Limit {
-  /** The bucket, as headers and bodies name it. */
   readonly name: LimitName;
   readonly slot: number;
   readonly limit: number;
 }
 
 export interface Limits {
-  /** The key's or the member's. */
   readonly own: Limit;
-  /** The company's over all its keys; null: none. */
+  /** Over all keys of the company; null: none. */
   readonly company: Limit | null;
 }
 
 export interface Verdict {
   readonly admitted: boolean;
-  /** The limit that refused it, else its own. */
+  /** The limit that refused the request, else the request's own. */
   readonly name: LimitName;
   readonly limit: number;
-  /** Requests counted against this limit in the window, this one included. */
+  /** Requests counted against this limit in the window, including this request. */
   readonly used: number;
   readonly resetSeconds: number;
 }
@@ -29,7 +26,7 @@ export interface Verdict {
 export interface Limiter {
   /** Counts one request, whether it is admitted or not. @throws CountError if it could not be counted. */
   take(limits: Limits): Promise<Verdict>;
-  /** Whether this gateway has seen one of these limits reached in the present window. The owner's count decides. */
+  /** As far as this gateway has seen. The owner's count decides. */
   likelyRefused(limits: Limits): boolean;
 }
 
@@ -77,7 +74,7 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
 export const windowSeconds = 60;
 export const windowName = '1m';
 
-/** Windows are numbered by the minutes since 1970. */
+/** Minutes since 1970. */
 export const windowOf = (timeMs: number): number => Math.floor(timeMs / (windowSeconds * 1000));
 
 export const windowEndSeconds = (window: number): number => (window + 1) * windowSeconds;

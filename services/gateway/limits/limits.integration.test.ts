@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** Keys are never used twice, so that tests may share a server and a minute. */
+/** No key is used twice, so that tests may share a server and a minute. */
 let lastKey = 1000;
 const newKey = (): number => ++lastKey;
 
@@ -38,7 +38,6 @@ const startGateway = async (url = nats.url): Promise<Gateway> => {
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
 
-/** The log, as the gateways see it. */
 const openQuorum = ({ bus }: Gateway): Quorum => {
   let stores = 0;
   return createQuorum({
@@ -59,7 +58,6 @@ const withinMs = 60_000;
 const clock = Date.parse('2026-03-01T12:00:30Z');
 
 type Bucket = 'read' | 'write' | 'admin' | 'lookup';
-/** Counts for a key whose company has no ceiling that it could reach. */
 const limitsOf = (
   key: number,
   limit: number,
@@ -78,7 +76,6 @@ const inSlot = (window: number, slot: number): Take => ({
   limit: 1_000_000,
   companySlot: 0,
 });
-/** A number of requests of a slot, as sent over NATS. */
 const requests = (slot: number, n = 1) => [slot, 1_000_000, n, 0];
 
 const takeAll = (gateways: readonly Gateway[], key: number, times: number, limit = 60) =>
@@ -121,12 +118,10 @@ describe('limits are exact', () => {
   test('over several gateways currentUsage is exact: the n-th request of the window reports n, admitted or refused', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
     const key = newKey();
-    // One after another, as a single caller would, each at another gateway.
     for (let at = 1; at <= 120; at++) {
       const verdict = await take(gateways[at % 3]!, key, 60);
       expect(verdict).toMatchObject({ used: at, admitted: at <= 60 });
     }
-    // And in a burst, in which each position is reported exactly once.
     const burst = await takeAll(gateways, key, 300);
     const positions = burst.map((result) => (result.status === 'fulfilled' ? result.value.used : -1));
     expect(positions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, at) => at + 121));
@@ -194,7 +189,6 @@ describe('limits are exact', () => {
 describe('counts survive', () => {
   test('the kill of their owner under load: no position is admitted twice', async () => {
     const gateways = await Promise.all([1, 2, 3].map(() => startGateway()));
-    // The first to count is the owner.
     await takeAll([gateways[0]!], newKey(), 1);
     const keys = Array.from({ length: 20 }, newKey);
     const first = keys.map((key) => takeAll(gateways, key, 30));
@@ -298,7 +292,6 @@ describe('ownership', () => {
           .then((positions) => message.respond(JSON.stringify(positions)));
       },
     });
-  /** An owner whose listener stays until the test closes it. */
   const claimByHand = async (gateway: Gateway) => {
     const owner = await claimOwnership(openQuorum(gateway), listen);
     return { owner, listening: listenFor(gateway, owner) };
@@ -341,7 +334,6 @@ describe('ownership', () => {
         newStore: () => String(Math.random()).slice(2),
       });
     };
-    // Names the store.
     await (await claimOwnership(openQuorum(gateway), listen)).release();
     const claims = await Promise.allSettled(
       Array.from({ length: 8 }, () => claimOwnership(together(), listen)),
@@ -403,7 +395,6 @@ describe('ownership', () => {
       const subscription = gateway.bus.nc.subscribe(`limits.count.${own.epoch}`, {
         callback: (_, message) => {
           const { window: askedFor, takes, id } = message.json<Ask>();
-          // The first message is lost.
           if (ids.push(id) === 1) return;
           void own
             .count(askedFor, takes, withinMs)

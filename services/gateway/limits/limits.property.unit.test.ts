@@ -33,7 +33,7 @@ describe('counts', () => {
     for (const [minute, slot] of takes) bump(counts, minute, slot);
     return counts;
   };
-  /** Counts one request, without a limit and without a company. @returns its position. */
+  /** Without a limit and without a company. @returns its position. */
   const bump = (counts: Counts, minute: number, slot: number): number =>
     countTakes(counts, createCounts(), minute, [slot, Number.MAX_SAFE_INTEGER, 1, 0])[0]!;
   const plain = (counts: Counts) =>
@@ -164,7 +164,7 @@ test('the headers never report more than is left, nor less than zero', () => {
   );
 });
 
-/** Three logs in memory, with the rules of the server. The run decides which answers are lost; what was asked is done. */
+/** With the rules of the server. The run decides which answers are lost; their operations are done. */
 const memoryLogs = (loses: () => boolean): Quorum => {
   const stores = [emptyStore(), emptyStore(), emptyStore()];
   const logs = stores.map((store, log) =>
@@ -187,10 +187,6 @@ const memoryLogs = (loses: () => boolean): Quorum => {
   });
 };
 
-/**
- * A step of a run: a gateway counts requests, a gateway claims the counts, the owner releases it, everything
- * settles, or time passes.
- */
 type Step =
   | {
       readonly kind: 'take';
@@ -226,18 +222,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Taken extends Verdict {
   readonly window: number;
   readonly key: number;
-  /** The limit of the key itself, whichever limit the verdict is about. */
   readonly keyLimit: number;
 }
 
-/** Three keys of one company. */
 const ceiling = 12;
 const limitsOf = (key: number, limit: number): Limits => ({
   own: { name: 'read', slot: keySlot(key, 'read'), limit },
   company: { name: 'company-read', slot: companySlot(1, 'read'), limit: ceiling },
 });
 
-/** Gateways that each know the owner they last heard of; a gateway that finds none claims the counts. */
+/** Each gateway knows the owner it last heard of; a gateway that finds none claims the counts. */
 const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
   let nowMs = Date.now();
   let lost = 0;

@@ -1,6 +1,5 @@
 import { encodeEntry, type LimitLog, type LogState, nameStore } from './log.ts';
 
-/** Appends an owner's counts to all logs. */
 export interface LogWriter {
   /** Calls back when a majority of the logs has stored the totals. Never calls back once ownership is lost. */
   append(totals: string, done: () => void): void;
@@ -10,7 +9,6 @@ export interface LogWriter {
   stop(): void;
 }
 
-/** A log that was fenced off and then read, so this writer knows everything in it. */
 export interface FencedLog {
   readonly at: number;
   readonly store: string;
@@ -18,13 +16,13 @@ export interface FencedLog {
 }
 
 /**
- * Each log has a queue of its own, so a slow, silent or dead log delays no other. A log that is more than `maxQueued`
- * appends behind gets the whole state instead.
- *
- * A log is *held* while nothing but this writer's entries have followed its fence. The writer may append again to a log
- * that it does not hold (it was away during the take-over, another gateway fenced it off, or its store was lost) only
- * when it is certain to be the owner still: when all other logs have stored an append that was sent after it looked at
- * this log. If another gateway had taken a majority by then, at least one of those logs would have refused the append.
+ * Each log has a queue of its own, so a slow, silent or dead log delays no other. A log that is more than
+ * `maxQueued` appends behind gets the whole state instead.
+ * A log is *held* while nothing but this writer's entries have followed its fence. The writer may append
+ * again to a log that it does not hold (it was away during the take-over, another gateway fenced it off, or
+ * its store was lost) only when all other logs have stored an append that was sent after it looked at this
+ * log. If another gateway had taken a majority by then, at least one of those logs would have refused the
+ * append.
  */
 export const openLogWriter = (options: WriterOptions): LogWriter => {
   const { logs, epoch, fenced, after, newStore, encodeState, snapshotEvery } = options;
@@ -103,7 +101,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
     link.log.append({ store: link.store, entry, expectedSequence: link.sequence, replaces: false }, onResult);
   };
 
-  /** Appends the whole state: as one entry that replaces all others or, if it is too large for one, as several. */
+  /** As one entry that replaces all others or, if it is too large for one, as several. */
   const appendState = (
     link: Link,
     { store, expectedSequence, joining }: StateAppend,
@@ -160,8 +158,8 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       if (!found) return lookLater(link);
       const same = link.store === undefined || link.store === found.store;
       if (same && found.member && found.epoch === epoch) {
-        // The last entry is this writer's, so nobody else has appended since its fence. An earlier entry than expected
-        // means that the server has lost the end of its store.
+        // Nobody else has appended since the fence. An earlier entry than expected means that the server has
+        // lost the end of its store.
         if (found.number < link.stored) Object.assign(link, { stored: found.number, queue: undefined });
         Object.assign(link, { store: found.store, sequence: found.sequence, held: true, ready: true });
         noteStored(link, found.number);
@@ -182,7 +180,7 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
     });
   };
 
-  /** Gives up if nothing can be stored while this log waits to be held again: another gateway may be the owner. */
+  /** If nothing can be stored meanwhile, another gateway may be the owner. */
   const loseIfStuck = (link: Link, unheld: UnheldLog, waiting: Commit | undefined): void =>
     after(stuckMs, () => {
       if (lost || link.unheld !== unheld) return;
@@ -190,7 +188,6 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
       else loseIfStuck(link, unheld, commits[0]);
     });
 
-  /** Appends the whole state to a log that this writer does not hold. */
   const rejoin = (link: Link, { state: found, store }: UnheldLog): void => {
     link.unheld = undefined;
     const upTo = number;
@@ -239,17 +236,15 @@ const stuckMs = 300;
 interface WriterOptions {
   readonly logs: readonly LimitLog[];
   readonly epoch: string;
-  /** At least a majority. */
   readonly fenced: readonly FencedLog[];
   readonly after: (ms: number, then: () => void) => void;
   readonly newStore: () => string;
-  /** The whole state as `encodeTotals`: one text, or several if it is too large for a message. */
+  /** Several texts if the state is too large for one message. */
   readonly encodeState: () => readonly string[];
-  /** Number of entries after which the whole state replaces them, which limits a take-over's reading. */
+  /** After so many entries the whole state replaces them, which limits a take-over's reading. */
   readonly snapshotEvery: () => number;
-  /** Called when this writer is the owner. */
   readonly onOpen: () => void;
-  /** Another gateway has taken over, or too many logs have lost their store. Nothing is stored any more. */
+  /** Another gateway has taken over, or too many logs have lost their store. */
   readonly onLost: () => void;
 }
 
@@ -260,20 +255,15 @@ interface Commit {
 
 interface Link {
   readonly log: LimitLog;
-  /** The store that this writer writes to; undefined before it has looked. */
   store: string | undefined;
-  /** The sequence of this writer's last entry. */
   sequence: number;
   /** See `openLogWriter`; true also while it is unknown. */
   held: boolean;
-  /** Whether the log's last entry is known, so that another can follow. */
   ready: boolean;
   sending: boolean;
-  /** The number of the latest append that the log has. */
   stored: number;
-  /** What the log has not stored yet; undefined if it needs the whole state. */
+  /** Undefined if the log needs the whole state. */
   queue: { readonly number: number; readonly totals: string }[] | undefined;
-  /** Entries since the last whole one. */
   sinceWhole: number;
   unheld: UnheldLog | undefined;
 }
@@ -281,11 +271,9 @@ interface Link {
 interface StateAppend {
   readonly store: string;
   readonly expectedSequence: number;
-  /** Whether the store becomes a member by it. */
   readonly joining: boolean;
 }
 
-/** A log that this writer looked at and does not hold. */
 interface UnheldLog {
   readonly state: LogState;
   readonly store: string;

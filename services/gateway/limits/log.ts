@@ -6,44 +6,44 @@ import type { Totals } from './counts.ts';
 export interface Entry {
   /** Its writer's term of ownership; null: the entry only names the store, or makes it a member. */
   readonly epoch: string | null;
-  /** The writer's latest append that the log has with this entry; 0: the writer has only fenced the log off. */
+  /** 0: the writer has only fenced the log off. */
   readonly number: number;
   readonly totals: Totals;
-  /** The totals are the whole state, and the entry has replaced all before it. */
+  /** The totals are the whole state, and the entry has replaced all earlier ones. */
   readonly whole?: true;
-  /** The writer has released the counts: any gateway may take them over at once. */
+  /** Any gateway may take the counts over at once. */
   readonly released?: true;
-  /** The store has not received everything yet that it must have, so it is no member. */
+  /** The store has not received everything yet, so it is no member. */
   readonly joining?: true;
 }
 
 export interface LogState {
-  /** The store's name, which is that of its last entry; undefined if it has none, because it is new or was lost. */
+  /** The name in the last entry; undefined if the store is new or was lost. */
   readonly store: string | undefined;
-  /** Whether the store has received everything that it must have. Only members count in a majority. */
+  /** The store has received everything that it must have. Only members count in a majority. */
   readonly member: boolean;
-  /** The sequence of the last entry; 0: none. */
+  /** 0: none. */
   readonly sequence: number;
-  /** Of the last entry; null also if its writer has released the counts. */
+  /** Null also if the writer has released the counts. */
   readonly epoch: string | null;
-  /** Of the last entry; 0: none. */
   readonly number: number;
 }
 
 /**
- * A log on one server. Every operation calls back exactly once and never throws; `undefined` means that no
- * answer came, so it is unknown what happened.
+ * Every operation calls back exactly once and never throws; `undefined` means that no answer came, so it is
+ * unknown what happened.
  */
 export interface LimitLog {
   readState(done: (state: LogState | undefined) => void): void;
-  /** Reads what the log said when it was in this state, from the last entry that is whole. */
+  /** From the last whole entry, as the log was in this state. */
   readEntries(state: LogState, done: (entries: readonly Entry[] | undefined) => void): void;
   /**
-   * Appends if the log's last entry is of this store and still has this sequence, or with 0, if the log has no entry. So
-   * nothing can follow an entry after another entry, of any store, has followed it. @returns the new entry's sequence.
+   * Appends only if the log's last entry is of this store and has this sequence, or with 0, if the log has no
+   * entry. So nothing can follow an entry after another entry, of any store, has followed it. @returns the
+   * new entry's sequence.
    */
   append(append: Append, done: (result: number | 'refused' | undefined) => void): void;
-  /** Deletes a store's entries before this one. */
+  /** Deletes a store's entries up to `sequence`, exclusive. */
   purge(store: string, sequence: number): void;
 }
 
@@ -51,11 +51,10 @@ interface Append {
   readonly store: string;
   readonly entry: Uint8Array;
   readonly expectedSequence: number;
-  /** Deletes all earlier entries. */
   readonly replaces: boolean;
 }
 
-/** Gives a log without entries a store with a new name. What is appended then can only follow in this store. */
+/** Gives a log without entries a store with a new name: later appends can follow only in this store. */
 export const nameStore = (log: LimitLog, store: string, done: (named: boolean) => void): void => {
   const entry = encodeEntry({ epoch: null, number: 0, joining: true }, []);
   log.append({ store, entry, expectedSequence: 0, replaces: false }, (result) =>
@@ -75,20 +74,20 @@ export const encodeEntry = (
   return encoder.encode(`${head},"totals":[${present}]}`);
 };
 
-/** Text without the outer brackets, so that several texts can be joined. */
+/** Without the outer brackets, so that several texts can be joined. */
 export const encodeTotals = (totals: Totals): string => JSON.stringify(totals).slice(1, -1);
 
 /**
- * A log in the JetStream stream `LIMIT_LOG_<log>`, which has one copy and so needs no leader: only the server
- * that has it answers. Reads come as JSON. A direct read would deliver the stored message itself to any subject that
- * its requester names, and a consumer would have to be created by the leader of the cluster.
+ * The JetStream stream `LIMIT_LOG_<log>` has one copy and so needs no leader. Reads come as JSON: a direct
+ * read would deliver the stored message itself to any subject that its requester names, and a consumer would
+ * have to be created by the leader of the cluster.
  */
 export const openJetStreamLog = (ask: Ask, { log, timeoutMs }: JetStreamLogOptions): LimitLog => {
   const stream = limitLogStream(log);
   const allEntries = limitEntrySubject(log, '*');
   const readSubject = `$JS.API.STREAM.MSG.GET.${stream}`;
 
-  /** Reads a message. @returns null if there is none, undefined without an answer. */
+  /** @returns null if there is no message, undefined without an answer. */
   const read = (query: object, done: (message: StoredMessage | null | undefined) => void): void =>
     ask(readSubject, JSON.stringify(query), { timeoutMs }, (reply) => {
       if (!reply || reply === 'nobody') return done(undefined);
@@ -147,7 +146,6 @@ const nameless: LogState = { store: undefined, member: false, sequence: 0, epoch
 
 type Read = (query: object, done: (message: StoredMessage | null | undefined) => void) => void;
 
-/** Reads the entries of a subject up to the state's, as JSON messages, several at a time. */
 const readEntries = (
   read: Read,
   subject: string,
@@ -160,7 +158,7 @@ const readEntries = (
   }
   read({ seq: sequence }, (last) => {
     const entry = last?.subject === subject ? parse(last) : undefined;
-    // An entry that has been replaced since does not show what was there.
+    // The entry was replaced since, so it does not show the state that was asked for.
     if (!entry) return done(undefined);
     if (entry.whole) return done([entry]);
     read({ next_by_subj: subject, seq: 1 }, (first) => {
@@ -216,6 +214,5 @@ const parse = (message: StoredMessage): Entry => JSON.parse(textOf(message)) as 
 
 interface JetStreamLogOptions {
   readonly log: number;
-  /** How long an answer may take before the log counts as silent. */
   readonly timeoutMs: number;
 }

@@ -18,50 +18,48 @@ export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** Too few logs answer to take over. */
+/** A take-over needs a majority of the logs. */
 export class LogsSilentError extends Error {
   override readonly name = 'LogsSilentError';
 }
 
-/** The counts, owned by this process. */
 export interface Owner {
   readonly epoch: string;
-  /** False once this process knows that it was fenced off; never true again. */
+  /** Once false, never true again. */
   owned(): boolean;
   /**
-   * Counts requests, in order. @returns their positions, once a majority of the logs has stored them. Requests that
-   * have waited longer than `withinMs` are not counted.
+   * Counts requests, in order. @returns their positions, once a majority of the logs has stored them.
+   * Requests that have waited longer than `withinMs` are not counted.
    * @throws MovedError
    */
   count(window: number, takes: Takes, withinMs: number): Promise<Positions>;
   /**
-   * Takes no more requests, answers those taken, then releases the counts: it writes the whole state as the logs'
-   * last message, so that another gateway can take over.
+   * Answers the requests taken, then writes the whole state as the logs' last message, so that another
+   * gateway can take over.
    */
   release(): Promise<void>;
-  /** Ends the ownership, because there is another owner. */
   resign(): void;
 }
 
 /**
- * After this many messages, the whole state replaces all earlier ones, which limits what a take-over has to read. A
- * large state is written less often, so that it stays a small part of the writes.
+ * After this many messages, the whole state replaces all earlier ones, which limits a take-over's reading. A
+ * large state is written less often.
  */
 const snapshotEvery = (slots: number): number => Math.max(100, slots / 20);
 /** A message of more slots could become too large to be read back as JSON. */
 const maxSlotsPerEntry = 100_000;
 /**
- * A window is deleted when no request has counted in it for this long, by this process's clock. Its number does not
- * decide, because the gateways' clocks may differ, by up to a window and this time.
+ * A window is deleted after this long without a request, by this process's clock. Its number does not decide,
+ * because the gateways' clocks may differ, by up to a window and this time.
  */
 const forgetAfterMs = 120_000;
-/** How long a release waits for the logs; then the other gateways find no listener and take over. */
+/** Without a release, the other gateways find no listener and take over. */
 const releaseWithinMs = 1000;
 
 /**
- * Takes the counts over (`quorum.ts`). There is exactly one owner, without a lease or a clock: the logs refuse a
- * former owner's appends, and an owner answers only what a majority of the logs has stored.
- * @throws MovedError if another process took it at the same time; LogsSilentError.
+ * There is exactly one owner, without a lease or a clock: the logs refuse a former owner's appends, and an
+ * owner answers only what a majority of the logs has stored (`quorum.ts`).
+ * @throws MovedError if another process took the counts at the same time; LogsSilentError.
  */
 export const claimOwnership = async (
   quorum: Quorum,
@@ -183,7 +181,7 @@ export const claimOwnership = async (
   return self;
 };
 
-/** Whole windows are split over several texts if there are too many slots for one message. */
+/** One message may not have room for all slots of a window. */
 const encodeState = (counts: Counts): readonly string[] => {
   if (slotCount(counts) <= maxSlotsPerEntry) return [encodeTotals(toTotals(counts))];
   return toTotals(counts).flatMap(([window, ...pairs]) =>
@@ -199,16 +197,15 @@ interface OwnerOptions {
   readonly elapsedMs?: () => number;
 }
 
-/** Takes the other gateways' requests. */
 export interface Listener {
-  /** Takes no new requests and passes on those that have arrived. */
+  /** Passes on the requests that have arrived. */
   close(): Promise<void>;
 }
 
 interface WaitingRequest {
   readonly window: number;
   readonly takes: Takes;
-  /** As of `elapsedMs`. */
+  /** A time of `elapsedMs`. */
   readonly untilMs: number;
   readonly resolve: (positions: Positions) => void;
   readonly reject: (error: unknown) => void;

@@ -2,20 +2,18 @@ import { type Bucket, type CompanyEntry, type KeyEntry, type LimitName, limitPol
 import { companySlot, keySlot, memberSlot } from './counts.ts';
 import { type Limits, type Verdict, windowName, windowSeconds } from './limiter.ts';
 
-/** The configured limits, in requests per minute. */
+/** Requests per minute. */
 export interface DefaultLimits {
   readonly read: number;
   readonly write: number;
   readonly admin: number;
   /** Undefined if lookups count as reads. */
   readonly lookup: number | undefined;
-  /** A company's ceiling over all its keys, as a multiple of its limit for one key. */
+  /** A multiple of the company's limit for one key, over all its keys. */
   readonly companyFactor: number;
-  /** Operations of one signed-in member of the portal. */
   readonly portal: number;
 }
 
-/** The bucket of an operation: lookups count as reads unless they have a limit of their own. */
 export const countedIn = (
   bucket: Bucket,
   key: KeyEntry,
@@ -29,7 +27,7 @@ export const countedIn = (
     ? 'read'
     : bucket;
 
-/** A key's own limit, else its company's, else the configured one; and the company's ceiling over all its keys. */
+/** A key's own limit, else its company's, else the configured limit; and the company's ceiling. */
 export const keyLimits = (
   bucket: Bucket,
   key: KeyEntry,
@@ -63,8 +61,8 @@ export const memberLimits = (memberId: number, defaults: DefaultLimits): Limits 
 });
 
 /**
- * The headers of a counted request: the interface's five, and the two of the IETF draft
- * (draft-ietf-httpapi-ratelimit-headers-11), whose `t` is the seconds until the window ends.
+ * The interface's five headers, and the two of draft-ietf-httpapi-ratelimit-headers-11, whose `t` is the
+ * seconds until the window ends.
  */
 export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[] => {
   const { name, limit, used, resetSeconds } = verdict;
@@ -85,7 +83,7 @@ export type Header = readonly [name: string, value: string];
 
 const windowHeader: Header = ['X-RateLimit-Window', windowName];
 
-/** Caches the header text for each name and limit, of which there are few. */
+/** There are few names and limits. */
 const fixedHeaders = (name: LimitName, limit: number): FixedHeaders => {
   const id = `${name}:${limit}`;
   const known = fixedById.get(id);

@@ -6,7 +6,7 @@ import { emptyStore, simulatedLog } from './testing/simulated-log.ts';
 
 // Explores the protocol of `quorum.ts` and `log-writer.ts` as they run, over simulated logs.
 
-/** A generator of numbers that is the same in every run (mulberry32). */
+/** The same numbers in every run (mulberry32). */
 const numbers = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0;
   let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -16,7 +16,7 @@ const numbers = (seed: number) => (): number => {
 
 type Setting = Omit<Plan, 'choose'>;
 
-/** Runs of which each step is a fault with this probability. */
+/** Each step is a fault with this probability. */
 const atRandom = (setting: Setting, runs: number, faults: number): string | undefined => {
   for (let seed = 1; seed <= runs; seed++) {
     const next = numbers(seed);
@@ -27,7 +27,7 @@ const atRandom = (setting: Setting, runs: number, faults: number): string | unde
   return undefined;
 };
 
-/** Every run with one fault, at any step. */
+/** One fault in each run, at any step. */
 const exhaustively = (setting: Setting): string | undefined => {
   const counts: number[] = [];
   explore({ ...setting, choose: (count) => counts.push(count) && 0 });
@@ -92,7 +92,6 @@ test('a log that has lost its last entry gets the whole state', async () => {
   const append = async (slot: number): Promise<void> => {
     written.push(`${slot},1`);
     await new Promise<void>((done) => writer.append(`[1,${slot},1]`, done));
-    // Until all logs have it.
     await expect.poll(() => new Set(stores.map(({ entries }) => entries.at(-1)!.entry.number)).size).toBe(1);
   };
   await append(4);

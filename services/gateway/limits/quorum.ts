@@ -2,20 +2,17 @@ import type { Entry, LimitLog, LogState } from './log.ts';
 import { encodeEntry, nameStore } from './log.ts';
 import { type FencedLog, type LogWriter, majorityOf, openLogWriter } from './log-writer.ts';
 
-/** The logs, of which any majority knows every count that was answered. */
+/** Any majority of the logs knows every count that was answered. */
 export interface Quorum {
-  /** Calls back with the owner's epoch, null if nobody owns the counts, undefined if too few logs answer. */
+  /** Null: nobody owns the counts; undefined: too few logs answer. */
   findOwner(done: (epoch: string | null | undefined) => void): void;
-  /**
-   * Takes the counts over, as the README says under "Take-over". Calls back with the writer, `fenced` if another gateway
-   * was faster, or undefined if too few logs answer.
-   */
+  /** README, "Take-over". `fenced`: another gateway was faster; undefined: too few logs answer. */
   claim(claim: Claim, done: (result: LogWriter | 'fenced' | undefined) => void): void;
 }
 
 export interface Claim {
   readonly epoch: string;
-  /** Called with what the logs say, before the first `encodeState`. */
+  /** Called before the first `encodeState`. */
   readonly merge: (entries: readonly Entry[]) => void;
   readonly encodeState: () => readonly string[];
   readonly snapshotEvery: () => number;
@@ -34,7 +31,7 @@ interface QuorumOptions {
 export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: QuorumOptions): Quorum => {
   const majority = majorityOf(logs);
 
-  /** Reads all logs at once. `consider` is called after each answer, until it returns true. */
+  /** `consider` is called after each answer, until it returns true. */
   const readStates = (consider: (states: States, waiting: number) => boolean): void => {
     const states: (LogState | undefined)[] = logs.map(() => undefined);
     let waiting = logs.length;
@@ -127,11 +124,11 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
   };
 
   /**
-   * Begins with logs of which too few are members: all are new, or have lost their store. Needs an answer of every log,
-   * because a log that is away may have kept what the others lost. First every store gets a name. Stores
-   * that still have their names when all logs are read again existed together, so those that are no members then have
-   * missed nothing that was answered. They become members unless something has been appended since, so a store that is
-   * lost meanwhile does not.
+   * Begins with logs of which too few are members: all are new, or have lost their store. Needs an answer of
+   * every log, because a log that is away may have kept what the others lost. First every store gets a name.
+   * Stores that still have their names when all logs are read again existed together, so those that are no
+   * members have missed nothing that was answered. They become members unless something has been appended
+   * since, so a store that is lost meanwhile does not.
    */
   const found = (members: number, done: (ok: boolean) => void): void => {
     if (members > 0) onStoresLost?.(members);
@@ -158,7 +155,6 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
     });
   };
 
-  /** @returns a function that works on every log, and calls back with whether all succeeded. */
   const all =
     (work: (log: LimitLog, at: number, done: (ok: boolean) => void) => void) =>
     (done: (ok: boolean) => void): void => {
@@ -174,7 +170,7 @@ export const createQuorum = ({ logs, newStore, after = later, onStoresLost }: Qu
   return { findOwner, claim };
 };
 
-/** Makes a store a member, unless anything has been appended since it was read. */
+/** Not if anything has been appended since the store was read. */
 const addMember = (
   log: LimitLog,
   { store, sequence: expectedSequence }: NamedState,
@@ -190,7 +186,6 @@ type NamedState = LogState & { readonly store: string };
 type States = readonly (LogState | undefined)[];
 type ClaimCallback = (result: LogWriter | 'fenced' | undefined) => void;
 
-/** How long a take-over waits for its first append to be stored. */
 const openWithinMs = 400;
 
 const later = (ms: number, then: () => void): void => void setTimeout(then, ms).unref();

@@ -8,21 +8,19 @@ import { openJetStreamLog } from './log.ts';
 import { claimOwnership, type Listener, LogsSilentError, MovedError, type Owner } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 
-/** The way to the owner of the counts: another gateway, or this one. */
 interface Route {
   /**
-   * Counts requests before a time of `performance.now()`. @throws LogsSilentError if the owner cannot be found.
-   * @returns undefined if no owner counted them in time. They may have been counted.
+   * Counts before a time of `performance.now()`.
+   * @returns undefined if no owner counted the requests in time. They may have been counted.
+   * @throws LogsSilentError if the owner cannot be found.
    */
   count(window: number, takes: Takes, untilMs: number): Promise<Positions | undefined>;
-  /** Finds the owner, or becomes it. */
   warm(): Promise<void>;
   owned(): boolean;
-  /** Releases the counts to the other gateways, if this process owns them. */
+  /** Releases the counts if this process owns them. */
   drain(): Promise<void>;
 }
 
-/** A gateway's message to an owner. */
 interface CountRequest {
   readonly window: number;
   readonly takes: Takes;
@@ -31,18 +29,16 @@ interface CountRequest {
 }
 
 /**
- * The epoch of the logs' last messages identifies the owner. If no gateway listens under it for a while, or the owner
+ * The epoch of the logs' last messages identifies the owner. If no gateway listens under it, or the owner
  * says nothing for `ownerSilentMs`, the gateway that needs an owner takes over.
  */
 export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tally }: RouteOptions): Route => {
   const { ask, connectedBy, lostSince } = asker;
   const sender = randomHex(8);
   let batches = 0;
-  /** While this process is the owner. */
   let local: Owner | undefined;
-  /** The owner's epoch; undefined while it is unknown. */
   let epoch: string | undefined;
-  /** An owner that is known to be gone. */
+  /** The epoch of an owner that is known to be gone. */
   let deadEpoch: string | undefined;
   let heardMs = Number.NEGATIVE_INFINITY;
   let resolving: Promise<void> | undefined;
@@ -54,7 +50,6 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
 
   const findOwner = (): Promise<string | null | undefined> => new Promise(quorum.findOwner);
 
-  /** Answers the other gateways while this one is the owner. */
   const listen = (owned: Owner): Listener => {
     // No gateway sends a message again after its timeout, and all have the same.
     const answers = createRecent<Promise<Positions>>(2 * timeoutMs);
@@ -88,7 +83,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
       await sleep(Math.random() * maxRivalryMs);
     }
   };
-  /** Finds the owner, or becomes it. Concurrent calls share one attempt. @throws LogsSilentError */
+  /** Concurrent calls share one attempt. @throws LogsSilentError */
   const resolveOwner = (): Promise<void> => {
     resolving ??= (async () => {
       const found = await findOwner();
@@ -100,7 +95,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
     });
     return resolving;
   };
-  /** Gives the ownership up if the logs name another owner, which an owner without requests does not notice. */
+  /** An owner without requests does not notice that the logs name another owner. */
   const check = (): void => {
     const own = local;
     if (own?.owned())
@@ -121,7 +116,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
     if (local?.epoch === owner) local = undefined;
   };
 
-  /** Counts once. @returns undefined if it must be tried again. */
+  /** @returns undefined if the request must be tried again. */
   const attempt = async (request: CountRequest, untilMs: number): Promise<Positions | undefined> => {
     if (epoch === undefined) await resolveOwner();
     if (epoch === undefined) return undefined;
@@ -160,7 +155,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
         ask(limitCountSubject(owner), payload, { timeoutMs: tryMs }, resolve),
       );
       if (reply === 'nobody') {
-        // The owner may be changing its NATS server, or it is so new that the servers do not know yet that it listens.
+        // The owner may be changing its NATS server, or the servers do not know yet that it listens.
         await sleep(absentMs);
         const named = await findOwner();
         if (named !== owner && named !== undefined) forget(owner, false);
@@ -210,7 +205,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   };
 };
 
-/** Keeps answers for a time, so that a message that is sent again gets the first one's. */
+/** A message that is sent again gets the same answer. */
 const createRecent = <Answer>(keepMs: number): ((id: string, make: () => Answer) => Answer) => {
   let [recent, older] = [new Map<string, Answer>(), new Map<string, Answer>()];
   let sinceMs = performance.now();
@@ -226,13 +221,12 @@ const createRecent = <Answer>(keepMs: number): ((id: string, make: () => Answer)
 };
 
 const askAgainMs = 130;
-/** An owner that answers nothing for this long hangs or is cut off. Short enough that a request can still be counted. */
+/** A silent owner hangs or is cut off. Short enough that a request can still be counted. */
 const ownerSilentMs = 380;
 const logSilentMs = 250;
 /** Gateways that fenced each other off try again at different times. */
 const maxRivalryMs = 10;
 const retryMs = 20;
-/** An owner at whose subject nobody listens is asked this often, then it is gone. */
 const maxAbsences = 4;
 const absentMs = 25;
 const checkMs = 5_000;

@@ -12,8 +12,6 @@ import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 
-// The limiter on three NATS servers, of which one is killed, frozen, or loses its store.
-
 let servers: readonly TestNats[];
 let operator: Bus;
 beforeAll(async () => {
@@ -25,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => operator.close());
 
-/** The servers' addresses, with this one first, to which a client connects. */
+/** Beginning with the server at `first`, to which a client connects. */
 const urls = (first: number): string =>
   [...servers.slice(first), ...servers.slice(0, first)].map(({ url }) => url).join(',');
 
@@ -33,7 +31,6 @@ const stateOf = (log: number): Promise<LogState | undefined> =>
   new Promise((resolve) =>
     openJetStreamLog(createAsker(operator).ask, { log, timeoutMs: 1000 }).readState(resolve),
   );
-/** Each test begins with three servers whose logs are complete. */
 beforeEach(async () => {
   const bus = await connectBus({ url: urls(0), name: 'gateway' });
   await allComplete({ bus, counter: counterOf(bus) });
@@ -64,7 +61,6 @@ const startGateway = async (server: number): Promise<Gateway> => {
 /** A request may wait long, so that a slow machine fails none. */
 const counterOf = (bus: Bus): Counter =>
   createCounter({ bus, metrics, logs: limitLogNumbers(3), timeoutMs: 20_000 });
-/** Of all gateways together. */
 const metrics = createMetrics();
 const moved = metrics.counter(gatewayMetrics.limit_batches_total).cell('moved');
 
@@ -73,7 +69,7 @@ const newSlot = (): number => (lastSlot += 4);
 const window = Math.floor(Date.now() / 60_000);
 const take = (slot: number): Take => ({ window, slot, limit: 1_000_000, companySlot: 0 });
 
-/** Counts all the time through all gateways, until `stop`, which returns the positions of a slot. */
+/** `stop` returns the positions of a slot. */
 const startLoad = (gateways: readonly Gateway[], slot: number) => {
   let stopped = false;
   const positions: number[] = [];
@@ -102,8 +98,8 @@ const startLoad = (gateways: readonly Gateway[], slot: number) => {
 /** At most as many requests are in one message to the owner. */
 const callersPerGateway = 4;
 /**
- * Every request was counted, exactly once. On a starved machine an owner may hang for so long that another takes over:
- * the requests that were under way are sent to it and may be counted twice, but no position is answered twice.
+ * On a starved machine an owner may hang for so long that another takes over: requests under way are sent to
+ * it and may be counted twice, but no position is answered twice.
  */
 const expectCounted = ({ positions, failures, moves }: Loaded): void => {
   expect(failures).toEqual([]);

@@ -17,7 +17,7 @@ export const memberAnswers = (client: Client): AnswerRules => ({
   ],
 });
 
-/** An answer of the API is data: if it is ever shown as a page, nothing in it may run or be framed. */
+/** If data is ever shown as a page, nothing in it may run or be framed. */
 const dataPolicy: Header = ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"];
 
 const dataHeaders: readonly Header[] = [
@@ -27,13 +27,13 @@ const dataHeaders: readonly Header[] = [
 ];
 
 /**
- * The session's cookie. `__Host-` binds it to this host and to https. Browsers refuse such a cookie on plain
+ * `__Host-` binds the cookie to this host and to https. Browsers refuse such a cookie on plain
  * http://localhost, so only there it has a name without the prefix.
  */
 const secureName = '__Host-causeway';
 const plainName = 'causeway';
 const token = /^[\w-]{43}$/;
-/** The cookie that names the members who have signed in with this browser; `access` issues and checks it. */
+/** Names the members who have signed in with this browser; `access` issues and checks it. */
 const device = /^[\w.-]{1,300}$/;
 /** 400 days, the longest time that browsers keep a cookie. */
 const deviceSeconds = 400 * 86_400;
@@ -44,10 +44,10 @@ const isLocal = ({ host, https }: Client): boolean =>
 const nameFor = (client: Client, suffix = ''): string => (isLocal(client) ? plainName : secureName) + suffix;
 const deviceSuffix = '-device';
 
-/** The session's token; empty if there is none, or two, because then one was planted. */
+/** Empty if there is no token, or two, because then one was planted. */
 export const readToken = (cookie: string, client: Client): string => read(cookie, nameFor(client), token);
 
-/** The token of the known-devices cookie; empty in the same cases. */
+/** Empty in the same cases as `readToken`. */
 export const readDevice = (cookie: string, client: Client): string =>
   read(cookie, nameFor(client, deviceSuffix), device);
 
@@ -62,7 +62,7 @@ const read = (cookie: string, cookieName: string, valid: RegExp): string => {
   return values.length === 1 && valid.test(value) ? value : '';
 };
 
-/** The value of `Set-Cookie`; an empty token deletes the cookie. It lasts until the browser closes or `access` ends it. */
+/** An empty token deletes the cookie. It lasts until the browser closes or `access` ends it. */
 export const tokenCookie = (value: string, client: Client): string =>
   write(nameFor(client), value, client, value === '' ? 0 : undefined);
 

@@ -10,7 +10,7 @@ import { pagePermissions, pagePolicy } from './answers.ts';
 import type { PortalHead } from './visit.ts';
 
 interface PortalFiles {
-  /** Whether there is a build. Checks the folder periodically, so that a new build is found. */
+  /** Checks the folder periodically, so that a new build is found. */
   present(): boolean;
   /** @param path below `/portal`, with its slash; empty for the portal itself. */
   answer(path: string, head: PortalHead): Page;
@@ -24,12 +24,12 @@ interface Entry {
 }
 
 const lookAgainMs = 1000;
-/** The placeholder for the style nonce in the built `index.html`; each answer has a new nonce. */
+/** The style nonce in the built `index.html`; each answer has a new nonce. */
 const nonceMark = '__CSP_NONCE__';
 
 export const portalFiles = (folder: string | undefined, log: Log): PortalFiles => {
   let files = folder ? readFolder(folder) : noFiles;
-  /** The previous build's files, which pages opened before the new build still load. */
+  /** Pages opened before the new build still load files of the previous build. */
   let before = noFiles;
   let builtMs = 0;
   let lookedMs = performance.now();
@@ -157,7 +157,7 @@ export interface Page {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** By path: the public contract, and a welcome page with links for a person who opens the address in a browser. */
+/** The public contract, and a welcome page for a person who opens the address in a browser. */
 export const createPages = (): ReadonlyMap<string, Page> => {
   const contract: Page = {
     status: 200,

@@ -14,9 +14,9 @@ import type { PortalHead } from './visit.ts';
 export interface Portal {
   readonly bounds: Bounds;
   readonly route: (method: string, path: string) => Routed<MemberOperation>;
-  /** Whether a path belongs to the portal: its API always, its pages if they have been built. */
+  /** The portal's API always, its pages if they have been built. */
   takes(path: string): boolean;
-  /** A page or a file of a page; undefined for the API. @throws Problem `method_not_allowed` */
+  /** Undefined for the API. @throws Problem `method_not_allowed` */
   page(head: Head, portalHead: PortalHead): Page | undefined;
 }
 
@@ -43,15 +43,14 @@ interface PortalOptions {
 }
 
 /**
- * Limits on requests to the portal: how many there are at once, and how many strangers send in a time. Requests without
- * a session have limits of their own, and take no member's place.
+ * Limits how many requests run at once, and how often strangers send. Requests without a session have limits
+ * of their own, and take no member's place.
  */
 interface Bounds {
-  /** Operations without a session, by network. */
+  /** By network. */
   readonly strangers: Bound;
-  /** Session lookups, by network, because an attacker invents a new token for each request. */
+  /** By network, because an attacker invents a new token for each request. */
   readonly arriving: Bound;
-  /** Operations with a session, by token. */
   readonly members: Bound;
 }
 
@@ -68,7 +67,7 @@ export const createBounds = (): Bounds => ({
   members: createBound(32, 2000),
 });
 
-/** @param pace undefined where nothing but the number at once is limited. */
+/** Without `pace`, only the number at once is limited. */
 const createBound = (maxEach: number, maxAll: number, pace?: Pace): Bound => {
   const inside = new Map<string, number>();
   let all = 0;
@@ -95,12 +94,11 @@ interface Pace {
 }
 
 /**
- * A request rate for each caller, with a burst (generic cell rate algorithm: one time for each caller that is not
- * idle). It is kept in memory, so that a refusal costs no message; `access` does the exact counting.
+ * A request rate for each caller, with a burst (generic cell rate algorithm). Kept in memory, so that a
+ * refusal costs no message; `access` does the exact counting.
  */
 export const createPace = (perSecond: number, burst: number, nowMs = () => performance.now()): Pace => {
   const everyMs = 1000 / perSecond;
-  /** When each caller will be idle again if it sends no more. */
   const idleAtMs = new Map<string, number>();
   return {
     admits: (who) => {

@@ -26,8 +26,8 @@ import type { KnownSession } from './sessions.ts';
 import { requireSameSite, type Visit } from './visit.ts';
 
 /**
- * Serves one request of the portal's API, in this order of checks: path and method, origin (for changes), concurrency,
- * session, the member's rate limit, role. The service checks body and record (README.md). API keys are not accepted.
+ * The order of checks: path and method, origin (for changes), concurrency, session, the member's rate limit,
+ * role. The service checks body and record (README.md). API keys are not accepted.
  */
 export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: Visit): Promise<void> => {
   const { head } = exchange;
@@ -59,7 +59,7 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
   }
 };
 
-/** A change must come from the portal's own pages, and its body must be declared as JSON. */
+/** Changes come from the portal's own pages only, with a body declared as JSON. */
 const requireOwnPage = ({ method, bodyBytes }: Head, { head, client }: Visit): void => {
   if (reads(method)) return;
   requireSameSite(head, client);
@@ -73,7 +73,7 @@ const find = ({ portal }: Gateway, { method, path }: Head): Match<MemberOperatio
   return match;
 };
 
-/** The live tail, which the gateway serves itself, from the dispatchers' messages. */
+/** The gateway serves the tail itself, from the dispatchers' messages. */
 const tail: Match<MemberOperation> = {
   operation: {
     ...memberDefaults,
@@ -103,7 +103,7 @@ const resolve = async (
   return session;
 };
 
-/** Whether a request does not extend its session. A tail reconnects by itself, so opening one does not either. */
+/** A passive request does not extend its session. A tail reconnects by itself, so opening one is passive. */
 const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match<MemberOperation>): boolean =>
   match === tail || (head.passive && reads(method));
 
@@ -166,7 +166,7 @@ const actorOf = (
 };
 
 /**
- * Counts an operation of a signed-in member exactly, over all gateways and all of the member's sessions.
+ * Counted over all gateways and all of the member's sessions.
  * @throws Problem `too_many_requests`; CountError if it could not be counted.
  */
 const countMember = async ({ limiter, limits }: Gateway, { user }: KnownSession): Promise<void> => {

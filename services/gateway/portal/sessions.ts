@@ -8,13 +8,13 @@ import {
 } from '@causeway/proto';
 import type { LaneClient } from '@causeway/runtime';
 
-/** The sessions of tokens. Only `access` knows whether a session is still valid, so a gateway cannot be out of date. */
+/** Only `access` knows whether a session is still valid, so a gateway cannot be out of date. */
 export interface Sessions {
-  /** Asks `access`. @returns null if the token has no session. @throws LaneError */
+  /** @returns null if the token has no session. @throws LaneError */
   resolve(token: string, trace: Trace, passive: boolean): Promise<ResolvedSession | null>;
   /**
-   * The token's member, as `access` last answered. A token never changes its member, so this suffices to count the
-   * request and to ask `access`, which looks the token up itself.
+   * As `access` last answered. A token never changes its member, so this suffices to count the request and to
+   * ask `access`, which looks the token up itself.
    */
   known(token: string): KnownSession | undefined;
   forget(token: string): void;
@@ -28,7 +28,7 @@ interface Trace {
 }
 
 export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): Sessions => {
-  /** By token hash, so that a gateway's memory opens no session; the last one resolved is at the end. */
+  /** By token hash, so that a gateway's memory opens no session. The last one resolved is at the end. */
   const resolved = new Map<string, KnownSession>();
 
   const remember = (token: string, { companyId, user }: ResolvedSession): void => {

@@ -10,7 +10,7 @@ const sessionOf = (id: number): ResolvedSession => ({
   proof: 'signed',
 });
 
-/** An `access` that knows the tokens that are numbers. */
+/** Knows the tokens that are numbers. */
 const sessionsOf = () => {
   const ended = new Set<string>();
   const lane = {

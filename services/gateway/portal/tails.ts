@@ -5,7 +5,6 @@ import type { HttpResponse } from '../http/uws.ts';
 import { gatewayMetrics } from '../metrics.ts';
 import type { KnownSession } from './sessions.ts';
 
-/** The live tails that browsers have open on this gateway (`deliveryTailPath`). */
 export interface Tails {
   /** @throws Problem `too_many_requests`, which names the limit that is reached */
   requireRoom(session: KnownSession): void;
@@ -25,7 +24,7 @@ interface Tail {
   dropped: number;
 }
 
-export interface TailLimits {
+interface TailLimits {
   readonly all: number;
   readonly company: number;
   readonly session: number;
@@ -37,7 +36,7 @@ const beatMs = 5000;
 export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   const tails = new Map<HttpResponse, Tail>();
   const feeds = new Map<number, { readonly subscription: Subscription; open: number }>();
-  /** Sessions with tails: each is checked once per beat, however many tails it has. */
+  /** Each session is checked once per beat, however many tails it has. */
   const sessions = new Map<number, { readonly holds: () => Promise<boolean>; open: number }>();
   metrics.gauge(gatewayMetrics.gateway_portal_tails, () => tails.size);
 

@@ -1,7 +1,6 @@
 import { passiveHeader, problem } from '@causeway/proto';
 import type { HttpRequest } from '../http/uws.ts';
 
-/** The parts of a portal request that other requests do not have. */
 export interface Visit {
   readonly head: PortalHead;
   readonly client: Client;
@@ -15,7 +14,6 @@ export const readVisit = (request: HttpRequest, address: string, trustedProxies:
 
 const maxUserAgentCharacters = 300;
 
-/** The headers of the portal's requests, in addition to the `Head` of every request. */
 const readPortalHead = (request: HttpRequest) => ({
   host: request.getHeader('host'),
   cookie: request.getHeader('cookie'),
@@ -27,18 +25,15 @@ const readPortalHead = (request: HttpRequest) => ({
   ifNoneMatch: request.getHeader('if-none-match'),
   forwardedProto: request.getHeader('x-forwarded-proto'),
   forwardedHost: request.getHeader('x-forwarded-host'),
-  /** Whether the page sent it without a user action (`passiveHeader`). */
+  /** The page sent it without a user action (`passiveHeader`). */
   passive: request.getHeader(passiveHeader) !== '',
 });
 
 export type PortalHead = ReturnType<typeof readPortalHead>;
 
-/** The client's address, and the scheme and host by which it reached this service. */
 export interface Client {
   readonly address: string;
-  /** Whether the browser used https; cookies and headers depend on it. */
   readonly https: boolean;
-  /** Host and port, as the browser sees them. */
   readonly host: string;
 }
 
@@ -53,8 +48,8 @@ export const clientOf = (head: PortalHead, address: string, trustedProxies: numb
       };
 
 /**
- * Allows a call that changes something only from the portal's own pages. Checks Fetch Metadata, or `Origin` for browsers
- * too old to send it. Covers signing in too: otherwise another site could sign a visitor in to an attacker's account.
+ * Allows a change only from the portal's own pages: checks Fetch Metadata, or `Origin` for browsers too old
+ * to send it. Covers signing in too: otherwise another site could sign a visitor in to an attacker's account.
  * @throws Problem `cross_site`
  */
 export const requireSameSite = ({ fetchSite, origin }: PortalHead, client: Client): void => {
@@ -69,5 +64,4 @@ export const requireSameSite = ({ fetchSite, origin }: PortalHead, client: Clien
   throw problem('cross_site');
 };
 
-/** The host, without the scheme's default port. */
 const hostOf = ({ host }: Client, protocol: string): string => URL.parse(`${protocol}//${host}`)?.host ?? '';

@@ -15,12 +15,11 @@ import { type KV, Kvm } from '@nats-io/kv';
 import { hashKeyValue } from '../keys.ts';
 import { createSessionSigner } from '../session-proof.ts';
 
-/** Callers with valid proofs for tests: a key table as `access` writes it, with keys and signed sessions. */
 export interface TestCallers {
   readonly bucket: KV;
-  /** A company's key with id 1 and all scopes by default; created on first use. */
+  /** Id 1 and all scopes by default; created on first use. */
   key(companyId: number, fields?: Partial<KeyEntry>): Promise<CallKey>;
-  /** The claims that `access` signs for a session; valid for an hour of this process's clock by default. */
+  /** Valid for an hour of this process's clock by default. */
   session(companyId: number, user: ActorUser, lifeMs?: number): string;
 }
 

@@ -2,17 +2,14 @@ import type { LogWriter } from '../log-writer.ts';
 import { createQuorum } from '../quorum.ts';
 import { type BrokenRules, emptyStore, isMember, type Store, simulatedLog } from './simulated-log.ts';
 
-/** Chooses one of `count` ways to go on; 0 is the one without a fault. */
+/** 0 is the choice without a fault. */
 export type Choose = (count: number) => number;
 
 export interface Plan {
   readonly logs: number;
   readonly choose: Choose;
-  /** By log. */
   readonly broken?: readonly BrokenRules[];
-  /** Without it, no log ever loses its store. */
   readonly losesStores?: boolean;
-  /** The whole state is too large for one entry. */
   readonly large?: boolean;
 }
 
@@ -20,9 +17,9 @@ const gatewayCount = 3;
 const maxSteps = 200;
 
 /**
- * Runs the limiter's protocol once over simulated logs, with every message in the hands of `choose`: it may be
- * delivered in any order, lost, lost after it was executed, or executed long after its sender gave it up. Connections
- * stall, gateways take over or die, a log loses its store or its last entry, all lose theirs or their names, at any step.
+ * Runs the limiter's protocol once over simulated logs. `choose` may deliver messages in any order, lose
+ * them, lose them after they were executed, or execute them long after the sender gave up. Connections stall,
+ * gateways take over or die, logs lose stores, entries or names, at any step.
  * @returns what went wrong, or undefined.
  */
 export const explore = ({
@@ -41,7 +38,7 @@ export const explore = ({
   let highest = 0;
   /** A log has lost its end, and has not got it again. */
   let damaged = false;
-  /** After the loss of all stores, counting starts again, and there is one owner again. */
+  /** Raised by the loss of all stores, after which counting starts again. */
   let life = 0;
 
   const makeGateway = (at: number): Gateway => {
@@ -113,7 +110,7 @@ export const explore = ({
 
   const script = [0, 0, 1, 0, 1, 2, 1, 2, 0, 1];
   let step = 0;
-  /** What happens if nothing is under way: the next gateway counts, or claims if it cannot. */
+  /** If nothing is under way, the next gateway counts, or claims if it cannot. */
   const goOn = (): boolean => {
     const at = script.shift();
     if (at === undefined) return false;
@@ -125,7 +122,6 @@ export const explore = ({
     return true;
   };
   const take = (from: Item[], at: number): Item => from.splice(at, 1)[0]!;
-  /** Connections, from a gateway to a log, on which messages wait. */
   const stalled = new Set<string>();
   const waits = ({ link, isAnswer }: Item): boolean => !isAnswer && link !== undefined && stalled.has(link);
   const isAlive = ({ at }: Item): boolean => gateways[at]?.alive ?? true;
@@ -222,7 +218,7 @@ export const explore = ({
   }
   if (problem) return problem;
 
-  // Whatever happened, the next owner knows every count that was answered.
+  // The next owner knows every count that was answered.
   for (const gateway of gateways) gateway.alive = false;
   stalled.clear();
   for (const store of stores) store.nameless = false;
@@ -240,7 +236,6 @@ export const explore = ({
   return undefined;
 };
 
-/** Whether all logs end with the same append, so that they have the same counts. */
 const isSame = (stores: readonly Store[]): boolean => {
   const lasts = stores.map(({ entries }) => entries.at(-1)?.entry);
   return lasts.every(
@@ -253,7 +248,6 @@ interface Item {
   readonly run: () => unknown;
   readonly answer: (result: unknown) => void;
   readonly isAnswer?: boolean;
-  /** The connection that it uses. */
   readonly link?: string;
   readonly givenUp?: boolean;
 }

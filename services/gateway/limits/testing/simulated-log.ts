@@ -1,10 +1,10 @@
 import type { Entry, LimitLog, LogState } from '../log.ts';
 
-/** What a simulated log stores, with the rules of a NATS server. */
+/** With the rules of a NATS server. */
 export interface Store {
   entries: readonly StoredEntry[];
   sequence: number;
-  /** A start at which the names were lost: the log looks as if it had no entry. */
+  /** The names were lost at a start: the log looks as if it had no entry. */
   nameless: boolean;
 }
 
@@ -21,14 +21,14 @@ export const isMember = ({ entries }: Store): boolean => {
   return last !== undefined && !last.entry.joining;
 };
 
-/** Takes an operation that is on its way to a log: `run` executes it there, `answer` brings the result back. */
-export type Transmit = <Result>(operation: {
+/** `run` executes the operation at the log, `answer` brings the result back. */
+type Transmit = <Result>(operation: {
   readonly log: number;
   readonly run: () => Result;
   readonly answer: (result: Result | undefined) => void;
 }) => void;
 
-/** Rules that a log breaks, to show that the protocol depends on them. */
+/** Breaking a rule shows that the protocol depends on it. */
 export interface BrokenRules {
   /** Appends without looking at the expected sequence. */
   readonly unfenced?: boolean;
@@ -42,7 +42,6 @@ export interface BrokenRules {
 
 const decoder = new TextDecoder();
 
-/** One of the logs as a gateway reaches it. */
 export const simulatedLog = (
   log: number,
   store: () => Store,
