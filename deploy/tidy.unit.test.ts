@@ -3,8 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// Checks the structure of the repository, so that the README and the design documents stay true.
-
 const root = resolve(import.meta.dirname, '..');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
@@ -25,7 +23,6 @@ const importsOf = (file: string): string[] =>
     // `?raw` imports the file as text.
     .map((match) => (match[1] ?? match[2] ?? match[3]!).replace(/\?raw$/, ''));
 
-/** The room a file is in: `proto`, `services/crm`, `deploy`, `e2e`. */
 const roomOf = (file: string): string => {
   const [first, second] = file.split('/');
   return first === 'services' ? `services/${second}` : first!;
@@ -64,8 +61,7 @@ describe('dependencies point one way', () => {
 });
 
 test('the environment is read in one place', () => {
-  // Code that runs before packages are installed has no runtime to use; tests pass their own environment on; the
-  // build of the pages sets variables of its tools.
+  // Code that runs before packages are installed has no runtime; tests and the pages' build set variables.
   const excepted = (file: string): boolean =>
     file === 'services/runtime/config.ts' ||
     file === 'admin-ui/scripts/build.ts' ||
@@ -83,10 +79,7 @@ test('OpenTelemetry is imported in one file, and loaded only if traces are on', 
   expect(textOf('services/runtime/process.ts')).not.toMatch(/from '.*\/sdk\.ts'/);
 });
 
-/**
- * A service's context names the types of its parts, and its parts take the context: only their types form a circle.
- * Elsewhere types count too.
- */
+/** A service's context and its parts name each other's types: only their types form a circle. */
 const hasContext = /^services\/(access|crm|dispatcher|gateway|webhooks)\/|^admin-ui\/|^e2e\/load\//;
 const typeImport = /^type\s|^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/;
 
@@ -99,7 +92,6 @@ const neededBy = (file: string): string[] =>
     .filter(([, names]) => !hasContext.test(file) || !typeImport.test(names ?? ''))
     .map((match) => normalize(join(dirname(file), match[2] ?? match[3] ?? match[4]!)));
 
-/** @param needs what each part needs. */
 const cyclesOf = (needs: ReadonlyMap<string, Iterable<string>>): readonly string[] => {
   const done = new Set<string>();
   const cycles: string[] = [];
@@ -164,7 +156,6 @@ test('file names are kebab-case', () => {
 });
 
 describe('comments', () => {
-  /** Riddles: pronouns without their noun, and words that nobody says at a whiteboard. */
   const riddles =
     /\b(?:whoever|by which|anew|in vain|had again|the one (?:that|which)|this one|that one(?=[,.;:)]|$| (?:is|was|has|had|does|did|can|may|must|will|fails)\b))/i;
   const riddlesOf = (text: string): string[] =>

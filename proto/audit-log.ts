@@ -51,7 +51,6 @@ export interface AuditRow {
   request_id: string | null;
 }
 
-/** The fields that differ between two states of a record. */
 export const changes = (
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

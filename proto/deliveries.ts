@@ -2,10 +2,7 @@ import type { AuditSource } from './audit-log.ts';
 import type { challengeType, ErrorClass } from './delivery-states.ts';
 import type { EventType } from './events.ts';
 
-/**
- * A committed command that `webhooks` asks a dispatcher to begin. The request may get lost: the command is a
- * row.
- */
+/** The request to a dispatcher may get lost: the command is a row. */
 export type DeliveryCommand =
   | { readonly companyId: number; readonly replayId: number }
   | { readonly companyId: number; readonly subscriptionId: number };
@@ -48,10 +45,7 @@ export type TestDeliveryAnswer =
 /** Longer than an attempt can take, its waits included. */
 export const leaseMs = 30_000;
 
-/**
- * An event's outbox row is born with it: until then the dispatcher that gets the event's message acts without
- * the database; afterwards any dispatcher takes the row.
- */
+/** Until then, the dispatcher with the event's message acts without the database; later any takes the row. */
 export const outboxLeaseMs = 1_500;
 
 export type HeaderPair = readonly [name: string, value: string];

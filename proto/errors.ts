@@ -136,7 +136,6 @@ export const stateConflict = (publicMessage: string, extra?: Readonly<Record<str
 
 export const internalError = (cause: unknown): Problem => new Problem({ code: 'internal_error', cause });
 
-/** An unknown error becomes an internal error without details. */
 export const toProblem = (thrown: unknown): Problem =>
   thrown instanceof Problem ? thrown : internalError(thrown);
 

@@ -1,4 +1,3 @@
-/** The entry point of the contract. The OpenAPI generator has its own, `@causeway/proto/openapi`. */
 export * from './audit-log.ts';
 export * from './deliveries.ts';
 export * from './delivery-states.ts';

@@ -2,10 +2,7 @@ import { hash } from 'node:crypto';
 import type { Scope } from './operation.ts';
 import type { ActorUser } from './portal.ts';
 
-/**
- * The entries of `keyBucket`, written by `access`. Gateways authenticate with them alone; `crm` and
- * `webhooks` check with them what gateways claim. The newer version of an entry wins.
- */
+/** Gateways authenticate with these alone; `crm` and `webhooks` check with them what gateways claim. */
 export interface KeyEntry {
   readonly version: number;
   readonly id: number;
@@ -54,18 +51,15 @@ export interface KeyTableChange {
 
 export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };
 
-/**
- * Compared by digests of groups (`services/identity/key-table-digest.ts`), enough whatever the copy has
- * missed.
- */
+/** Compared by digests of groups (`services/identity/key-table-digest.ts`), whatever the copy has missed. */
 export interface KeyChangesRequest {
   readonly from: number;
   readonly digests: string;
 }
 
 /**
- * What the database held after the request; null if it cannot be read: every admitting entry of the groups
- * that differ, so a missing one is invalid, and every entry that began to refuse a key a moment ago.
+ * What the database held after the request: every admitting entry of the groups that differ, so a missing one
+ * is invalid, and every entry that began to refuse a key a moment ago. Null if it cannot be read.
  */
 export interface KeyChanges {
   readonly groups: readonly number[];

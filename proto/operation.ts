@@ -21,38 +21,30 @@ export type Bucket = (typeof buckets)[number];
 /** Which of the two error bodies an operation answers with (contract, "Requests and errors"). */
 export type ErrorShape = 'general' | 'lookup';
 
-/** One success answer of an operation. `schema` is null where there is no body (204). */
 interface SuccessAnswer {
   readonly schema: ZodType | null;
 }
 
-/** A success answer as the OpenAPI document shows it. */
 interface DocumentedAnswer extends SuccessAnswer {
   readonly description: string;
   readonly example?: unknown;
 }
 
-/** A 4xx or 5xx answer of the operation itself, besides those that all operations share. */
 interface ErrorAnswer {
   readonly description: string;
   readonly example: unknown;
 }
 
 /**
- * One operation of Causeway. The table of operations (`operations.ts`) is the whole contract: the gateway's routes,
- * the services' handlers, the portal's client and the OpenAPI document come from it.
- *
+ * One operation of Causeway. The gateway's routes, the services' handlers, the portal's client and the
+ * OpenAPI document come from the table of operations (`operations.ts`).
  * The audience of an operation is who may call it:
- *
  * - `key`: programs with an API key, over HTTP below `/api/v1`. The key needs the operation's scope.
- * - `member`: people in the portal, over HTTP below `/portal/api/v1`. They need at least the operation's role.
+ * - `member`: people in the portal, over HTTP below `/portal/api/v1`, with at least the operation's role.
  * - `operator`: people who run the cluster, from the command line. Never reachable over HTTP.
- *
- * A request takes the same path for all audiences. The gateway (or the command line) finds the operation,
- * authenticates the caller, applies rate limits, and sends the raw body over the lane of the operation's service.
- * There one adapter (`services/runtime/operations.ts`) checks the caller again, parses query and body with the
- * operation's schemas, calls the handler and renders its errors. Each service lists its handlers in one table that
- * has exactly the definitions of that service: a missing or misnamed handler is a type error.
+ * The gateway (or the command line) authenticates the caller and sends the raw body over the lane of the
+ * operation's service. There one adapter (`services/runtime/operations.ts`) checks the caller again and
+ * parses query and body.
  */
 export type Operation<Id extends string = string> =
   | KeyOperation<Id>
@@ -61,7 +53,6 @@ export type Operation<Id extends string = string> =
 
 export type Audience = Operation['audience'];
 
-/** Fields that every operation has. */
 interface AnyOperation<Id extends string> {
   /** Its name on the lanes, and OpenAPI's `operationId` unless that is set. */
   readonly id: Id;
@@ -72,8 +63,8 @@ interface AnyOperation<Id extends string> {
   readonly query: ZodType | null;
   readonly body: ZodType | null;
   /**
-   * Why a gateway may send a call again when its answer is lost: doing it twice is `harmless`, as it is for every GET,
-   * or its service carries out each call `once` (`services/runtime/idempotency`). Without it, a call is sent once.
+   * Why a call may be sent again when its answer is lost: doing it twice is `harmless`, as for every GET, or
+   * its service carries it out `once` (`services/runtime/idempotency`). Without it, a call is sent once.
    */
   readonly repeat?: Repeat;
   /** A longer body gets 413 and is not read further. The default is `maxBodyBytes` or `portalBodyBytes`. */
@@ -86,10 +77,7 @@ type Repeat = 'harmless' | 'once';
 export interface HttpOperation<Id extends string = string> extends AnyOperation<Id> {
   readonly audience: 'key' | 'member';
   readonly method: Method;
-  /**
-   * Below the base path of the audience; parameters in braces: `/integrations/leads/{client_id}`. All are positive
-   * integer IDs; anything else gets 404.
-   */
+  /** Below the audience's base path: `/integrations/leads/{client_id}`. Parameters are IDs; others get 404 */
   readonly path: string;
 }
 
@@ -130,7 +118,6 @@ export const maxBodyBytes = 1024 * 1024;
 /** The one version of the interface (contract, "Versioning"). */
 export const basePath = '/api/v1';
 
-/** What most operations of the portal have in common. */
 export const memberDefaults = {
   audience: 'member',
   deadlineMs: 5000,
@@ -139,7 +126,6 @@ export const memberDefaults = {
   errors: [],
 } as const;
 
-/** What the callers of one operation share. Each caller adds what it alone has, or replaces a shared field. */
 interface SharedOperation extends Omit<AnyOperation<string>, 'answers'> {
   readonly method?: Method;
   readonly callers: {
@@ -152,28 +138,22 @@ interface SharedOperation extends Omit<AnyOperation<string>, 'answers'> {
 type SharedField = keyof SharedOperation | 'audience';
 type CallerPart<O extends Operation> = Omit<O, SharedField> & Partial<Omit<O, 'audience'>>;
 
-/** The operation of each caller. Its `id` on the wire is the shared one unless the caller has another. */
 type OperationsByCaller<D extends SharedOperation> = {
   readonly [A in keyof D['callers'] & Audience]: Omit<D, 'callers' | keyof D['callers'][A]> &
     D['callers'][A] & { readonly audience: A };
 };
 
-/** An operation, or the operations that one definition gives several callers. */
 export type Definition = Operation | { readonly callers: Readonly<Partial<Record<Audience, Operation>>> };
 
 type Defined<D> = D extends SharedOperation ? { readonly callers: OperationsByCaller<D> } : D;
 
-/** The operations of a definition, as a union of their types. */
 export type OperationIn<D> = D extends Operation
   ? D
   : D extends { readonly callers: infer Callers }
     ? Extract<Callers[keyof Callers], Operation>
     : never;
 
-/**
- * Defines an operation, or one with several callers and so with one handler. Keeps the literal types, so that its
- * parsed query, body and answers have types.
- */
+/** Keeps the literal types, so that parsed query, body and answers have types. */
 export const defineOperation = <const D extends Operation | SharedOperation>(definition: D): Defined<D> => {
   if (!('callers' in definition)) return definition as Defined<D>;
   const { callers, ...shared } = definition;
@@ -187,7 +167,6 @@ export const defineOperation = <const D extends Operation | SharedOperation>(def
 export const operationsOf = (definition: Definition): readonly Operation[] =>
   'callers' in definition ? Object.values(definition.callers) : [definition];
 
-/** The error body that an operation answers with. */
 export const errorShapeOf = (
   operation:
     | Pick<MemberOperation | OperatorOperation, 'audience'>
@@ -195,19 +174,15 @@ export const errorShapeOf = (
     | undefined,
 ): ErrorShape => (operation?.audience === 'key' ? operation.errorShape : 'general');
 
-/** The whole path of an operation. */
 export const pathOf = ({ audience, path }: Pick<HttpOperation, 'audience' | 'path'>): string =>
   (audience === 'key' ? basePath : portalBasePath) + path;
 
-/** The names of the parameters in a path, in their order. */
 export const paramsIn = (path: string): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
-/** Maximum size of the request body of an operation. */
 export const bodyLimitOf = ({ audience, maxBodyBytes: own }: HttpOperation): number =>
   own ?? (audience === 'key' ? maxBodyBytes : portalBodyBytes);
 
-/** Why a call of an operation may be sent again; undefined if it may not. */
 export const repeatOf = (
   operation: Pick<Operation, 'repeat'> & { readonly method?: Method },
 ): Repeat | undefined => operation.repeat ?? (operation.method === 'GET' ? 'harmless' : undefined);
@@ -222,10 +197,8 @@ export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'serv
 
 type Output<S> = S extends ZodType ? output<S> : Record<string, never>;
 
-/** The parsed query of an operation, as `parseQuery` returns it. */
 export type QueryOf<O extends { readonly query: ZodType | null }> = Output<O['query']>;
 
-/** The parsed body of an operation, as `parseBody` returns it. */
 export type BodyOf<O extends { readonly body: ZodType | null }> = Output<O['body']>;
 
 /** A body as its sender writes it, before defaults and transformations. */
@@ -233,7 +206,6 @@ export type BodyInputOf<O extends { readonly body: ZodType | null }> = O['body']
   ? input<O['body']>
   : undefined;
 
-/** The body of an operation's success answers; undefined stands for no body (204). */
 export type AnswerOf<O extends { readonly answers: Readonly<Record<number, SuccessAnswer>> }> = {
   [Status in keyof O['answers']]: O['answers'][Status] extends { readonly schema: infer S }
     ? S extends ZodType

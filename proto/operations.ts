@@ -31,7 +31,6 @@ import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
 
-/** The definitions that a module exports; some modules also export parts that operations share. */
 type DefinitionsIn<Module> = {
   readonly [Name in keyof Module as [OperationIn<Module[Name]>] extends [never] ? never : Name]: Module[Name];
 };
@@ -68,20 +67,15 @@ export const definitions = Object.freeze({
 
 type Definitions = typeof definitions;
 
-/** The names of the definitions whose operations a service answers. */
 export type DefinitionNameOf<Service extends ServiceName> = {
   readonly [Name in keyof Definitions]: OperationIn<Definitions[Name]> extends { readonly service: Service }
     ? Name
     : never;
 }[keyof Definitions];
 
-/** The ids of the operations of a definition. */
 export type IdsIn<Name extends keyof Definitions> = OperationIn<Definitions[Name]>['id'];
 
-/**
- * Every operation by its id, each with its exact types, so that `parseQuery(contract.findClients, …)` knows what it
- * returns.
- */
+/** Each operation with its exact types: `parseQuery(contract.findClients, …)` knows what it returns. */
 export const contract = Object.freeze(
   Object.fromEntries(
     Object.values<Definition>(definitions)
@@ -94,8 +88,7 @@ export type Contract = typeof contract;
 
 export type OperationId = keyof Contract;
 
-/** The ids of the operations that a service answers, of one audience or of all. */
-export type OperationIdOf<Service extends ServiceName, Of extends Audience = Audience> = {
+type OperationIdOf<Service extends ServiceName, Of extends Audience = Audience> = {
   readonly [Id in OperationId]: Contract[Id] extends { readonly service: Service; readonly audience: Of }
     ? Id
     : never;
@@ -105,9 +98,7 @@ type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
 export type MemberOperationId = OperationIdOf<ServiceName, 'member'>;
 export type OperatorOperationId = OperationIdOf<ServiceName, 'operator'>;
 
-/** The JSON body of an operation's success; undefined if it has none. */
 export type AnswerTo<Id extends OperationId> = AnswerOf<Contract[Id]>;
-/** The body that an operation takes, as its sender writes it. */
 export type BodyFor<Id extends OperationId> = BodyInputOf<Contract[Id]>;
 
 const all: readonly Operation<OperationId>[] = Object.values(contract);
@@ -119,9 +110,6 @@ export const operationById: ReadonlyMap<string, Operation<OperationId>> = new Ma
 const ofAudience = <Of extends Operation>(audience: Of['audience']): readonly Of[] =>
   all.filter((operation) => operation.audience === audience) as readonly Operation[] as readonly Of[];
 
-/** Operations of the public interface, which the OpenAPI document describes. */
 export const keyOperations = ofAudience<KeyOperation<KeyOperationId>>('key');
-/** Operations of the portal. */
 export const memberOperations = ofAudience<MemberOperation<MemberOperationId>>('member');
-/** Operations of the command line. */
 export const operatorOperations = ofAudience<OperatorOperation<OperatorOperationId>>('operator');

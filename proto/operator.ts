@@ -167,7 +167,6 @@ const companyStatus = z.object({
   company_id: id,
   /** MySQL's time; compare the other times with it. */
   now_utc: instant,
-  /** Events whose deliveries are neither attempted nor written as waiting. */
   events: z.object({ waiting: count, oldest_utc: instant.nullable() }),
   total: count,
   subscriptions: z.array(

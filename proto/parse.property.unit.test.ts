@@ -18,7 +18,6 @@ const outcomeOf = <Value>(parse: () => Value): { value: Value } | { problem: Pro
   }
 };
 
-/** A sentence for callers: no placeholder left, and none of the parser's own words. */
 const isTold = ({ code, publicMessage, details = [] }: Problem): boolean =>
   code === 'invalid_request' &&
   publicMessage !== '' &&
@@ -136,11 +135,9 @@ const anyValue = fc.oneof(
 const byId = new Map<string, Parsed>([...keyOperations, ...memberOperations].map((one) => [one.id, one]));
 type Parsed = Pick<HttpOperation, 'id' | 'query' | 'body' | 'path'>;
 
-/** The field names of an object schema. */
 const namesOf = (schema: Operation['query']): readonly string[] =>
   Object.keys((schema as { readonly shape?: object } | null)?.shape ?? {});
 
-/** An operation, and an input with known and unknown names. */
 const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
   fc.constantFrom(...byId.keys()).chain((id) => {
     const known = namesOf(byId.get(id)![part]);

@@ -5,7 +5,6 @@ import { parseBody, parseId, parseQuery } from './parse.ts';
 
 const json = (value: unknown) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 
-/** What a caller gets: the code, the first sentence, and the fields in order. */
 const refused = (run: () => unknown) => {
   try {
     run();

@@ -43,10 +43,7 @@ export const keyUsedSubject = 'keys.used';
 export const limitLogStream = (log: number): string => `LIMIT_LOG_${log}`;
 export const limitLogNumbers = (replicas: number): readonly number[] => (replicas < 3 ? [1] : [1, 2, 3]);
 
-/**
- * The store's name tells a store from one that was lost before it; all stores are one sequence, so that an
- * append under one name fences off the writers of all others.
- */
+/** A store's name tells it from a lost one. All are one sequence: an append to one fences off the rest. */
 export const limitEntrySubject = (log: number | '*', store: string): string =>
   `limits.entries.${log}.${store}`;
 

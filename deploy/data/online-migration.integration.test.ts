@@ -96,7 +96,6 @@ test('a column is renamed under load, and no request fails or waits long for it'
   expect(await backfill(mysqlUrl, { ...rest, pauseMs: 0 })).toBe(0);
   await roll('reads postal_code');
 
-  // Contract.
   await roll('knows postal_code');
   await migrateBy('002-drop-zip.sql', 'ALTER TABLE clients DROP COLUMN zip, ALGORITHM = INSTANT');
   // Traffic meets the schema as it is.

@@ -117,6 +117,7 @@ test.runIf(mysqld)(
     await vi.waitFor(() => expect(idsAt(receiver, '/down').length).toBe(known.length + fresh.length), {
       timeout: 60_000,
     });
+    // A delivery too many would arrive meanwhile.
     await sleep(1_000);
 
     // Some of these arrive a second time with the same id.

@@ -11,7 +11,6 @@ const deploy = resolve(import.meta.dirname, '..');
 const readme = readFileSync(resolve(deploy, 'README.md'), 'utf8');
 
 const asked = [...new Set([...composeText.matchAll(/\$\{([A-Z_]+):\?\}/g)].map((match) => match[1]!))];
-/** The settings that the guide tells a person to put into `.env`. */
 const made = Object.fromEntries(asked.map((name) => [name, required[name] ?? `a1b2-${name.toLowerCase()}`]));
 
 /** The watcher of the servers runs from the same image. */

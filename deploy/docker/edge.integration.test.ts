@@ -11,8 +11,6 @@ import { describe, expect, test } from 'vitest';
 import { pagePermissions, pagePolicy, securityHeaders } from '../../services/gateway/portal/answers.ts';
 import { providePrograms } from '../local/toolchain/provide.mjs';
 
-// Runs a real nginx with the files of the image, a folder of pages, and a gateway that records its requests.
-
 const { nginx } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? ''), { nginx: 'nginx' });
 
 const startGateway = async (): Promise<number> => {

@@ -15,8 +15,6 @@ import { required } from '../settings/testing/readers.ts';
 import { compose, interpolate } from './testing/compose.ts';
 import { contextOf, filesOf, readStages, root } from './testing/dockerfile.ts';
 
-// What a container would run, without the container.
-
 const dockerfile = 'deploy/docker/services.Dockerfile';
 
 const layOut = (): string => {

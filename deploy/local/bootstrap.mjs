@@ -1,5 +1,4 @@
-// Runs every command, on the host's Node 20 or newer and without node_modules: installs the packages, finds
-// or creates the programs that the cluster needs, and runs the entry on a Node that supports TypeScript.
+// Runs every command, on the host's Node 20 or newer and without node_modules.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

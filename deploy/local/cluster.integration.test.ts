@@ -47,7 +47,6 @@ const lookUpEmployees = async ({ baseUrl, apiKey }: Stack): Promise<{ status: nu
   return { status: response.status, count };
 };
 
-/** All processes of a home, mysqld and nats-server included, found by environment or arguments. */
 const processesAbout = (home: string): string[] =>
   readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];

@@ -16,8 +16,7 @@ export interface Exit {
 }
 
 /**
- * Not in the terminal's session, so that Ctrl-C does not reach it; the kernel sends it SIGTERM when this
- * process dies.
+ * Outside of the terminal's session, so that Ctrl-C does not reach it; the kernel ends it with this process.
  * @param logFile receives both outputs, appended.
  */
 export const spawnGuarded = async (options: GuardedOptions): Promise<Guarded> => {

@@ -7,10 +7,7 @@ import type { Report } from './report.ts';
 import { SetupError } from './setup-error.ts';
 import { withLock } from './toolchain/lock.mjs';
 
-/**
- * Builds the portal's pages if their sources have changed. Concurrent starts take turns. @returns their
- * folder
- */
+/** Concurrent starts take turns. @returns the folder */
 export const buildPortal = async (root: string, report: Report): Promise<string> => {
   const folder = join(root, 'admin-ui', 'dist');
   const isBuilt = (): boolean => markOf(folder) === fingerprint(root);

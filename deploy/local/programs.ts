@@ -37,7 +37,6 @@ export const mysqlLauncher = (toolchain: Toolchain, home: string) =>
     return startMysql(last ? { ...place, port: last.port } : place);
   });
 
-/** One NATS server named `nats`, or a cluster of several: `nats-1`, `nats-2` and so on. */
 export const natsLaunchers = async (options: NatsLaunchOptions): Promise<readonly NatsLauncher[]> => {
   const { count, home, routesPassword: password, wiring } = options;
   if (count === 1) return [natsLauncher(options, 'nats', join(home, 'nats'), async () => undefined)];

@@ -105,8 +105,8 @@ const stopGraceMs = 35_000;
 const readyTimeoutMs = 60_000;
 
 /**
- * By default, V8 counts buffers outside of its heap against a small heap: for 100 bodies of 1 MiB a service
- * then took 1.8 s of processor time, with these flags 0.5 s, for about 90 MiB more memory.
+ * V8 counts buffers against a small heap: for 100 bodies of 1 MiB a service took 1.8 s of processor time,
+ * with these flags 0.5 s, for 90 MiB more memory.
  */
 export const nodeFlags = [
   '--external-memory-accounted-in-global-limit',

@@ -128,7 +128,6 @@ const targets = [
   entrySubject,
 ];
 const streams = [limitLogStream(1), eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
-/** The streams in which a user may store messages of its own; others refuse it. */
 const stored = [
   limitEntrySubject(1, 'store'),
   eventSubject(1001, 'client.created'),
@@ -190,6 +189,7 @@ const attack = async (nc: NatsConnection, user: string): Promise<void> => {
     }
   });
   await nc.flush();
+  // The consumers must exist before the messages that they would deliver.
   await sleep(500);
   for (const subject of [...stored, ...targets.map((_, at) => `evil.${at}`)])
     for (const word of words) nc.publish(subject, word);

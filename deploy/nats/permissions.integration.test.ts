@@ -36,7 +36,6 @@ import { natsUsers, renderNatsConfig } from './permissions.ts';
 
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const users = natsUsers((name) => `secret of ${name}`);
-// The server uses the permissions section of the cluster's configuration.
 const { authorization } = JSON.parse(
   renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', pidFile: '', users }),
 );

@@ -10,8 +10,7 @@ import { type MysqlService, mysqlServices } from '../mysql/privileges.ts';
 import { startKubectl } from './testing/kubectl.ts';
 import { fresh, openRotation, type Rotation, services } from './testing/rotation.ts';
 
-// Walks the rotations of operations.md under light traffic. A rollout is a restart of one process after the
-// other.
+// A rollout is a restart of one process after the other.
 
 let world: Rotation;
 beforeAll(async () => {
@@ -123,7 +122,6 @@ const connectionsOf = async (administrator: Connection, service: MysqlService) =
   return rows.filter(({ User, Command }) => User === userOf(service) && Command !== 'Connect');
 };
 
-/** Closes a service's idle connections, and resolves when it has opened another one. */
 const reconnect = async (administrator: Connection, service: MysqlService): Promise<void> => {
   const open = await connectionsOf(administrator, service);
   const last = Math.max(...open.map(({ Id }) => Id));

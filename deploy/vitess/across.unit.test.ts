@@ -12,7 +12,6 @@ const sources = globSync('services/*/**/*.ts', { cwd: root })
   )
   .map(text);
 
-/** Each call states its reason, or the name of a constant with the reason. */
 const call = /acrossTenants\(\s*[^,()]+,\s*(?:'([^']+)'|(\w+)),?\s*\)/g;
 const reasons = sources.flatMap((source) =>
   [...source.matchAll(call)].map(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface Keyspace {
+interface Keyspace {
   readonly sharded: boolean;
   readonly vindexes?: Readonly<Record<string, Vindex>>;
   readonly tables: Readonly<Record<string, Table>>;
@@ -30,16 +30,12 @@ export const readKeyspace = (name: KeyspaceName): Keyspace =>
 export interface Lookup {
   readonly name: string;
   readonly table: string;
-  /** The column whose values it maps, named the same in the owner. */
   readonly from: string;
-  /** The column with the keyspace ID. */
   readonly to: string;
-  /** The table in `causeway` whose rows it finds. */
   readonly owner: string;
   readonly unique: boolean;
 }
 
-/** The lookup tables that find the shard of rows which are looked up without their company. */
 export const lookupsOf = ({ vindexes = {} }: Keyspace): readonly Lookup[] =>
   Object.entries(vindexes).flatMap(([name, { type, params, owner }]) =>
     params && owner

@@ -7,9 +7,6 @@ import { migrationFolders } from '../migrate/config.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 
-// Creates the tables of both keyspaces on plain MySQL, each in a database of its own, and compares them with those of the
-// migrations.
-
 const causeway = readKeyspace('causeway');
 const plain = await testDatabase({ folders: migrationFolders(join(import.meta.dirname, '../..')) });
 const schema = await readPlainSchema(plain.url);
@@ -33,7 +30,6 @@ const load = async (keyspace: keyof typeof sharded): Promise<void> => {
 await load('directory');
 await load('causeway');
 
-/** The parts in which a table could differ from the plain table. */
 const partsOf = async (database: string, table: string) => {
   const from = (what: string, columns: string, order: string) =>
     query(

@@ -3,9 +3,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { type KeyspaceName, type Lookup, lookupsOf, readKeyspace } from './keyspaces.ts';
 
 interface PlainSchema {
-  /** By table, as SHOW CREATE TABLE prints it. */
   readonly tables: ReadonlyMap<string, string>;
-  /** Inserts into the tables of `directory`. */
   readonly rows: readonly string[];
 }
 
@@ -50,10 +48,7 @@ const query = async <Row = Record<string, unknown>>(
 const causeway = readKeyspace('causeway');
 const directory = readKeyspace('directory');
 
-/**
- * The statements that create the tables of each keyspace, and their first rows. Create `directory` first: the
- * sharded tables take their ids from its sequences, which begin with each table's next id.
- */
+/** Create `directory` first: the sharded tables take their ids from its sequences. */
 export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<KeyspaceName, string[]>> => {
   const create = (name: string): string => {
     const statement = tables.get(name);
@@ -107,10 +102,7 @@ const inOrder = (names: readonly string[], tables: PlainSchema['tables']): reado
   return [...ordered];
 };
 
-/**
- * It has the owner's unique key under its name: services tell by the name in the error what is taken
- * (`duplicateKey`).
- */
+/** Has the owner's unique key under its name: services find what is taken by that name (`duplicateKey`). */
 const lookupTable = ({ table, from, to, unique }: Lookup, owner: string): string => {
   const column = new RegExp(`^  \`${from}\` (.*?)(?: NOT NULL| DEFAULT NULL)?,?$`, 'm').exec(owner)?.[1];
   const key = new RegExp(`^  UNIQUE KEY (\`\\w+\`) \\(\`${from}\`\\)`, 'm').exec(owner)?.[1];

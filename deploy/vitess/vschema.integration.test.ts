@@ -4,13 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { migrationFolders } from '../migrate/config.ts';
 import { lookupsOf, readKeyspace } from './keyspaces.ts';
 
-// Compares the two keyspaces with the schema of the migrations. It fails for a new table, id, unique key or foreign
-// key that does not work for companies on different servers.
+// Fails for a new table, id, unique key or foreign key that does not work for companies on different servers.
 
 const causeway = readKeyspace('causeway');
 const directory = readKeyspace('directory');
 
-/** Tables of the unsharded keyspace. */
 const unsharded: Readonly<Record<string, string>> = {
   schema_migrations: 'records the migrations of the one schema',
   sealed_keys: 'holds a handful of keys of the service itself',

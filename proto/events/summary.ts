@@ -1,4 +1,3 @@
-/** A few characteristic fields of a payload in one line; empty if it has none of them. */
 export const summaryOf = (payload: Readonly<Record<string, unknown>>): string => {
   const name = [payload.first_name, payload.last_name].filter((part) => typeof part === 'string').join(' ');
   const amount =

@@ -31,7 +31,6 @@ const nameOf: ReadonlyMap<z.core.$ZodType, string> = new Map(
 
 export interface Components {
   readonly schemas: Json;
-  /** Under its shared name if it has one, else under `name`. */
   refer(name: string, schema: z.ZodType): Json;
   inline(schema: z.ZodType): Json;
 }

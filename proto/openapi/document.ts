@@ -6,7 +6,6 @@ import { errorAnswers, headers, onCounted, onReplayed, sharedAnswers } from './e
 import { errorSchemas } from './error-schemas.ts';
 import { deliveryCallback, webhooks } from './webhooks.ts';
 
-/** Generated from the table of operations that serves the interface. */
 export const openApiDocument = (): Json => {
   const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};

@@ -49,7 +49,6 @@ const described = (id: string): Described => {
 const resolved = (response: Response): Response =>
   response.$ref ? document.components.responses[response.$ref.split('/').at(-1)!]! : response;
 
-/** Checks each example of a content against its schema. */
 const checkExamples = (content: Content): number => {
   const examples = [
     ...('example' in content ? [content.example] : []),

@@ -35,10 +35,7 @@ const delivery = (type: EventType, components: Components): Json => {
   };
 };
 
-/**
- * Names the types of `webhooks` once more: generators such as oapi-codegen keep only types that a path
- * reaches.
- */
+/** Names the types of `webhooks` again: generators like oapi-codegen keep only types that a path reaches. */
 export const deliveryCallback = (components: Components): Json => {
   const types = [...eventTypes, challengeType] as const;
   const refOf = (type: (typeof types)[number]) => eventReference(type, components).$ref as string;

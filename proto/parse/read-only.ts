@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Detail } from '../errors.ts';
 
 /**
- * Fields that requests cannot set. A body may carry them if they equal what is stored, so that a record can
- * be sent back whole (contract, "Requests and errors").
+ * Fields that requests cannot set. A body may carry their stored values, so that a record can be sent back
+ * whole (contract, "Requests and errors").
  */
 export const readOnly = <const Name extends string>(...names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, field])) as Record<Name, typeof field>;
@@ -31,10 +31,7 @@ export const hasReadOnly = (body: object): boolean => carried in body;
 
 export const noFieldToChange = 'no field to change';
 
-/**
- * @param stored the record's fields as its answers show them; times may be dates.
- * @param elsewhere what changes a read-only field instead, by its name.
- */
+/** @param stored as answers show it; times may be dates. @param elsewhere what changes the field instead */
 export const updateProblems = (
   body: object,
   stored: Readonly<Record<string, unknown>>,

@@ -105,7 +105,6 @@ export const getDelivery = defineOperation({
     200: {
       schema: delivery.extend({
         history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
-        /** Resent and replayed deliveries of the same event to the same subscription. */
         others: z.array(delivery).max(100),
       }),
     },
@@ -157,10 +156,7 @@ export const getDeliveryStats = defineOperation({
         stepMinutes: z.int().min(1),
         total: z.object(outcome),
         points: z.array(z.object({ utc: instant, ...outcome })),
-        /**
-         * Existing subscriptions, and deleted ones with attempts in the range; disabled or failing ones
-         * first.
-         */
+        /** Deleted ones too, if they have attempts in the range; disabled or failing ones first. */
         subscriptions: z.array(
           z.object({
             id,

@@ -8,7 +8,7 @@ import { cursorParameter } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
-/** The newest first, for viewers with personal data masked. */
+/** For viewers with personal data masked. */
 export const listPortalEvents = defineOperation({
   ...events,
   id: 'listPortalEvents',

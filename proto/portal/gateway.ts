@@ -8,7 +8,6 @@ export const resolveSessionOperation = 'resolveSession';
 
 export interface ResolveSession {
   readonly token: string;
-  /** The request does not extend the session. */
   readonly passive: boolean;
 }
 
@@ -22,10 +21,7 @@ export interface ResolvedSession {
   readonly proof: string;
 }
 
-/**
- * `access` hands a new session's token to the gateway, which sets it as a cookie; an empty value removes the
- * cookie. The header never leaves the gateway.
- */
+/** From `access`; the gateway sets the cookie (empty: removes it). The header never leaves the gateway. */
 export const sessionTokenHeader = 'Session-Token';
 
 /** As `sessionTokenHeader`, for the cookie that marks the browser as a known device of the member. */
@@ -45,12 +41,11 @@ export type RequestReport = readonly RequestCount[];
 export const maxRequestCounts = 2000;
 
 /**
- * The live tail of a company's deliveries: server-sent events, below `portalBasePath`, for a session of any role. It
- * is not in the table of operations, because the gateway serves it directly from what dispatchers broadcast. Events
- * of the stream: `ready` (no data; from now on nothing is missed except under back-pressure), `attempts` (a JSON
- * array of `DeliveryTailEntry`, oldest first), `dropped` (a JSON number: how many were omitted because the browser
- * was too slow) and `end` (the session is over; do not reconnect). Above the limit of a session or a company, the
- * answer is a 429 that says which. Each gateway configures these limits.
+ * Server-sent events of a company's deliveries, below `portalBasePath`, for a session of any role. Not in the
+ * table of operations, because the gateway serves it from what dispatchers broadcast: `ready` (no data; from
+ * now on nothing is missed except under back-pressure), `attempts` (a JSON array of `DeliveryTailEntry`,
+ * oldest first), `dropped` (how many were omitted because the browser was too slow), `end` (the session is
+ * over; do not reconnect). Above the limit of a session or a company, a 429 says which.
  */
 export const deliveryTailPath = '/deliveries/tail';
 
@@ -60,7 +55,6 @@ export interface DeliveryTailEntry {
   readonly replayId: number;
   readonly eventType: EventType;
   readonly attempt: number;
-  /** The state of the delivery after this attempt. */
   readonly state: DeliveryState;
   readonly statusCode: number | null;
   readonly errorClass: ErrorClass | null;

@@ -24,14 +24,12 @@ const apiKey = z.object({
   }),
 });
 
-/** The scopes of a new key, in the order of the contract, each once. */
 export const keyScopes = z
   .array(z.enum(scopes, { error: `${fieldName} must be one of ${scopes.join(', ')}` }))
   .min(1, { error: `at least one scope is required: ${scopes.join(', ')}` })
   .max(50)
   .transform((list) => scopes.filter((scope) => list.includes(scope)));
 
-/** The company’s API keys, by pages; never their values. */
 export const listApiKeys = defineOperation({
   ...keys,
   id: 'listApiKeys',
@@ -64,7 +62,7 @@ export const listApiKeys = defineOperation({
   },
 });
 
-/** Creates an API key; it works once this is answered. */
+/** It works once this is answered. */
 export const createApiKey = defineOperation({
   ...keys,
   id: 'createApiKey',
@@ -75,7 +73,7 @@ export const createApiKey = defineOperation({
   answers: { 201: { schema: apiKey.extend({ value: z.string() }) } },
 });
 
-/** Revokes an API key; once this is answered, no gateway accepts it. */
+/** Once this is answered, no gateway accepts the key. */
 export const revokeApiKey = defineOperation({
   ...keys,
   id: 'revokeApiKey',

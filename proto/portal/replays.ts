@@ -15,7 +15,6 @@ export type ReplayKind = (typeof replayKinds)[number];
 /** Waiting deliveries are on their way; held ones can be released. */
 const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
-/** Larger replays must be split. */
 export const maxReplayDeliveries = 100_000;
 
 export const replay = z.object({

@@ -62,10 +62,7 @@ export const oneFactor = rule(({ totp, recoveryCode }) =>
     : { field: 'totp', message: 'either totp or recoveryCode can be given' },
 );
 
-/**
- * Signs in to every company in which this address has this password. After `mfaRequired`, send the same with
- * `totp` or `recoveryCode`.
- */
+/** For every company where the address has this password. After `mfaRequired`, send the same with a code. */
 export const signIn = defineOperation({
   ...session,
   id: 'signIn',

@@ -6,17 +6,14 @@ import { subscription } from '../schemas/webhooks.ts';
 
 const subscriptions = { ...memberDefaults, service: 'webhooks', role: 'developer' } as const;
 
-/** The subscription as the interface shows it, and its health. */
 export const portalSubscription = subscription.extend({
-  /** When it was disabled; null while it is enabled. */
+  /** Null while it is enabled. */
   disabledUtc: instant.nullable(),
-  /** Whether the service disabled it automatically after failures. */
   autoDisabled: z.boolean(),
   /** Null: no challenge is needed to deliver to it. `required`: disabled by choice, and enabling sends a challenge. */
   verification: z
     .object({
       state: z.enum(['pending', 'required']),
-      /** When the result of the last challenge came. */
       challengedUtc: instant.nullable(),
       failure: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
     })
@@ -28,12 +25,9 @@ export const portalSubscription = subscription.extend({
   /** Events it missed while it was disabled, or at the quota of waiting deliveries; null if there are none. */
   missed: z.object({ count, sinceUtc: instant }).nullable(),
   health: z.object({
-    /** Attempts of the last 24 hours. */
     succeeded24h: count,
     failed24h: count,
-    /** Held deliveries, until a member releases or discards them. */
     held: count,
-    /** Deliveries that wait for an attempt. */
     waiting: count,
     lastSuccessUtc: instant.nullable(),
     lastFailureUtc: instant.nullable(),
@@ -43,7 +37,7 @@ export const portalSubscription = subscription.extend({
 const record = {
   200: { schema: portalSubscription },
 };
-/** Checks a URL against the rules of this installation, without connecting to it. */
+/** Checks a URL without connecting to it. */
 export const checkSubscriptionUrl = defineOperation({
   ...subscriptions,
   id: 'checkSubscriptionUrl',
@@ -60,10 +54,7 @@ export const checkSubscriptionUrl = defineOperation({
   },
 });
 
-/**
- * Enables a subscription, including one managed by a tool; held deliveries stay held. If it is not verified, its
- * receiver must echo a challenge first.
- */
+/** Also if a tool manages it; held deliveries stay held. Unless it is verified, a challenge comes first. */
 export const enablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'enablePortalSubscription',
@@ -86,7 +77,7 @@ export const dismissMissedEvents = defineOperation({
   answers: { 204: { schema: null } },
 });
 
-/** Disables a subscription, including one managed by a tool; its waiting deliveries are held. */
+/** Also if a tool manages it. Its waiting deliveries are held. */
 export const disablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'disablePortalSubscription',
@@ -99,7 +90,6 @@ export const disablePortalSubscription = defineOperation({
 const headerPairs = z.array(z.tuple([z.string(), z.string()]));
 const elapsed = z.int().min(0).nullable();
 
-/** A complete attempt. */
 export const testAttempt = z.object({
   success: z.boolean(),
   statusCode: z.int().nullable(),
@@ -129,7 +119,6 @@ export const testAttempt = z.object({
 const settings = { ...memberDefaults, service: 'webhooks', path: '/subscription-settings' } as const;
 
 const settingsFields = {
-  /** Whether new subscriptions, and those whose URL changes, need endpoint verification. */
   verifyEndpoints: z.boolean(),
 };
 const settingsAnswers = {

@@ -92,10 +92,7 @@ export const listMemberKeys = defineOperation({
   answers: { 200: { schema: z.object({ keys: z.array(memberKey) }) } },
 });
 
-/**
- * From the next request on. A lower role also ends the invitations, reset links and keys that the member
- * created.
- */
+/** From the next request on. A lower role also ends the invitations, reset links and keys they created. */
 export const changeRole = defineOperation({
   ...team,
   id: 'changeRole',

@@ -115,8 +115,6 @@ export const statusReference = z
     return Number.isSafeInteger(id) ? { id } : { name: value };
   });
 
-/** Query parameters: `meta` describes the parsed value. */
-
 interface LimitRange {
   readonly min: number;
   readonly max: number;

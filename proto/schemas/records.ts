@@ -110,7 +110,6 @@ export const personFound = z.object({
   created_utc: instant,
 });
 
-/** Without the status and its kind. */
 export const personFoundExample = {
   client_id: 1042,
   first_name: 'Katherine',

@@ -90,7 +90,6 @@ export const basedOn = z
   })
   .partial();
 
-/** The payload of an event: a JSON object of at most 262144 bytes. */
 export const eventPayload = z
   .record(z.string(), z.unknown(), {
     error: (issue) => {
@@ -195,7 +194,6 @@ export const notEchoed = {
   example: { error: 'endpoint verification failed: The receiver answered 404.' },
 };
 
-/** The body of a test delivery. */
 export const testDelivery = z
   .strictObject({
     eventType: optionalText({

@@ -7,7 +7,7 @@ export interface Batch<Item> {
   add(item: Item): boolean;
   waiting(): number;
   underWay(): number;
-  /** Starts the flushes that may start now. Call it also when `allowed` may have grown. */
+  /** Call it also when `allowed` may have grown. */
   flush(): void;
   room(): Promise<void>;
   takeBack(): readonly Item[];
@@ -146,12 +146,8 @@ export const after =
   (due) =>
     void setTimeout(due, ms).unref();
 
-/** Items by name that change until they are flushed together. */
 export interface Tally<Name, Item> {
-  /**
-   * The item of this name, from `make` if none waits. Change it before the event loop goes on. An item beyond
-   * `maxWaiting` is not kept.
-   */
+  /** The item of this name, else from `make`; dropped beyond `maxWaiting`. Change it in the same tick. */
   of(name: Name, make: () => Item): Item;
   flush(): void;
   drain(): Promise<void>;

@@ -6,10 +6,7 @@ import { eachTick, tickMs } from './repeat.ts';
 /** `unwell`: it lives, but calls should go to others if there are any. `leaving`: it is about to stop. */
 type BeatState = 'well' | 'unwell' | 'leaving';
 
-/**
- * What a member says with each beat. `connections` counts its connections to NATS: if it grows, messages to and from
- * the member may have been lost.
- */
+/** `connections` counts the member's connections to NATS: if it grows, messages may have been lost. */
 type Beat = readonly [state: BeatState, connections: number];
 
 export const beatEveryMs = 250;
@@ -19,7 +16,6 @@ const forgetAfterMs = 60_000;
 const maxMembers = 1000;
 
 export interface Beats {
-  /** Sends a last beat, which says that the member is leaving. */
   leave(): void;
 }
 
@@ -61,11 +57,10 @@ interface BeatsOptions {
   readonly group: string;
   /** Unique in the group, and over restarts. */
   readonly member: string;
-  /** Whether the member can do its work. */
   readonly well?: () => boolean;
 }
 
-/** A member of a group, as its beats describe it; the same object while it lives. */
+/** The same object while the member lives. */
 export interface Member {
   readonly name: string;
   readonly state: BeatState;
@@ -86,10 +81,7 @@ export interface Members {
   close(): void;
 }
 
-/**
- * Listens to the beats of a group. Silence counts only while this process itself runs on time and is connected, so a
- * process that was stalled blames nobody.
- */
+/** Silence counts only while this process runs on time and is connected: a stalled process blames nobody. */
 export const followBeats = ({ bus, group, onChange }: FollowOptions): Members => {
   const members = new Map<string, KnownMember>();
   /** Advances only while a beat would have been heard. */

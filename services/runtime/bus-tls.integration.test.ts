@@ -10,7 +10,6 @@ cleanUp(() => authority.remove());
 const stranger = makeAuthority();
 cleanUp(() => stranger.remove());
 
-/** A server whose certificate is for `name`, or one that also requires client certificates. */
 const serverFor = async (name: string, more: object = {}): Promise<number> => {
   const { certFile, keyFile } = authority.issue(name);
   const nats = await testNats({ tls: { cert_file: certFile, key_file: keyFile, ...more } });
@@ -18,7 +17,6 @@ const serverFor = async (name: string, more: object = {}): Promise<number> => {
 };
 
 const ca = { caFile: authority.caFile };
-/** Sends a message there and back. */
 const reach = async (url: string, files: NatsFiles = ca): Promise<string> => {
   const bus = await connectBus({ url, files, name: 'test' });
   try {

@@ -7,7 +7,6 @@ import { startProxy } from './database/testing/proxy.ts';
 import { createMetrics } from './metrics.ts';
 import { type TestNats, testNats } from './testing/index.ts';
 
-/** A connection that knows several servers. @returns it, with the server it is on and another. */
 const connectToOne = async (count: number): Promise<{ bus: Bus; mine: TestNats; others: TestNats[] }> => {
   const servers = await Promise.all(Array.from({ length: count }, () => testNats()));
   onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
@@ -77,6 +76,7 @@ describe('with a standby', () => {
     const { bus, left } = await standing(servers.map(({ url }) => url));
     const heard: string[] = [];
     bus.nc.subscribe('news', { callback: (_, message) => void heard.push(message.string()) });
+    // Time for the standby to connect and for its first probe to arrive.
     await sleep(500);
     const mine = servers.find(({ url }) => url.endsWith(bus.nc.getServer()))!;
     await mine.pause();
@@ -91,6 +91,7 @@ describe('with a standby', () => {
   test('a killed server is left for the one that answers', async () => {
     const servers = await Promise.all([1, 2].map(() => testNats()));
     const { bus } = await standing(servers.map(({ url }) => url));
+    // Time for the standby to connect and for its first probe to arrive.
     await sleep(500);
     const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
     const isMine = ({ url }: TestNats): boolean => url.endsWith(bus.nc.getServer());
@@ -106,10 +107,12 @@ describe('with a standby', () => {
     let lost = 0;
     bus.onDisconnect(() => lost++);
     for (let round = 0; round < 5; round++) {
+      // The standby asks at least once between two stalls.
       await sleep(150);
       const untilMs = performance.now() + 400;
       while (performance.now() < untilMs);
     }
+    // Twice the silence after which a server is left.
     await sleep(300);
     expect(await left('silent')).toBe(0);
     expect(lost).toBe(0);

@@ -9,20 +9,13 @@ import { keepStandby, leaveReasons, type Standby } from './standby.ts';
 
 export interface Bus {
   readonly nc: NatsConnection;
-  /** False from the moment the connection is known to be lost until it is back. */
   connected(): boolean;
   /** Called after each reconnect, when subscriptions have been sent again. */
   onReconnect(listener: () => void): void;
   onDisconnect(listener: () => void): void;
-  /**
-   * Switches to another server, if there is one. Call it when the current server answers but does no work, for
-   * example because it is partitioned from its cluster.
-   */
+  /** Switches to another server, if there is one: for a server that answers but does no work. */
   switchServer(reason: string): void;
-  /**
-   * Resolves when the server has processed everything sent so far, new subscriptions included, or when the connection
-   * is lost. Never rejects: what was sent on a lost connection may be lost, and subscriptions are sent again.
-   */
+  /** Resolves when the server has processed all sent so far, or the connection is lost. Never rejects. */
   flush(): Promise<void>;
   /** Flushes for at most a second, then closes. */
   close(): Promise<void>;
@@ -131,10 +124,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
   };
 };
 
-/**
- * Logs what a message handler throws, such as the error of a malformed message. The client would end its reading, and
- * nothing would arrive before the server is given up.
- */
+/** Logs what a handler throws. Otherwise the client stops reading, and nothing arrives until a reconnect. */
 const guardHandlers = (nc: NatsConnection, log: Log | undefined): void => {
   const subscribe = nc.subscribe.bind(nc);
   nc.subscribe = (subject, options) => {
@@ -151,7 +141,6 @@ const guardHandlers = (nc: NatsConnection, log: Log | undefined): void => {
   };
 };
 
-/** Whether a server answered the standby a moment ago, and was not just tried. */
 const isAnswering =
   (standby: Standby | undefined) =>
   ({ listen, lastConnect }: Server): boolean =>
@@ -167,7 +156,6 @@ const longestUntried = (servers: readonly Server[]): Server | null => {
 };
 
 interface BusOptions {
-  /** See `parseNatsUrl`. */
   readonly url: string;
   readonly files?: NatsFiles;
   /** The service's name: the NATS user and inbox prefix. */
@@ -189,14 +177,10 @@ interface BusOptions {
 /** True for a client's request: its answer goes to a client's inbox. */
 export const isRequest = ({ reply }: Pick<Msg, 'reply'>): boolean => reply?.startsWith('_INBOX') === true;
 
-/** True for a client's message that expects no answer. */
 export const isNotice = ({ reply, headers }: Pick<Msg, 'reply' | 'headers'>): boolean =>
   !reply && !headers?.has('Nats-Stream') && !headers?.has('Nats-Sequence');
 
-/**
- * The items of a notice, unchecked; undefined if it is not one. Notices are JSON arrays. Answers of the JetStream
- * API, which its callers can direct to any subject, are objects.
- */
+/** The unchecked items; undefined if no notice. Notices are arrays, the JetStream API's answers objects. */
 export const readNotice = <Item>(message: Msg): readonly Item[] | undefined => {
   if (!isNotice(message)) return undefined;
   try {

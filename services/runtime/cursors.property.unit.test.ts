@@ -21,7 +21,6 @@ const place = fc
     ),
   );
 
-/** The position, or the message of the 400; any other error fails. */
 const opened = async (companyId: number, list: List, cursor: string, by = cursors) => {
   try {
     return await by.open(companyId, list, cursor);

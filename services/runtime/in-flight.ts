@@ -1,9 +1,7 @@
-/** Counts work under way, so that a drain can wait for its end. */
-export interface InFlight {
+interface InFlight {
   begin(): void;
   end(count?: number): void;
   count(): number;
-  /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 

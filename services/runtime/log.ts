@@ -71,7 +71,7 @@ interface LogOutput {
 }
 
 /**
- * While the descriptor refuses writes (a full disk), up to a mebibyte waits and further lines are lost.
+ * While the descriptor refuses writes (a full disk), a mebibyte waits and further lines are lost.
  * pino's own destination would end the process.
  */
 export const createLogOutput = (fd: number, onLost: () => void): LogOutput => {

@@ -6,14 +6,12 @@ import type { CommonConfig } from './process.ts';
 
 /** PEM files, read again for each connection, so that a certificate can be replaced while a process runs. */
 export interface NatsFiles {
-  /** The trusted certificate authorities; Node's by default. */
+  /** Node's authorities by default. */
   readonly caFile?: string | undefined;
-  /** The client certificate with its key, for servers that ask for one. */
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
 }
 
-/** The NATS settings of a process's configuration, for `connectBus`. */
 export const natsAddress = (config: NatsConfig): { readonly url: string; readonly files: NatsFiles } => ({
   url: config.NATS_URL,
   files: { caFile: config.NATS_CA_FILE, certFile: config.NATS_CERT_FILE, keyFile: config.NATS_KEY_FILE },
@@ -79,12 +77,10 @@ const tlsOptions = ({ caFile, certFile, keyFile }: NatsFiles, servers: readonly 
   };
 };
 
-/** No trusted connection to a server is possible. The message says why. */
 export class TlsProblem extends Error {
   override readonly name = 'TlsProblem';
 }
 
-/** Turns a TLS failure into a `TlsProblem`; returns any other error unchanged. */
 export const tlsError = (error: unknown): unknown => {
   const problem = problemOf(error);
   return problem === undefined ? error : new TlsProblem(problem, { cause: error });

@@ -47,7 +47,6 @@ export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   return bus;
 };
 
-/** Runs a process that serves lanes with a database: opens both connections, starts the service and drains it. */
 export const runService = <DB, Config extends CommonConfig & DatabaseConfig>(
   name: string,
   readConfig: () => Config,

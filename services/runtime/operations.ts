@@ -38,20 +38,19 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
-/** What a service does for one operation. */
 export interface Handler<Id extends string = string> {
   readonly operation: Operation<Id>;
   readonly answer: LaneHandler;
 }
 
-/** The handlers of a service: exactly one for each of its definitions, under the definition's name. */
+/** Exactly one handler for each definition of the service, under the definition's name. */
 export type HandlerTable<Service extends ServiceName, Context> = {
   readonly [Name in DefinitionNameOf<Service>]: (
     context: Context,
   ) => Handler<IdsIn<Name>> | readonly Handler<IdsIn<Name>>[];
 };
 
-/** A call of an operation, parsed and authorized. If a definition has several callers, `audience` tells them apart. */
+/** If a definition has several callers, `audience` tells them apart. */
 export type OperationCall<D extends Definition> = CallOf<OperationIn<D>>;
 
 type CallOf<O> = O extends Operation ? ParsedCall<O> & CallerOf<O> : never;
@@ -64,9 +63,7 @@ interface ParsedCall<O extends Operation> {
   readonly deadlineMs: number;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
-  /** By it, the call is carried out once (`Once`). */
   readonly identity: Identity | undefined;
-  /** The path parameters as sent. */
   readonly params: readonly string[];
   /** The first parameter of the path, as an id. @throws Problem `not_found` if it is not one. */
   id(what: string): number;
@@ -83,8 +80,8 @@ type CallerOf<O extends Operation> = O extends { readonly audience: 'key' }
     : { readonly audience: O['audience'] };
 
 /**
- * The handler of a definition whose calls are answered one by one. The gateway has already checked the role of a
- * member; the adapter checks it again, because nothing else would notice a mistake there.
+ * The gateway has already checked a member's role; the adapter checks it again, because nothing else would
+ * notice a mistake there.
  * @param problemsOf finds further problems in the valid fields of the body.
  */
 export const handler = <const D extends Definition>(
@@ -119,7 +116,6 @@ export const handler = <const D extends Definition>(
     ),
   );
 
-/** The handler of an operation that parses its calls itself, for example many of them at once. */
 export const laneHandler = <const O extends Operation>(
   operation: O,
   answer: LaneHandler,
@@ -135,13 +131,11 @@ const checkRole = ({ id, role }: MemberOperation, { actor }: Call): void => {
   if (!roleAllows(actor.user.role, role)) throw roleRequired(role);
 };
 
-/** An answer with a JSON body. */
 export const json = <Value>(status: number, value: Value): Answer => ({
   status,
   body: JSON.stringify(value),
 });
 
-/** Serves the operations of a service, each over its lane. */
 export const serveOperations = async <Service extends ServiceName, Context>({
   service,
   handlers,
@@ -183,10 +177,9 @@ export const serveOperations = async <Service extends ServiceName, Context>({
 };
 
 /**
- * Serves one lane of operations. An operation without a handler is answered 501: the gateway is newer. An error
- * thrown by a handler becomes the operation's error body. An unreachable database is a 503. A commit with an unknown
- * outcome is a 504, like any missing answer. Any other error that is not a `Problem` is a 500 that tells the caller
- * only the request id.
+ * An operation without a handler is answered 501: the gateway is newer. An unreachable database is a 503. A
+ * commit with an unknown outcome is a 504, like any missing answer. Any other error that is not a `Problem`
+ * is a 500 that tells the caller only the request id.
  */
 export const serveOperationLane = ({ lane, handlers, log, ...rest }: LaneOptions): Promise<LaneServer> =>
   serveLane({
@@ -204,7 +197,6 @@ interface CommonOptions {
   readonly bus: Bus;
   readonly instance: string;
   readonly maxInFlight?: number;
-  /** Whether this replica can work; while it cannot, its calls go to others. */
   readonly well?: () => boolean;
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
@@ -219,13 +211,10 @@ interface LaneOptions extends CommonOptions {
 interface ServeOptions<Service extends ServiceName, Context> extends CommonOptions {
   readonly service: Service;
   readonly handlers: HandlerTable<Service, Context>;
-  /** What the handlers share. */
   readonly context: Context;
-  /** Wraps a handler with checks before it or work after it. */
   readonly guard?: (handler: Handler) => LaneHandler;
-  /** For a service with operations that are carried out `once`. */
   readonly once?: Pick<Once<unknown>, 'find'>;
-  /** Handlers, by name, for the gateways' own calls, which are not operations. */
+  /** For the gateways' own calls, which are not operations. */
   readonly gatewayHandlers?: Readonly<Record<string, LaneHandler>>;
 }
 
@@ -248,9 +237,8 @@ const explain = (log: Log, call: Call, error: unknown): Problem => {
 };
 
 /**
- * NATS checks who publishes to a lane, but its own servers may publish everywhere: a client that may create a
- * consumer of a stream can have its messages delivered to a lane. The reply subject of such a message leads to
- * JetStream, never to where a client of lanes listens.
+ * A client that may create a consumer can have a stream's messages delivered to a lane. Their reply subject
+ * leads to JetStream, never to where a client of lanes listens.
  */
 const answersTo = (lane: LaneName): string =>
   replyPrefix(lane.startsWith('operator') ? 'operator.' : 'gateway.');

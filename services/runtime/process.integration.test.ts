@@ -6,7 +6,6 @@ import { cleanUp } from './testing/cleanup.ts';
 import { compileCache } from './testing/compile-cache.ts';
 import { startProgram } from './testing/program.ts';
 
-/** Starts a process whose log goes to `stdout`. @returns what its `/metrics` says, as a function. */
 const start = async (stdout: 'ignore' | number) => {
   const { child, end } = startProgram(process.execPath, [join(import.meta.dirname, 'testing/idle-main.ts')], {
     env: compileCache,

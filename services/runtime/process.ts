@@ -20,14 +20,10 @@ export interface Kit {
   ready(name: string, check: ReadyCheck): void;
   /** The last registered runs first. Register right after creating a resource. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Stops the process with a non-zero code. */
   fail(reason: string, error?: unknown): void;
 }
 
-/**
- * The life of a process. The first SIGTERM or SIGINT, or the end of the supervisor (its IPC channel closes),
- * starts the drain; after `DRAIN_TIMEOUT_MS` the process exits even if work is left.
- */
+/** The first SIGTERM or SIGINT, or the end of the supervisor (its IPC channel closes), starts the drain. */
 export const runProcess = async <Config extends CommonConfig>(
   name: string,
   readConfig: () => Config,

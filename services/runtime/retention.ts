@@ -96,9 +96,8 @@ interface PartitionPlan {
 }
 
 /**
- * One partition for today and each of the next days, and none whose rows are all older than `keepDays` days.
- * `future` takes rows after the last day. It is split a week ahead, while it is empty, which only changes
- * metadata.
+ * One partition for today and each of the next days, and none that is all older than `keepDays` days.
+ * `future` takes later rows. It is split a week ahead, while it is empty, which only changes metadata.
  */
 export const planPartitions = (names: readonly string[], now: Date, keepDays: number): PartitionPlan => {
   const days = names.filter((name) => name !== future).map((name) => name.slice(1));

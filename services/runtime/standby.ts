@@ -4,12 +4,11 @@ import type { Log } from './log.ts';
 import { eachTick } from './repeat.ts';
 
 /**
- * A second connection, to another NATS server, that only asks whether servers answer. If the process's own server
- * falls silent, or is cut off from the other servers, the process leaves it within half a second instead of waiting
- * for a timeout.
+ * A second connection, to another NATS server, that only asks whether servers answer. If the process's own
+ * server falls silent or is cut off, the process leaves it within half a second instead of waiting for a
+ * timeout.
  */
 export interface Standby {
-  /** The server that answered the standby a moment ago; undefined if none did. */
   answering(): string | undefined;
   /** Whether it can tell a failed server: it is connected, and probes have arrived through it. */
   isReady(): boolean;
@@ -32,12 +31,12 @@ export const leaveReasons = ['silent', 'cut off'] as const;
 type LeaveReason = (typeof leaveReasons)[number];
 
 /**
- * Every tick asks both servers for a sign of life (PING), and sends a probe over the main connection to the standby.
- *
- * - If the main server does not answer and the standby's does, on a question asked later, the main server is silent. An
- *   event loop that was stalled finds the answers of both.
- * - If both answer but no probe arrives, one of the two is cut off from the cluster. The standby then moves to a third
- *   server. If no probe arrives there either, the main server is the one that is cut off.
+ * Every tick asks both servers for a sign of life (PING), and sends a probe over the main connection to the
+ * standby.
+ * - If only the standby's server answers a question asked later, the main server is silent. After a stall of
+ *   the event loop, both answers are there.
+ * - If both answer but no probe arrives, one of the two is cut off from the cluster. The standby then moves
+ *   to a third server. If no probe arrives there either, the main server is cut off.
  */
 export const keepStandby = (options: StandbyOptions): Standby => {
   const { nc, connected, servers, probeSubject, leave, log } = options;
@@ -106,7 +105,6 @@ export const keepStandby = (options: StandbyOptions): Standby => {
     leave(reason);
   };
 
-  /** Judges with an answer of the standby's server to a question that was asked at `askedMs`. */
   const judge = async (askedMs: number): Promise<void> => {
     if (performance.now() - changedMs > calmMs) patience = 1;
     const isOver = (sinceMs: number | undefined, afterMs: number): boolean =>
@@ -193,7 +191,6 @@ export const keepStandby = (options: StandbyOptions): Standby => {
 };
 
 interface StandbyOptions {
-  /** The main connection, and whether it is up. */
   readonly nc: NatsConnection;
   readonly connected: () => boolean;
   readonly connection: ConnectionOptions;

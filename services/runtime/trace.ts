@@ -15,7 +15,7 @@ export const randomHex = (bytes: number): string => {
 
 const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-export interface TraceparentParts {
+interface TraceparentParts {
   readonly traceId: string;
   readonly spanId: string;
   /** A bit field; bit 1 means that the trace is recorded. */

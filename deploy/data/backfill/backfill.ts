@@ -12,10 +12,7 @@ interface BackfillOptions {
   readonly onChunk?: (looked: number, changed: number) => void;
 }
 
-/**
- * Changes a table chunk by chunk along its primary key. It may be interrupted and restarted.
- * @returns how many rows it changed.
- */
+/** May be interrupted and restarted. @returns how many rows it changed */
 export const backfill = async (mysqlUrl: string, options: BackfillOptions): Promise<number> => {
   const { table, set, where, chunkRows = 500, pauseMs = 20, onChunk } = options;
   const connection = await createConnection({ ...parseMysqlUrl(mysqlUrl), timezone: 'Z' });

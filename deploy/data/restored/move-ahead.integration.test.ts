@@ -10,7 +10,6 @@ import { MoveAheadError, moveAhead } from './move-ahead.ts';
 
 const folders = migrationFolders(join(import.meta.dirname, '../../..'));
 
-/** A database that only the work under test is connected to: the checks use no database of their own. */
 const restored = async () => {
   const { url, name, query } = await testDatabase({ folders });
   await query('USE information_schema');

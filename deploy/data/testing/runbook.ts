@@ -9,12 +9,9 @@ import { providePrograms } from '../../local/toolchain/provide.mjs';
 import { commandsOf } from '../../testing/commands.ts';
 import { root, temporary } from './cluster.ts';
 
-export interface Runbook {
+interface Runbook {
   run(title: string, variables: Readonly<Record<string, string>>): string;
-  /**
-   * Runs the commands beside what the test does meanwhile. @param edit what the guide tells the reader to
-   * change
-   */
+  /** @param edit what the guide tells the reader to change */
   walk(
     title: string,
     variables: Readonly<Record<string, string>>,
@@ -96,7 +93,7 @@ export const openRunbook = async (
   };
 };
 
-export interface RunbookOptions {
+interface RunbookOptions {
   readonly as?: { readonly user: string; readonly password: string };
   readonly document?: string;
   readonly programs?: Readonly<

@@ -9,15 +9,11 @@ export interface Shot {
 }
 
 export interface Traffic {
-  /** Stops once everything in flight is answered. @returns the zip that each client must have. */
+  /** @returns the zip that each client must have */
   stop(): Promise<{ readonly expected: ReadonlyMap<number, string>; readonly shots: readonly Shot[] }>;
 }
 
-/**
- * Creates clients with a zip, changes zips, changes other fields of clients that have one, and searches. Each runs in
- * its own loops, which never touch the same client, until it is stopped.
- * @param old existing clients with their zips.
- */
+/** The loops never touch the same client. @param old existing clients with their zips */
 export const startTraffic = (baseUrl: string, key: string, old: ReadonlyMap<number, string>): Traffic => {
   const pool = new Pool(baseUrl, { connections: 12 });
   cleanUp(() => pool.destroy());

@@ -28,7 +28,7 @@ export interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-export interface PodSpec {
+interface PodSpec {
   readonly containers: readonly Container[];
   readonly volumes?: readonly {
     readonly name: string;
@@ -55,7 +55,7 @@ export interface Container {
   readonly [probe: `${string}Probe`]: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface Variable {
+interface Variable {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: {

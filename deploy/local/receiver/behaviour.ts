@@ -34,7 +34,7 @@ export interface Turn {
   readonly nthOfEvent: number;
 }
 
-/** Acts; resolves when it has said what it will say. @returns what it did, in a word, for the log. */
+/** @returns what it did, in a word, for the log */
 export const act = async (behaviour: Behaviour, turn: Turn): Promise<string> => {
   const { request, response } = turn;
   const { socket } = request;

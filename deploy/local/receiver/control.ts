@@ -21,7 +21,7 @@ export interface Receiver {
   mostAtATime: number;
   counts(): { readonly deliveries: number; readonly connections: number; readonly open: number };
   trust(secret: string): void;
-  /** Sets how deliveries to a path are answered, in place of their URL's query; undefined undoes that. */
+  /** In place of the URL's query; undefined undoes that. */
   behave(path: string, behaviour: string | undefined): void;
   /** Answers every delivery, if set; one that it does not answer hangs. Not called while counting. */
   answer: ((response: ServerResponse, received: Received) => void) | undefined;

@@ -11,7 +11,6 @@ export type { Received, Receiver } from './control.ts';
 export interface ReceiverOptions {
   readonly port?: number;
   readonly host?: string;
-  /** Key and certificate, to be reached by https. */
   readonly tls?: Pick<ServerOptions, 'key' | 'cert'>;
   /** Keeps only the events' ids, for large numbers of deliveries. */
   readonly counting?: boolean;

@@ -29,7 +29,6 @@ const deliver = (path: string, id = '1', headers: Readonly<Record<string, string
     body,
   });
 
-/** The bytes it sends within a time, and whether the connection then is at its end. */
 const raw = (path: string, forMs: number): Promise<{ text: string; ended: boolean }> =>
   new Promise((resolve) => {
     let text = '';

@@ -56,8 +56,8 @@ export async function patchedNode({ source, target, libraries }) {
 }
 
 // A program is bound to its C library by PT_INTERP and DT_RUNPATH in its ELF headers (System V ABI, "Object
-// Files"; 64-bit little-endian only). Both go to a new segment at the end of the file, so that nothing moves;
-// patchelf would grow the first segment downwards, which crashes Node's non-relocatable binary.
+// Files"). Both go to a new segment at the end of the file, so that nothing moves; patchelf would grow the
+// first segment downwards, which crashes Node's non-relocatable binary.
 
 const PT_LOAD = 1;
 const PT_DYNAMIC = 2;
@@ -91,8 +91,7 @@ function rebind(program, { loader, folder }) {
   const offset = roundUp(program.length);
   const address = roundUp(Math.max(...loads.map((load) => u64(load, 16) + u64(load, 40))));
 
-  // The header of the note (a build id) becomes that of the new segment. Segments are listed by rising
-  // address.
+  // The header of the note (a build id) becomes the new segment's. Segments are listed by rising address.
   const added = header(size, {
     type: PT_LOAD,
     flags: 6,

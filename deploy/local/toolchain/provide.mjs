@@ -7,9 +7,8 @@ import { onPath } from './run.mjs';
 import { SetupError } from './terminal.mjs';
 
 /**
- * From PATH, otherwise from Debian packages in `cache`.
+ * From PATH, otherwise from Debian packages in `cache`. @returns `{command, args}` by program
  * @param wanted the packages of each program: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`.
- * @returns `{command, args}` by program.
  */
 export async function providePrograms(cache, wanted) {
   const missing = Object.keys(wanted).filter((name) => onPath(name) === null);

@@ -110,7 +110,6 @@ function complete(file) {
   return [node, mysqld?.command, natsServer?.command].every((path) => path === undefined || existsSync(path));
 }
 
-/** A change of any of these gives another toolchain. */
 function key(root, cache, external, ...programs) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;

@@ -102,7 +102,6 @@ test.runIf(mysqld)(
     nowMs += 600_000;
     expect(await behind()).toBeGreaterThanOrEqual(600);
 
-    // A copy that has everything, and a dump of an hour ago.
     const [[status]] = (await connection.query('SHOW BINARY LOG STATUS')) as unknown as [
       [{ File: string; Position: number }],
     ];

@@ -16,8 +16,6 @@ import { createCounter } from '../../../services/gateway/limits/counter.ts';
 import { freePorts } from '../../local/ports.ts';
 import { passwordVariable, userNames } from './users.ts';
 
-// Runs the files of production's servers as three servers on this machine.
-
 const config = resolve(import.meta.dirname, '../../k8s/base/nats/nats.conf');
 /** Starts like a number and has a special character, as a generated password may. */
 const passwordOf = (name: string): string => `7e1#${name}`;

@@ -15,7 +15,6 @@ interface Actions {
   rollOut(name: string): Promise<void>;
 }
 
-/** A program that stands in for `kubectl` and lets the test act. */
 export const startKubectl = async ({ patchSecret, rollOut }: Actions) => {
   const rollouts = new Map<string, Promise<void>>();
   const act = async (words: readonly string[]): Promise<void> => {

@@ -19,7 +19,6 @@ const { NATS_URL: _, MYSQL_URL: __, ...env } = readEnv();
 const natsNames = ['nats-1', 'nats-2', 'nats-3'] as const;
 export const services = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway'] as const;
 
-/** What the secret `nats-users` holds; a server reads it when it starts. */
 interface NatsPasswords {
   first: Readonly<Record<string, string>>;
   second: Readonly<Record<string, string>>;
@@ -38,10 +37,7 @@ export interface Rotation {
   mysqlUrlOf(service: MysqlService): string;
   /** Restarts one server after the other with the passwords of the moment, as a stateful set does. */
   restartNats(): Promise<void>;
-  /**
-   * Restarts one process after the other, and resolves when the last is ready. A gateway leaves the traffic before it
-   * stops, as a pod leaves its endpoints.
-   */
+  /** A gateway leaves the traffic before it stops, as a pod leaves its endpoints. */
   rollOut(service: (typeof services)[number]): Promise<void>;
 }
 

@@ -7,29 +7,24 @@ import type { MysqldProgram, Program } from '../../local/toolchain.ts';
 import { isOk, openProcesses, type Started } from './processes.ts';
 import { startTablet, type Tablet } from './tablet.ts';
 
-/** The programs of Vitess that a cluster runs. */
 export const clusterPrograms = ['vtgate', 'vttablet', 'vtctldclient', 'vtctld'] as const;
 
-/** A Vitess cluster on the loopback, with one MySQL server per shard. */
 export interface VitessCluster {
   /** Of vtgate, as a service's MYSQL_URL, with the sharded keyspace as its database. */
   readonly url: string;
-  /** Starts a MySQL server and its tablet, and makes it the primary of the shard. */
   addShard(keyspace: string, shard: string): Promise<Tablet>;
-  /** Starts vtgate; call it once all keyspaces have their tables and vschemas. */
+  /** Call it once all keyspaces have their tables and vschemas. */
   startGate(): Promise<void>;
-  /** Runs a command of vtctldclient. @returns its output. */
+  /** @returns its output */
   control(...args: string[]): Promise<string>;
-  /** Writes a document for a command that reads a file. @returns its path. */
+  /** @returns its path */
   document(name: string, content: unknown): string;
-  /** The plan of each statement that vtgate has in its cache. */
   plans(): Promise<readonly Plan[]>;
-  /** Process ids by name, MySQL servers included. */
+  /** MySQL servers included. */
   processes(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
-/** A statement with placeholders, and how vtgate runs it. */
 export interface Plan {
   readonly QueryType: string;
   readonly Original: string;
@@ -42,7 +37,6 @@ const cell = 'zone1';
 const firstTablet = 100;
 const controlTimeoutMs = 300_000;
 
-/** Starts the parts that every Vitess cluster shares. Nothing is left running after a failure. */
 export const startVitess = async ({
   home,
   programs,
@@ -176,7 +170,6 @@ export const startVitess = async ({
 };
 
 export interface VitessOptions {
-  /** Holds data and logs. */
   readonly home: string;
   readonly programs: Readonly<Record<(typeof clusterPrograms)[number], string>>;
   readonly etcd: Program;

@@ -8,11 +8,7 @@ import type { Tablet } from './tablet.ts';
 
 const copiedWithinMs = 120_000;
 
-/**
- * Starts the shards of both keyspaces, the sharded one with two, and creates their tables.
- * @param plainUrl a plain MySQL with the schema of all migrations.
- * @returns the two.
- */
+/** @param plainUrl a plain MySQL with the schema of all migrations */
 export const addKeyspaces = async (vitess: VitessCluster, plainUrl: string): Promise<readonly Tablet[]> => {
   const directory = await vitess.addShard('directory', '0');
   const shards = [await vitess.addShard('causeway', '-80'), await vitess.addShard('causeway', '80-')];
@@ -20,7 +16,6 @@ export const addKeyspaces = async (vitess: VitessCluster, plainUrl: string): Pro
   return shards;
 };
 
-/** Creates the tables on the servers of the tablets and tells Vitess about them. */
 const makeKeyspaces = async (
   { control, document }: Pick<VitessCluster, 'control' | 'document'>,
   plainUrl: string,

@@ -5,20 +5,16 @@ import { spawnGuarded } from '../../local/guarded.ts';
 import { run } from '../../local/toolchain/run.mjs';
 import type { Program } from '../../local/toolchain.ts';
 
-/** Runs the programs of a Vitess cluster in one folder. */
 export interface Processes {
-  /**
-   * Starts a program and waits until `isReady`. @throws with the end of its log if it ends before, or takes longer than
-   * two minutes.
-   */
+  /** @throws with the end of its log if it ends before, or takes longer than two minutes */
   start(name: string, program: Program, args: readonly string[], isReady: IsReady): Promise<Started>;
-  /** Runs a program to its end. @returns its output. @throws with its output if it fails. */
+  /** @returns its output. @throws with its output if it fails */
   run(program: Program, args: readonly string[], timeoutMs: number): Promise<string>;
   /** Vitess refuses to run as root: as root, this wraps a program of Vitess so that it runs as `nobody`. */
   unprivileged(program: string): Program;
 }
 
-export type IsReady = () => Promise<boolean>;
+type IsReady = () => Promise<boolean>;
 
 export interface Started {
   readonly pid: number;
@@ -78,7 +74,6 @@ export const openProcesses = (home: string): Processes => {
   };
 };
 
-/** Whether an address answers with a success. */
 export const isOk = (url: string): Promise<boolean> =>
   fetch(url).then(
     ({ ok }) => ok,

@@ -6,17 +6,15 @@ import { withLock } from '../../local/toolchain/lock.mjs';
 import { onPath, run } from '../../local/toolchain/run.mjs';
 import { step } from '../../local/toolchain/terminal.mjs';
 
-/** The release that this project is tested with. */
-export const vitessVersion = 'v0.24.0';
+const vitessVersion = 'v0.24.0';
 
 /** A program is neither here nor can it be built here. */
 export class MissingProgram extends SetupError {}
 
 /**
- * Finds programs of Vitess: in the folder that VITESS_BIN names, otherwise built by Go from the module of Vitess into
- * the toolchain cache. The first build took 16 minutes on two busy cores.
- * @returns the path of each program.
- * @throws MissingProgram if VITESS_BIN lacks one, or there is no Go.
+ * In the folder that VITESS_BIN names, otherwise built by Go into the toolchain cache, which took 16 minutes
+ * on two cores.
+ * @throws MissingProgram if VITESS_BIN lacks one, or there is no Go
  */
 export const vitessPrograms = async <Name extends string>(
   { VITESS_BIN: given, ...env }: NodeJS.ProcessEnv,

@@ -3,7 +3,6 @@ import type { VitessCluster } from './cluster.ts';
 import { copyTables } from './keyspaces.ts';
 import type { Tablet } from './tablet.ts';
 
-/** How long each step of a reshard took. */
 export interface ReshardTimes {
   readonly copyMs: number;
   readonly switchMs: number;
@@ -11,10 +10,7 @@ export interface ReshardTimes {
 
 const copiedWithinMs = 600_000;
 
-/**
- * Moves the rows of a keyspace from its shards to new ones while it serves, then removes the old shards.
- * @param targets shards without tables, which cover the same key ranges.
- */
+/** The keyspace serves meanwhile. @param targets shards without tables, which cover the same key ranges */
 export const reshard = async (
   { control }: Pick<VitessCluster, 'control'>,
   sources: readonly Tablet[],
@@ -59,7 +55,6 @@ interface Status {
   >;
 }
 
-/** Waits until every stream has copied its tables and follows the changes. */
 const copied = async (run: (...args: string[]) => Promise<string>): Promise<void> => {
   for (const endMs = Date.now() + copiedWithinMs; ; await sleep(1_000)) {
     const status = JSON.parse(await run('--format', 'json', 'status')) as Status;

@@ -7,7 +7,6 @@ import { freePorts } from '../../local/ports.ts';
 import type { MysqldProgram, Program } from '../../local/toolchain.ts';
 import { isOk, type Processes, type Started } from './processes.ts';
 
-/** A shard's MySQL server with the tablet in front of it. */
 export interface Tablet {
   readonly alias: string;
   readonly shard: string;
@@ -23,7 +22,6 @@ const mysqlMiB = 128;
 /** More than the 50,000 queues that a dispatcher reads to free the leases of another; 10,000 by default. */
 const maxResultRows = 100_000;
 
-/** Starts both and makes the tablet its shard's primary. */
 export const startTablet = async (options: TabletOptions): Promise<Tablet> => {
   const { home, keyspace, shard, number, processes, control, started } = options;
   const name = `${keyspace}/${shard}`;
@@ -102,16 +100,14 @@ const becomePrimary = async (
   }
 };
 
-export interface TabletOptions {
+interface TabletOptions {
   readonly home: string;
   readonly mysqld: MysqldProgram;
   readonly program: Program;
   readonly cell: string;
   readonly keyspace: string;
   readonly shard: string;
-  /** Distinguishes the tablets of the cluster. */
   readonly number: number;
-  /** Options that all servers of Vitess share. */
   readonly options: readonly string[];
   readonly processes: Processes;
   readonly control: (...args: string[]) => Promise<string>;

@@ -6,11 +6,9 @@ import { byShard } from './shards.ts';
 export interface BatchWriterOptions<DB, Row, Result> {
   readonly db: Database<DB>;
   readonly companyOf: (row: Row) => number;
-  /** Writes rows of one shard in one transaction, through the handle that it gets. */
   readonly write: (rows: readonly Row[], db: Database<DB>) => Promise<Result>;
   /** The pause after the nth passing failure of these rows; undefined gives up. */
   readonly pauseMs: (failures: number, error: unknown, rows: readonly Row[]) => number | undefined;
-  /** Called with a row that the database refuses. */
   readonly onRefused: (row: Row, error: unknown) => void;
 }
 

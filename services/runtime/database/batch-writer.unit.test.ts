@@ -5,7 +5,6 @@ import type { Database } from './handle.ts';
 
 const rows = Array.from({ length: 100 }, (_, at) => at);
 
-/** A writer for a database without shards, with the rows that it has written and those that were refused. */
 const open = (more: Partial<BatchWriterOptions<unknown, number, number>>) => {
   const written: number[] = [];
   const refused: number[] = [];

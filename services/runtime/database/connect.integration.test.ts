@@ -188,6 +188,7 @@ describe('a database', () => {
     const db = database.connect<Tables>({ poolSize: 2 });
     let finished = 0;
     const slow = sql`do sleep(0.2)`.execute(db).then(() => finished++);
+    // Ends while `close` still waits for the query.
     db.background(() => sleep(100).then(() => finished++));
     await sleep(50);
     await db.close();

@@ -115,7 +115,6 @@ export interface DatabaseOptions {
   /** How long a statement may go without an answer. Then its connection is closed, and its result unknown. */
   readonly statementTimeoutMs?: number;
   readonly session?: Partial<SessionLimits>;
-  /** `vtgate`: the URL leads to vtgate. */
   readonly shards?: 'vtgate' | ShardsOptions | undefined;
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;

@@ -38,7 +38,7 @@ export const createDriver = (options: DriverOptions): Driver => {
   };
 };
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly pool: Pool;
   readonly check: (query: CompiledQuery) => void;
   readonly traced?: ((send: Send) => Send) | undefined;

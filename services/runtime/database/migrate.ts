@@ -18,11 +18,9 @@ export class MigrationError extends Error {
 
 /**
  * Creates the database if it is missing, then runs the pending files in order. Concurrent callers take turns.
- * MySQL commits after each DDL statement, so each statement that ran is recorded, and the next run continues
- * behind it. A statement that ran but was not recorded (killed between the two) fails with "already exists",
- * and the message says how to mark it as done.
- * A DDL statement needs an exclusive lock on its table. All other queries wait behind it, so it waits at most
- * a second, lets the others pass, and retries.
+ * MySQL commits after each DDL statement, so each is recorded once it ran. If the process is killed between
+ * the two, the next run fails with "already exists", and the message says how to mark the statement as done.
+ * A DDL statement waits at most a second for its exclusive lock, because all other queries wait behind it.
  * @returns the files that ran, as `set/NNN-name.sql`.
  * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
  */
@@ -237,10 +235,7 @@ const recordSql = (file: MigrationFile, done: number): string =>
   `REPLACE INTO schema_migrations (file, statements_done, statements_all, digest) ` +
   `VALUES ('${idOf(file)}', ${done}, ${file.statements.length}, '${file.digests[done - 1] ?? ''}')`;
 
-/**
- * Splits a script at its semicolons as the server reads it. `DELIMITER` is a command of the mysql client and
- * not supported.
- */
+/** Splits a script at its semicolons as the server reads it. The client's `DELIMITER` is not supported. */
 export const splitStatements = (script: string): string[] => {
   const statements: string[] = [];
   let statement = '';

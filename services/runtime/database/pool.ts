@@ -213,8 +213,7 @@ export const createPool = (options: PoolOptions): Pool => {
   };
 };
 
-export interface PoolOptions
-  extends Pick<OpenOptions, 'address' | 'session' | 'connectTimeoutMs' | 'lookup'> {
+interface PoolOptions extends Pick<OpenOptions, 'address' | 'session' | 'connectTimeoutMs' | 'lookup'> {
   readonly where: string;
   readonly size: number;
   readonly queueLimit: number;
@@ -230,10 +229,7 @@ interface Waiter {
 }
 
 const watchEveryMs = 100;
-/**
- * How long the server may be silent when asked: until a new connection is tried, until it counts as
- * unreachable, and until all connections are closed.
- */
+/** How long the server may be silent when asked. */
 const silentServerMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
 /** vtgate holds statements back while a shard is split or gets another primary. Calls end after five seconds anyway. */
 const silentVtgateMs = { suspect: 1_000, unreachable: 6_000, drop: 10_000 } as const;

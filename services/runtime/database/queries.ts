@@ -72,8 +72,8 @@ interface DeferredQuery extends CompiledQuery {
 export const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onResult' in query;
 
 /**
- * Sends a statement with the transaction's next one, at the latest with COMMIT. If it fails, the next one
- * fails with its error, and the transaction must be rolled back.
+ * Sent with the transaction's next statement, at the latest with COMMIT. If it fails, that statement fails
+ * with its error, and the transaction must be rolled back.
  */
 export const later = async <Result>(
   trx: Pick<Kysely<unknown>, 'executeQuery'>,

@@ -16,7 +16,6 @@ const shardNames = fc
   .filter((bounds) => !/^0+$/.test(bounds[0] ?? '1'))
   .map((bounds) => ['', ...bounds].map((from, at) => `${from}-${bounds[at] ?? ''}`));
 
-/** A handle whose shards are read again at each `learn`. */
 const handle = (read: () => readonly string[]) =>
   ({ shards: createShards({ read: async () => read() }) }) as unknown as Database<unknown>;
 

@@ -176,6 +176,7 @@ test('connections stay open while nobody uses them', async () => {
     return found.map(({ rows }) => rows[0]!.id).sort();
   };
   const before = await ids();
+  // Longer than the idle limit of three seconds.
   await sleep(4_500);
   expect(await ids()).toEqual(before);
 });

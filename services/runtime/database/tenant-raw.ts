@@ -24,7 +24,7 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
   return { expressionType: undefined, toOperationNode: () => node };
 };
 
-export type TenantId = number | bigint | string;
+type TenantId = number | bigint | string;
 
 /**
  * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn` or `tenantIs`, and no

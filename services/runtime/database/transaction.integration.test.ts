@@ -230,6 +230,7 @@ describe('a transaction', () => {
       await add(trx, 'a', 1);
       if (++runs > 1) return;
       const id = await connectionIdOf(trx);
+      // By then the statement below is running.
       const killed = sleep(100).then(() => database.query('KILL ?', [id]));
       await Promise.all([sql`do sleep(5)`.execute(trx), killed]);
     });
@@ -355,7 +356,6 @@ describe('a deferred statement', () => {
   const insert = (on: Kysely<Tables>, name: string) =>
     on.insertInto('accounts').values({ company_id: 1, name }).compile();
 
-  /** A handle whose requests to the server are recorded, but for the first of its connection. */
   const recorded = async () => {
     const requests: string[] = [];
     const proxy = await startProxy(parseMysqlUrl(database.url), (request) => {

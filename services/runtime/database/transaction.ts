@@ -70,10 +70,7 @@ const retryReason = (error: unknown): string | undefined => {
 /** 5–10 ms, doubling: long enough for the winner of a deadlock to commit. */
 const backoffMs = (attempt: number): number => 5 * 2 ** (attempt - 1) * (1 + Math.random());
 
-/**
- * Reads the keys first: Vitess cannot plan `DELETE … LIMIT` over several shards. @returns how many rows it
- * has deleted
- */
+/** Reads the keys first: Vitess cannot plan `DELETE … LIMIT` over shards. @returns how many it deleted */
 export const deleteSome = async <DB>(
   db: Database<DB>,
   all: Kysely<DB>,

@@ -199,7 +199,6 @@ const bytesOf = (body: Answer['body']): Buffer =>
   body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
 const unsealed: AnswerSeal = { seal: (_, answer) => answer, open: (_, answer) => answer };
 
-/** Identifies a call across retries. */
 export interface Identity {
   readonly companyId: number;
   readonly callId: Buffer;

@@ -11,8 +11,7 @@ import { type AnswerSeal, createLedger, type Identity, identify, isReplay, type 
 
 export interface Once<DB> {
   /**
-   * Runs `work` in a transaction and stores its answer there, or returns the answer that is stored already.
-   * Without an identity it is a plain transaction.
+   * Runs `work` in a transaction and stores its answer there, or returns the stored answer.
    * @throws Problem if the client's key is in use, or was used for a different request; whatever `work`
    * throws
    */

@@ -330,10 +330,12 @@ describe('a replica', () => {
     const client = await lane.client();
     const calls: Promise<{ status: number }>[] = [];
     const pace = setInterval(() => calls.push(client.request(call('slow'))), 1);
+    // Calls are under way before the replica leaves.
     await sleep(100);
     await leaving.drain();
     expect(leaving.inFlight()).toBe(0);
     await leaving.bus.close();
+    // Calls still come after the replica has left.
     await sleep(100);
     clearInterval(pace);
     const answers = await Promise.all(calls);
@@ -482,6 +484,7 @@ describe('a replica', () => {
     await lane.heard(metrics, 1);
     await lane.heard(metrics, 0);
     client.request(call('echo')).catch(() => {});
+    // A call that was not held would have been sent by then.
     await sleep(100);
     replica.beat();
     await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
@@ -510,6 +513,7 @@ describe('a replica', () => {
     // Not `close`: the server could still deliver to a connection whose end it has not seen.
     await dying.bus.nc.drain();
     const answers = [1, 2, 3].map(() => client.request(call('echo')));
+    // A call that was not held would have failed by then.
     await sleep(300);
     expect(client.inFlight()).toBe(3);
     await lane.server({ echo });
@@ -528,6 +532,7 @@ describe('a replica', () => {
     await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
     const untilMs = performance.now() + 1_500;
     while (performance.now() < untilMs);
+    // The client has read the beats that arrived during the stall.
     await sleep(300);
     expect(replica.taken).toHaveLength(1);
   });

@@ -8,7 +8,7 @@ export interface EndpointCounts {
   elapsedMs: number;
 }
 
-export interface MicroService {
+interface MicroService {
   /** Does not wait for handlers. */
   drain(): Promise<void>;
 }

@@ -50,14 +50,10 @@ export const together =
 
 export interface LaneServer {
   inFlight(): number;
-  /** Resolves when all taken calls are answered and the answers are sent. */
   drain(): Promise<void>;
 }
 
-/**
- * A replica has a subject of its own, and is in the lane's queue group for clients that have not heard its
- * beat yet.
- */
+/** A replica is in the lane's queue group too, for clients that have not heard its beat yet. */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
   const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, tracer, log } = options;
   const { answersTo = '', maxInFlight = 2048 } = options;

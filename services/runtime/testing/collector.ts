@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the root of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
@@ -81,7 +80,6 @@ const attributesOf = (pairs: readonly Pair[]): Record<string, unknown> =>
 
 interface Pair {
   readonly key: string;
-  /** `{stringValue: …}`, `{intValue: …}` … */
   readonly value: Readonly<Record<string, unknown>>;
 }
 

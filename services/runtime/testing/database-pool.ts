@@ -6,10 +6,8 @@ import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
  */
 
 /**
- * Takes a database that no test uses and whose content equals that of the template. Creates one if none is free.
- *
- * The session of `admin` holds a lock with the name of the database until it ends, so a killed test releases its
- * database.
+ * Takes a database whose content equals the template's; creates one if none is free. The session of `admin`
+ * holds its lock until it ends, so a killed test releases it.
  * @param admin allows several statements in one query; it uses the database from now on.
  */
 export const takeDatabase = async (admin: Connection, template: string): Promise<string> => {

@@ -20,9 +20,7 @@ export interface TestDatabase {
 }
 
 /**
- * Gives a test its own database until the end of the file or test. Connections still open at the end fail the file: a
- * pool was not closed.
- *
+ * Gives a test its own database until its end. A connection still open then fails it: a pool was not closed.
  * The migrations run once, into a template whose name is a digest of them.
  */
 export const testDatabase = async ({ folders }: TestDatabaseOptions): Promise<TestDatabase> => {

@@ -8,7 +8,6 @@ import { startProgram, type TestProgram } from './program.ts';
 import { provided } from './provided.ts';
 
 export interface TestNats {
-  /** Stays the same over `restart`. */
   readonly url: string;
   stop(): Promise<void>;
   kill(): Promise<void>;
@@ -20,10 +19,7 @@ export interface TestNats {
   wipe(): Promise<void>;
 }
 
-/**
- * Starts a cluster of servers named and tagged `nats-1`, `nats-2` and so on. It places streams once its servers have
- * found each other.
- */
+/** It places streams once its servers have found each other. */
 export const testNatsCluster = async (count: number): Promise<readonly TestNats[]> => {
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   return Promise.all(
@@ -41,10 +37,7 @@ export const testNatsCluster = async (count: number): Promise<readonly TestNats[
   );
 };
 
-/**
- * Starts a nats-server on a free port with its own store folder. Both are removed at the end of the file or test.
- * @param config more of the server's configuration, such as `authorization`, as JSON.
- */
+/** @param config more of the server's configuration, such as `authorization`, as JSON. */
 export const testNats = async (config: Readonly<Record<string, unknown>> = {}): Promise<TestNats> => {
   const program = provided('natsServer');
   const home = await mkdtemp(join(tmpdir(), 'causeway-test-nats-'));

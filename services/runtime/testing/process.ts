@@ -3,7 +3,6 @@ import { compileCache } from './compile-cache.ts';
 import { startProgram } from './program.ts';
 
 export interface TestProcess<Report> {
-  /** What it reported first: that it is ready and where its metrics are, unless its program reports more. */
   readonly report: Report;
   stop(): Promise<number | null>;
   kill(): Promise<void>;

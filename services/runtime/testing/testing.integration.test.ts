@@ -100,6 +100,7 @@ describe('a test database', () => {
   it.fails('fails the test that leaves a connection open', async () => {
     const { url } = await testDatabase({ folders });
     const leaked = await createConnection(parseMysqlUrl(url));
+    // After the check for open connections has given up.
     setTimeout(() => leaked.destroy(), 3_000);
   });
 });
@@ -131,6 +132,7 @@ describe('a test NATS', () => {
     const flushed = connection.flush().then(() => {
       answered = true;
     });
+    // A server that runs would have answered by then.
     await sleep(100);
     expect(answered).toBe(false);
     nats.resume();

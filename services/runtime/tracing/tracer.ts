@@ -17,10 +17,7 @@ export interface Span {
 
 export interface SpanOptions {
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
-  /**
-   * Spans, or trace contexts of other processes. The new span becomes the child of the first sampled one. If
-   * a statement serves several requests, it links to the other parents, and those link back.
-   */
+  /** Spans, or trace contexts of other processes; the first sampled one is the parent, others are linked. */
   readonly parents: readonly (Span | string | undefined)[];
   /** Starts a new trace if no parent has a trace context. */
   readonly root?: boolean;

@@ -14,8 +14,6 @@ import { startCollector } from '../testing/test-collector.ts';
 import { createTracer } from './sdk.ts';
 import { type Tracer, traced } from './tracer.ts';
 
-// A caller and a service as in two processes: each has its own tracer and connection, over a real lane.
-
 interface Tables {
   accounts: { company_id: number; id?: number; name: string };
 }

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-// Loaded into every process of a cluster before its own code: replaces crm's rows.ts with the one beside this file.
+// Replaces crm's rows.ts with the rows.ts of this folder.
 
 const replaced = new URL('../../../../services/crm/store/rows.ts', import.meta.url).href;
 const replacement = new URL('rows.ts', import.meta.url).href;

@@ -4,8 +4,6 @@ import * as real from '../../../../services/crm/store/rows.ts';
 
 export { insertedId } from '../../../../services/crm/store/rows.ts';
 
-// Replaces services/crm/store/rows.ts in the releases of crm that rename `clients.zip` to `postal_code`.
-
 export const releases = ['knows zip', 'writes both', 'reads postal_code', 'knows postal_code'] as const;
 export type Release = (typeof releases)[number];
 
