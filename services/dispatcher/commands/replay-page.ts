@@ -86,7 +86,6 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
   const found = await findReplayCandidates(trx, replaySelectionOf(replay), wanted);
   const { admitted, refused } = await admit(trx, replay, found.candidates, { quota, now });
-  if (replay.kind === 'missed') await dropHeld(trx, replay, admitted, now);
   await addReplayed(trx, replay, admitted, now);
   const made = replay.made + admitted.length;
   if (refused.length > 0)
@@ -115,28 +114,6 @@ const readResent = async (trx: Trx<Tables>, replay: ReplayRow): Promise<Replayed
     .where('company_id', '=', replay.company_id)
     .where('event_id', '=', eventId)
     .executeTakeFirst();
-};
-
-/** The replay of missed events delivers them instead. */
-const dropHeld = async (
-  trx: Trx<Tables>,
-  { company_id, subscription_id }: ReplayRow,
-  events: readonly ReplayedEvent[],
-  now: Date,
-): Promise<void> => {
-  if (events.length === 0) return;
-  const { numUpdatedRows } = await trx
-    .updateTable('deliveries')
-    .set({ state: 'dropped', updated_utc: now })
-    .where(isQueue({ company_id, subscription_id }))
-    .where('state', '=', 'held')
-    .where(
-      'event_id',
-      'in',
-      events.map(({ event_id }) => event_id),
-    )
-    .executeTakeFirst();
-  await addHeld(trx, { company_id, subscription_id }, -Number(numUpdatedRows), now);
 };
 
 const countDue = async (
