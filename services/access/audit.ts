@@ -77,10 +77,10 @@ export const listAudit = ({ db, cursors }: Access) =>
 
 const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4))`;
 
-/** Entries that one page of a search looks through. No index finds a part of a name, so every one of them is read. */
+/** Entries that one page of a search reads: no index finds a part of a name. */
 const searchedEntries = 20_000;
 
-/** The id of the oldest entry that one page of a search looks through; null if the page reaches the oldest of all. */
+/** Null if the page reaches the oldest entry of all. */
 const searchFloor = async (
   db: Kysely<AccessTables>,
   companyId: number,
@@ -98,14 +98,12 @@ const searchFloor = async (
   return row ? row.audit_id + 1 : null;
 };
 
-/** What the audit entries of one call share. */
 export interface Author {
   readonly companyId: number;
   readonly by: AuditSource;
   readonly at: Date;
 }
 
-/** Adds an entry to the audit log, in the transaction of the change. */
 export const audit = (
   trx: Trx<AccessTables>,
   author: Author,

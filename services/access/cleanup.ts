@@ -10,14 +10,13 @@ const dayMs = 86_400_000;
 
 type CleanupContext = Pick<Access, 'db' | 'log' | 'now' | 'portal'>;
 
-/** Deletes expired rows now and then. Several replicas may do so at once. */
+/** Several replicas may run it at once. */
 export const startCleanup = (context: CleanupContext): Repeated =>
   repeat((stopping) => deleteExpired(context, stopping), {
     pauseMs,
     onError: (error) => context.log.warn({ error }, 'cleanup of expired rows failed'),
   });
 
-/** Deletes sessions, links and delays that have ended, and counts older than the overview shows. */
 export const deleteExpired = async (
   { db, now, portal }: CleanupContext,
   stopping?: AbortSignal,

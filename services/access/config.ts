@@ -28,9 +28,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .default('nats-1,nats-2,nats-3'),
       /** Seals second factors. */
       PORTAL_SECRET_KEYS: keyRing(),
-      /** A portal session ends after this long without a request. */
       PORTAL_IDLE_TIMEOUT: duration(1000, days(30)).default(8 * 3_600_000),
-      /** A portal session ends this long after it began. */
       PORTAL_SESSION_TIMEOUT: duration(1000, days(30)).default(days(1)),
       /** Where customers reach the interface, if that is not the portal's own origin. */
       PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
@@ -59,7 +57,6 @@ export const portalSettings = (config: ReturnType<typeof readConfig>) => ({
     lookup: config.RATE_LIMIT_LOOKUP ?? null,
   },
   features: { allowHttp: config.WEBHOOKS_ALLOW_HTTP, allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE },
-  /** Null: the interface is at the portal's origin. */
   baseUrl: config.PUBLIC_URL?.replace(/\/$/, '') ?? null,
   retentionDays: config.RETENTION_DAYS,
   /** From the first attempt of a delivery to its last. */

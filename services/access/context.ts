@@ -15,7 +15,6 @@ export interface Access {
   readonly table: KeyTable;
   readonly log: Log;
   readonly keyPrefix: string;
-  /** Active keys that a company may have. */
   readonly keyQuota: number;
   readonly portal: PortalSettings;
   readonly passwords: Hasher;

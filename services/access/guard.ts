@@ -39,7 +39,6 @@ const idsOf = ({ body }: Answer) => {
   return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
 };
 
-/** Passes calls of people without a session through the strangers' gate. Sign-in enters its gate itself. */
 const asStranger = ({ gates }: Access, handler: LaneHandler): LaneHandler =>
   each((call) => {
     const address = call.actor?.address ?? '';

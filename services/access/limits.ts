@@ -13,7 +13,7 @@ import {
 } from './key-table/entries.ts';
 import { companyOfKey, limitsAnswer } from './keys/keys.ts';
 
-/** Sets limits of a company or of one key. A limit that is not named stays; null resets it to the configured one. */
+/** A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
   handler(contract.setLimits, async ({ body, requestId }) => {
     const { company_id, id, read, write, admin, lookup } = body;

@@ -14,16 +14,12 @@ export interface AccessTables {
   request_minutes: RequestMinuteTable;
 }
 
-/** Some columns of a table, as a query returns them. */
 export type RowOf<
   Table extends keyof AccessTables,
   Columns extends readonly (keyof Selectable<AccessTables[Table]>)[],
 > = Pick<Selectable<AccessTables[Table]>, Columns[number]>;
 
-/**
- * Every query on these must name its company. `companies` is the list of the tenants itself, and `sign_in_delays`
- * holds only digests of people who are not signed in.
- */
+/** `companies` is the list of tenants; `sign_in_delays` has digests of people who are not signed in. */
 export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'api_keys',
   'portal_users',
@@ -92,10 +88,7 @@ interface PortalSessionTable {
   state: Generated<SessionState>;
 }
 
-/**
- * `open`: the browser has its token. `ready` and `code`: the member can switch to it, without or with a code of the
- * app.
- */
+/** `open`: the browser has its token. `ready`, `code`: the member can switch to it, the latter by a code. */
 export type SessionState = 'open' | 'ready' | 'code';
 
 interface PortalInvitationTable {

@@ -32,7 +32,6 @@ interface AccessService {
   drain(): Promise<void>;
 }
 
-/** Companies, API keys, the portal's members and sessions, and the key table that the gateways decide by. */
 export const createAccess = async (options: AccessOptions): Promise<AccessService> => {
   const { bus, db, log, metrics = noMetrics, now = () => new Date(), random = randomBytes } = options;
   const sessionProofs = createSessionSigner(options.portal.keyRing);

@@ -26,7 +26,7 @@ type Wanted = QueryOf<FindOperation>;
 /** Every field of the answer has a column of its name, but for the name of the status. */
 const shown = Object.keys(personFound.shape) as (keyof typeof personFound.shape)[];
 
-/** One row more than an answer holds. Every condition has an index that begins with the company. Ids grow with time, so the newest come first. */
+/** One row more than an answer holds. Every condition has an index. Ids grow with time: newest first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
   let query = db
     .selectFrom('clients')

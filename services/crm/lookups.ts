@@ -19,10 +19,7 @@ export const listAffiliates = ({ db }: CrmContext) =>
     })),
   );
 
-/**
- * Valid and active statuses: first the company's own except lead statuses, then the global ones, each by name
- * (contract, "Lookups").
- */
+/** The company's own statuses, except lead statuses, then the global ones, by name (contract, "Lookups"). */
 export const listClientStatuses = ({ db }: CrmContext) =>
   companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {
     const rows = await db
@@ -59,13 +56,10 @@ const statusItem = ({ status_id, status_name, is_lead, color_code }: StatusRow) 
   color_code,
 });
 
-/** Reads the lists of many companies in one query. A company that is not in the result has an empty list. */
+/** A company that is not in the result has an empty list. */
 type ReadLists<Item> = (companyIds: readonly number[]) => Promise<ReadonlyMap<number, readonly Item[]>>;
 
-/**
- * A handler for a list that depends only on the company. One query answers all the calls of a batch, and each
- * company's body is serialized once. Nothing is cached between batches, so no answer is older than its request.
- */
+/** One query answers a batch. Nothing is cached between batches: no answer is older than its request. */
 const companyList = <
   O extends KeyOperation & { readonly query: null },
   Name extends Exclude<keyof AnswerOf<O>, 'count'>,
@@ -105,7 +99,7 @@ interface Person {
   readonly full_name: string;
 }
 
-/** The people in a lookup, per company and by name. The column `listed_as` says which lookup lists a person. */
+/** The column `listed_as` says which lookup lists a person. */
 const readPeople = async <Item>(
   db: Kysely<Tables>,
   companyIds: readonly number[],

@@ -26,7 +26,7 @@ export interface Crm {
   drain(): Promise<void>;
 }
 
-export interface CrmOptions {
+interface CrmOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly instance: string;

@@ -82,7 +82,6 @@ type PersonDetails = {
   readonly [Field in keyof typeof personDetails]: NonNullable<output<(typeof personDetails)[Field]>> | null;
 };
 
-/** The optional columns of a lead or client that its writes set. */
 export const optionalClientColumns = [
   'phone',
   ...(Object.keys(personDetails) as (keyof PersonDetails)[]),

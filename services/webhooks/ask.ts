@@ -4,10 +4,9 @@ import { NoRespondersError, RequestError, TimeoutError } from '@nats-io/transpor
 import type { WebhooksContext } from './context.ts';
 
 /**
- * Sends one NATS request with a JSON body to one of a service's replicas.
  * @param deadlineMs `performance.now()` after which the caller no longer waits.
- * @throws Problem `service_unavailable` if no replica listens, `timeout` if none answered in time: the request may
- * have been carried out.
+ * @throws Problem `service_unavailable` if no replica listens, `timeout` if none answered in time: the
+ * request may have been carried out.
  */
 export const askService = async <Answer>(
   { bus, tracer }: { readonly bus: Bus; readonly tracer: Tracer | undefined },
@@ -35,10 +34,7 @@ export const askService = async <Answer>(
 /** Leaves time for the answer to reach the caller. */
 const marginMs = 100;
 
-/**
- * Asks a dispatcher to begin a committed command now. Resolves when its first step is committed, or when that cannot
- * be learned in time: the dispatchers find the command's row by themselves.
- */
+/** Resolves when the first step is committed, or unknown in time: dispatchers also look for the row. */
 export const askDispatcher = async (
   { bus, log }: Pick<WebhooksContext, 'bus' | 'log'>,
   command: DeliveryCommand,

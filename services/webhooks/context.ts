@@ -20,7 +20,6 @@ export interface WebhooksContext {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** The installation's rules for subscription URLs, in addition to the contract's. */
 export interface TargetRules {
   readonly allowHttp: boolean;
   readonly allowPrivate: boolean;

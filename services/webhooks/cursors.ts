@@ -5,10 +5,7 @@ import type { WebhooksContext } from './context.ts';
 const lists = { 'events asc': 1, 'events desc': 1, deliveries: 3 } as const;
 export type WebhooksCursors = Cursors<keyof typeof lists>;
 
-/**
- * Cursors of this service's lists. Their key is in the database, because all replicas need the same one. The key ring
- * seals it, so cursors stay valid when the ring's keys change.
- */
+/** The key is in the database for all replicas. The ring only seals it: cursors outlive the ring's keys. */
 export const openCursors = (context: CursorsContext): WebhooksCursors => {
   let known: Promise<readonly Buffer[]> | undefined;
   return createCursors(lists, () => {

@@ -19,7 +19,6 @@ import { makeDelivery, makeEvents } from './testing/make.ts';
 
 let webhooks: BootedWebhooks;
 let lane: ReturnType<typeof testLane>;
-/** The dedupe keys that crm has seen, each with its event. */
 const ingested = new Map<string, number>();
 let tests = 0;
 beforeAll(async () => {
@@ -78,7 +77,6 @@ const send = async (operation: OperationId, companyId: number, { json = {}, role
   return { status: answer.status, text: String(answer.body), isReplayed };
 };
 
-/** What a company has, as far as a repeated write would change it. */
 const stateOf = async (companyId: number) => {
   const { db } = webhooks;
   return {
@@ -124,7 +122,6 @@ const withMissed = async (companyId: number) => {
   return { id, event: event! };
 };
 
-/** A call of each operation that is carried out once. */
 const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
   createSubscription: async () => ({ json: wanted }),
   updateSubscription: async (companyId) => on(await subscription(companyId), { enabled: false }),

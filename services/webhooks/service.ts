@@ -49,7 +49,6 @@ export interface WebhooksOptions {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Serves the lanes of `webhooks` as one of its replicas, and runs the service's jobs. */
 export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks> => {
   const {
     bus,
@@ -115,7 +114,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   };
 };
 
-/** Masks the answers of the portal's operations for viewers. */
 const guarded =
   (callers: Callers) =>
   (handler: Handler): LaneHandler =>
@@ -140,10 +138,7 @@ interface OnceContext {
   readonly now: () => Date;
 }
 
-/**
- * Masks the tokens in receivers' URLs and headers in answers to viewers (SECURITY.md). It wraps all operations of the
- * portal, so none can omit it.
- */
+/** Masks tokens in receivers' URLs and headers (SECURITY.md). Wraps all portal operations: none omits it. */
 const forViewers = (handler: LaneHandler): LaneHandler =>
   each(async (call) => {
     const [pending] = handler([call]);

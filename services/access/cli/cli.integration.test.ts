@@ -28,7 +28,6 @@ interface Options {
   readonly input?: string;
 }
 
-/** Runs a command in this process, by default against the NATS server of the test. */
 const causeway = async (
   line: CommandLine,
   { env = { NATS_URL: world.nats.url } }: Options = {},
@@ -46,7 +45,6 @@ const causeway = async (
   return { code, ...said };
 };
 
-/** Runs the program. */
 const program = async (
   line: CommandLine,
   { env = { NATS_URL: world.nats.url }, input = '' }: Options = {},
@@ -63,7 +61,6 @@ const program = async (
   ]);
   return { code, out, err };
 };
-/** Arguments, or a line of them with a space between any two. */
 type CommandLine = string | readonly string[];
 const argumentsOf = (line: CommandLine): readonly string[] =>
   typeof line === 'string' ? line.split(' ') : line;

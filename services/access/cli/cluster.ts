@@ -29,10 +29,7 @@ export interface Cluster {
   readonly source: string;
 }
 
-/**
- * Finds the cluster to talk to: the one of STACK_HOME if that is set, else the one that NATS_URL names, else the one
- * of this folder's `.stack`. @throws Unreachable if none runs.
- */
+/** The cluster of STACK_HOME, else NATS_URL, else this folder's `.stack`. @throws Unreachable if none runs */
 export const findCluster = (env: NodeJS.ProcessEnv, root: string): Cluster => {
   if (!env.STACK_HOME && env.NATS_URL) {
     const { NATS_CA_FILE, NATS_CERT_FILE, NATS_KEY_FILE } = env;
@@ -55,12 +52,12 @@ export const findCluster = (env: NodeJS.ProcessEnv, root: string): Cluster => {
   }
 };
 
-export interface OperatorAnswer {
+interface OperatorAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Makes one call on a lane, like any other client of it. @throws Unreachable */
+/** @throws Unreachable */
 export const call = async (
   { natsUrl, files = {}, source }: Cluster,
   laneName: OperatorLane,

@@ -16,12 +16,12 @@ export interface Command {
   readonly usage?: string;
   readonly notes?: readonly string[];
   readonly operation: OperationId;
-  /** The lane that answers it; `operator` by default. */
+  /** `operator` by default. */
   readonly lane?: OperatorLane;
   /** Builds the operation's body, which the service checks. @throws UsageError for options that make no body. */
   readonly body: (values: Values) => Body;
   readonly parts?: {
-    /** The body of the next call; undefined when everything is done. */
+    /** Undefined when everything is done. */
     readonly next: (answer: Body) => Body | undefined;
     readonly join: (before: Body, latest: Body) => Body;
   };
@@ -33,7 +33,6 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;
 
-/** Sums up an operation that re-encrypts part by part. */
 const resealing: Pick<Command, 'parts' | 'succeeded'> = {
   parts: {
     next: ({ next }) => (next === null ? undefined : { after: next }),
@@ -216,7 +215,7 @@ const wholeNumber = (option: string, text: string | boolean | undefined, orElse 
   return number;
 };
 
-/** A command line that cannot be understood. `hint` is the command whose help explains more. */
+/** `hint` is the command whose help explains more. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -221,7 +221,7 @@ const ago = (since: string | null, now: string): string => {
   return `${Math.floor(seconds / 3600)} h`;
 };
 
-/** Formats rows of text as columns, two spaces apart, without trailing spaces. Widths count code points. */
+/** Columns two spaces apart, without trailing spaces. Widths count code points. */
 export const columns = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
   return rows

@@ -10,11 +10,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-/**
- * Opens the bucket of the key table and creates it if it does not exist, including after NATS has lost it. It is on
- * disk because it is large, and keeps one value per key because nobody reads older ones. Single reads go to the
- * stream's leader (`allow_direct` off): a follower may answer with an entry that has been replaced.
- */
+/** On disk because it is large. Reads go to the leader: a follower may answer with a replaced entry. */
 export const openKeyBucket = ({ nc }: Bus, replicas: number): Promise<KV> =>
   new Kvm(nc).create(keyBucket, { history: 1, replicas, allow_direct: false });
 
@@ -53,7 +49,6 @@ const heldEntry = (entry: KvEntry): HeldEntry => ({
 
 export const isRefusal = (text: string | null): boolean => text !== null && fieldsOf(text).active === false;
 
-/** No fields if the text is not an entry. */
 const fieldsOf = (text: string): Partial<KeyEntry> => {
   try {
     return JSON.parse(text) ?? {};
@@ -62,7 +57,6 @@ const fieldsOf = (text: string): Partial<KeyEntry> => {
   }
 };
 
-/** An entry shows one version of its row; the newer version wins. */
 export interface VersionedEntry {
   readonly version: number;
 }
@@ -71,10 +65,10 @@ export interface VersionedEntry {
 const maxTries = 50;
 
 /**
- * Puts an entry into the key table unless the table holds a newer version of it. Any number of writers may do so at
- * once: each write names the revision it replaces, and a writer that comes second reads again.
+ * Any number of writers may write at once: each write names the revision it replaces, and a later writer
+ * reads again.
  * @param known what the table is believed to hold, which saves the first read.
- * @returns whether something was written.
+ * @returns whether something was written; false if the table holds this version or a newer one.
  */
 export const writeEntry = async (
   bucket: KV,
@@ -114,16 +108,12 @@ const isConflict = (error: unknown): boolean => {
 };
 
 /**
- * How long the table shows that a key was revoked. Afterwards the key is unknown, which is a 401 as well. It is this
- * long because a database restored from a backup learns from the table which keys have been revoked since
- * (`reconcile.ts`).
+ * How long the table shows a revoked key; later the key is unknown, also a 401. A database restored from a
+ * backup learns from the table which keys have been revoked since (`reconcile.ts`).
  */
 export const keepRevokedMs = 7 * 86_400_000;
 
-/**
- * Removes entries that have refused their key for `keepRevokedMs`; otherwise the table would grow with every key ever
- * revoked. Gateways have forgotten them long before. @returns how many were removed.
- */
+/** Otherwise the table would grow with every key ever revoked. @returns how many were removed. */
 export const expireRevoked = async (nc: NatsConnection, bucket: KV, nowMs: number): Promise<number> => {
   const { streams } = await jetstreamManager(nc, { checkAPI: false });
   let removed = 0;

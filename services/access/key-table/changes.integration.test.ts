@@ -16,7 +16,6 @@ import { operatorOf, testWorld } from '../testing/boot.ts';
 const never = 3_600_000;
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
-/** A replica of `access` with three keys, and a gateway's copy of its table; from then on there is no bucket. */
 const openCopy = async () => {
   const world = await testWorld();
   const access = await world.startAccess({ checkIntervalMs: never });
@@ -56,7 +55,6 @@ test('a copy learns what it has missed from access, without the bucket', async (
   await catchUp(table);
   expect(keys.map(({ name }) => table.key(name)?.active ?? false)).toEqual([false, false, true]);
   expect(table.company(company_id)?.limits).toEqual({ read: 7 });
-  // Nothing has changed since.
   await catchUp(table);
   expect(keys.map(({ name }) => table.key(name)?.active ?? false)).toEqual([false, false, true]);
 });
@@ -103,7 +101,6 @@ test('a copy is read from the bucket if access cannot read its database', async 
   expect(sources.filter(Boolean)).toEqual(['bucket', 'bucket']);
 });
 
-/** A log that passes some entries on. */
 const logging = (levels: Partial<Record<'info' | 'warn', (facts: Record<string, unknown>) => void>>): Log =>
   Object.assign(Object.create(log), levels);
 
@@ -196,10 +193,10 @@ test('access is asked until it can answer, while the bucket has no leader', asyn
   expect(unreadable).toEqual([]);
 });
 
-/** As `access` does, and waits until the announcement has arrived. */
 const announce = async ({ nc }: Bus, change: KeyTableChange): Promise<void> => {
   nc.publish(keyRevokedSubject, JSON.stringify(change), { reply: '_INBOX_access.none' });
   await nc.flush();
+  // No reply tells when the copy has handled the announcement.
   await sleep(100);
 };
 

@@ -29,7 +29,7 @@ export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as
 type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
 type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
 
-/** What gateways know about a key. A row version always gives the same text, with the same order of fields. */
+/** A row version always gives the same text, with the same order of fields. */
 export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
   version: row.version,
   id: row.id,
@@ -68,7 +68,7 @@ const pageRows = 5000;
 
 const why = 'the key table holds the keys of all companies';
 
-/** Every entry that the table must hold now, in pages; without keys that were revoked long ago. */
+/** In pages; without keys that were revoked long ago. */
 async function* expectedEntries(
   db: Database<AccessTables>,
   now: Date,

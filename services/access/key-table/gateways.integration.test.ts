@@ -4,7 +4,7 @@ import { createLog } from '@causeway/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { joinAsGateway, operatorOf, testWorld } from '../testing/boot.ts';
 
-/** The warnings that name gateways whose confirmation was awaited in vain. */
+/** Warnings that name gateways which did not confirm in time. */
 const warnings: unknown[] = [];
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const world = await testWorld();

@@ -13,11 +13,9 @@ import { type RowTotals, rowTotals, tableEntries } from './entries.ts';
 import type { TableSource } from './reconcile.ts';
 
 /**
- * The key table in memory, as the database holds it. It tells processes that lost their connection to NATS what they
- * missed, while the bucket cannot be read because servers elect a new leader.
- *
- * Before each answer, the number of rows and the sum of their versions are compared with the database: versions only
- * grow, so any change that another replica made shows, and then the whole table is read again.
+ * The key table in memory, for processes that lost NATS and cannot read the bucket while servers elect a new
+ * leader. Before each answer, row counts and version sums are compared with the database: they show any
+ * change of another replica, because versions only grow, and then the whole table is read again.
  */
 interface Journal {
   note(name: string, entry: VersionedEntry): void;
@@ -34,7 +32,6 @@ const entryBytes = 300;
 export const createJournal = (source: TableSource): Journal => {
   let table = emptyTable();
   let totals: RowTotals | undefined;
-  /** When a key began to be refused, by the name of its entry. */
   const refusedMs = new Map<string, number>();
   let noted: Map<string, TableEntry> | undefined;
   let running: Promise<void> | undefined;
@@ -146,7 +143,6 @@ const withRow = (totals: RowTotals, name: string, before: number | undefined, ve
   };
 };
 
-/** Answers processes that ask for the changes they missed. @returns a function that ends it. */
 export const serveChanges = (bus: Bus, journal: Journal, log: Log): (() => Promise<void>) => {
   const answer = async (message: Msg): Promise<void> => {
     try {

@@ -16,14 +16,12 @@ const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const textsOf = async (table: Parameters<typeof readTable>[0]) =>
   Object.fromEntries([...(await readTable(table))].map(([name, { text }]) => [name, text]));
 
-/** A command line, a company of its own, and keys of that company. */
 const asOperator = async (world: World) => {
   const ask = operatorOf(await world.openBus('operator'));
   const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
   const newKey = async () => (await ask('createKey', { company_id, name: 'k', scopes: ['admin'] })).body;
   return { ask, company_id, newKey };
 };
-/** The same, with a running service. */
 const openWorld = async (options: Partial<AccessOptions> = {}) => {
   const world = await testWorld();
   await world.startAccess({ checkIntervalMs: never, ...options });
@@ -200,7 +198,6 @@ const insertKeys = async ({ database }: World, count: number): Promise<void> => 
 
 const hashOf = (at: number): Buffer => Buffer.from(hashKeyValue(`key ${at}`), 'base64url');
 
-/** The table as left by a service that started and stopped. */
 const startedTable = async (world: World) => {
   const service = await world.startAccess({ checkIntervalMs: never });
   await service.drain();
@@ -234,7 +231,6 @@ test('a revocation that all gateways confirmed long ago is not sent again', asyn
   const { id } = await newKey();
   const gatewayBus = await world.openBus('gateway');
   const gateway = await joinAsGateway(gatewayBus, 'gateway-1');
-  /** How often it was told when the revocation was answered. */
   const told = async (): Promise<number> => {
     expect((await ask('revokeKey', { id })).body).toMatchObject({ is_active: false });
     await gatewayBus.nc.flush();

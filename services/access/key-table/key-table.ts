@@ -37,9 +37,8 @@ export interface KeyTable {
 }
 
 /**
- * Builds the table and maintains it: every `checkIntervalMs`, and whenever the connection to NATS is restored, it is
- * compared with the database. So a NATS that has lost its store is filled again automatically. Several replicas may
- * do this at once.
+ * Compares the table with the database every `checkIntervalMs` and whenever the connection to NATS is
+ * restored, so a NATS that has lost its store is filled again. Several replicas may do this at once.
  */
 export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable> => {
   const { bus, log, replicas, limitLogServers = [], checkIntervalMs = 30_000 } = options;
@@ -102,7 +101,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     }
   };
 
-  /** Writes the entry. @returns whether it refuses a key and has been shown long enough for every gateway to know. */
+  /** @returns whether the entry refuses a key and has been shown long enough for every gateway to know. */
   const show = async (name: string, entry: VersionedEntry): Promise<boolean> => {
     const held = await readEntry(bucket, name);
     const written = await writeEntry(bucket, name, entry, held);
@@ -162,7 +161,6 @@ const publishError = (cause: unknown): Problem =>
 
 interface KeyTableOptions extends TableSource {
   readonly bus: Bus;
-  /** Copies of each bucket: 1 on a single NATS server, 3 in a cluster. */
   readonly replicas: number;
   readonly limitLogServers?: readonly string[];
   readonly checkIntervalMs?: number;
@@ -182,13 +180,12 @@ const repeatMs = 250;
 const inboxPrefix = '_INBOX_access';
 
 /**
- * Announces a change of the key table to every live gateway and waits until each has confirmed that its copy holds
- * that version of the entry, or a newer one.
+ * Announces a change to every live gateway and waits until each has confirmed that version or a newer one.
  *
- * The list of live gateways is read from the bucket's leader after the change was written. A gateway that is not
- * listed yet loads its table after it has registered, and so loads the change. A gateway that does not answer in time
- * is dead or partitioned from NATS: then it cannot count requests and so accepts none, and it reads the whole table
- * again before it trusts it. So the wait is bounded and the promise still holds afterwards.
+ * The live gateways are read from the bucket's leader after the write: a gateway that is not listed yet loads
+ * its table after it registers, and so loads the change. A gateway that does not answer in time is dead or
+ * partitioned from NATS: it accepts no requests, since it cannot count them, and reads the whole table before
+ * it trusts it again.
  * @returns the instances that were live and did not answer.
  */
 const announceToGateways = async ({ nc }: Bus, change: KeyTableChange): Promise<readonly string[]> => {

@@ -20,15 +20,13 @@ const maxWritesInFlight = 128;
 const metaText = JSON.stringify({ ready: true } satisfies MetaEntry);
 
 /**
- * Makes the key table match the database, writing only what differs, and marks it complete at the end. The table is
- * read before the database, so everything in it had been committed before. Therefore
- *
+ * Makes the key table match the database and marks it complete. The table is read before the database, so
+ * everything in it had been committed before. Therefore
  * - an entry without a row belongs to a row that the database has lost: its key is refused from now on;
- * - an entry newer than its row means that the database went back in time, as after restoring a backup: the row is
- * lifted above it.
- *
- * Other entries without a row, and newer entries, are logged as errors because neither happens in normal operation. An
- * entry that the read missed only costs a needless write, since every write checks what it replaces.
+ * - an entry newer than its row means that the database went back in time, as after restoring a backup: the
+ *   row is lifted above it.
+ * Both are logged as errors because neither happens in normal operation. An entry that the read missed only
+ * costs a needless write, since every write checks what it replaces.
  * @returns how many entries were written.
  */
 export const reconcile = async (source: TableSource, bucket: KV): Promise<number> => {
@@ -103,9 +101,8 @@ interface EntryText {
 }
 
 /**
- * Gives rows that are older than their entries a version above them, so that the database is authoritative again. The
- * newer entry decides one thing: a key that it shows as revoked stays revoked, even if the restored backup does not
- * know of that yet.
+ * Makes the database authoritative again: lifts rows above their newer entries. A key that the entry shows as
+ * revoked stays revoked, even if the restored backup does not know of that yet.
  */
 const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
   for (const { name, text } of ahead) {

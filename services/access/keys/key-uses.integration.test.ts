@@ -25,7 +25,7 @@ const report = async (uses: readonly KeyUse[]): Promise<void> => {
 const lastUsed = async (id: number): Promise<string | null> =>
   (await ask('listKeys', { company_id })).body.keys.find((key: { id: number }) => key.id === id)
     .last_used_utc;
-/** The uses of a report are written in order: once this one is written, so are those before it. */
+/** The uses of a report are written in order, so all earlier uses are written too. */
 const written = async (id: number, minute: number) =>
   vi.waitFor(async () => expect(await lastUsed(id)).toBe(iso(minute)), { timeout: 60_000, interval: 100 });
 

@@ -128,7 +128,6 @@ test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exa
         limit: 200,
       },
     ]);
-  // Revoking a key makes room for another.
   await ask('revokeKey', { id: made.find(({ status }) => status === 201)!.body.id });
   expect((await create()).status).toBe(201);
   expect((await create()).status).toBe(400);

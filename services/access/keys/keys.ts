@@ -97,7 +97,7 @@ export const listApiKeys = ({ db, cursors }: Access) =>
     });
   });
 
-/** When the key was last used; 0: never. */
+/** 0: never. */
 const usedSeconds = sql<number>`COALESCE(TIMESTAMPDIFF(SECOND, '1970-01-01', last_used_utc), 0)`;
 const secondsOf = (time: Date | null): number => Math.floor((time?.getTime() ?? 0) / 1000);
 
@@ -123,14 +123,10 @@ interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly by: AuditSource;
-  /** Checks, within the transaction, whether the key may still be created. */
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
-/**
- * Creates a key and returns once every gateway accepts it, so that it works as soon as it is shown.
- * @throws Problem `quota_exceeded`
- */
+/** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded` */
 const makeKey = async (access: Access, { companyId, name, scopes, by, check }: NewKey) => {
   const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
@@ -177,10 +173,7 @@ const untouched = {
   last_used_utc: null,
 } as const;
 
-/**
- * Enforces the company's limit of active keys exactly: it locks the company's row, so concurrent creates take turns
- * (contract, "Quotas"). @throws Problem `quota_exceeded`
- */
+/** Locks the company, so creates take turns (contract, "Quotas"). @throws Problem `quota_exceeded` */
 const requireRoomForKey = async (trx: Trx<AccessTables>, companyId: number, limit: number): Promise<void> => {
   await trx
     .selectFrom('companies')
@@ -226,7 +219,7 @@ interface KeyEnd {
   readonly by: AuditSource;
 }
 
-/** Deactivates a key in the database. A key that is revoked already keeps its time and version. */
+/** A key that is revoked already keeps its time and version. */
 export const deactivateIn = async (
   trx: Trx<AccessTables>,
   { companyId, id, by, at }: KeyEnd & { readonly at: Date },
@@ -248,7 +241,7 @@ export const deactivateIn = async (
   await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name]);
 };
 
-/** The company of a key that an operator names by id alone. @throws Problem `not_found` */
+/** @throws Problem `not_found` */
 export const companyOfKey = async ({ db }: Access, id: number): Promise<number> => {
   const key = await acrossTenants(db, 'an operator names a key by its id alone')
     .selectFrom('api_keys')
@@ -274,7 +267,6 @@ export const keyColumns = [
 
 type KeyRow = RowOf<'api_keys', typeof keyColumns>;
 
-/** A key without its value, as the command line and the portal show it. */
 const shownKey = (row: KeyRow) => ({
   id: row.id,
   name: row.name,

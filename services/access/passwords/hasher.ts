@@ -2,18 +2,12 @@ import { problem } from '@causeway/proto';
 import { Piscina } from 'piscina';
 import type { PasswordTask } from './worker.ts';
 
-/**
- * Hashes and checks passwords, a few at a time, in threads of low priority: each takes 19 MiB of memory and a core for
- * tens of milliseconds.
- */
+/** A few at a time, in threads of low priority: each takes 19 MiB and a core for tens of milliseconds. */
 export interface Hasher {
   /** @param salt random by default. @throws Problem `service_unavailable` when too many callers wait */
   hash(password: string, salt?: Buffer): Promise<string>;
   verify(password: string, stored: string): Promise<boolean>;
-  /**
-   * Tells which of the hashes belong to this password. The memberships of an address share a salt, so one, several
-   * and, with a dummy hash, none take equally long.
-   */
+  /** Memberships of an address share a salt: one, several and, by a dummy hash, none take equally long. */
   matches(password: string, stored: readonly string[]): Promise<readonly boolean[]>;
   close(): Promise<void>;
 }

@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs';
 import { invalidField } from '@causeway/proto';
 
 /**
- * Refuses the passwords that attackers try first: common passwords from leaks, those with digits around or letters
- * replaced, repetitions, keyboard runs, and the names of the company, the person and this product. There are no rules
- * on kinds of characters (NIST SP 800-63B-4, section 3.1.1.2).
+ * Refuses common passwords from leaks, also with digits around or letters replaced, repetitions, keyboard
+ * runs, and the names of the company, the person and this product. There are no rules on kinds of characters
+ * (NIST SP 800-63B-4, section 3.1.1.2).
  *
- * Why not `@zxcvbn-ts/core`: measured with 4.2 and its English dictionaries, it takes 155 MB of memory and 0.6 s to
- * load, and a chosen password of 256 characters blocks the process for 5 to 10 s. It also accepts
- * `qwerty-asdfgh-zxcvbn` and `causeway-portal-99` with its best score.
+ * Why not `@zxcvbn-ts/core`: measured with 4.2, it takes 155 MB and 0.6 s to load, a chosen password of 256
+ * characters blocks the process for 5 to 10 s, and `qwerty-asdfgh-zxcvbn` gets its best score.
  * @param context words that are easy to guess: the company's name, the person's name and address.
  * @throws Problem naming `field`
  */
@@ -33,7 +32,6 @@ const weakness = (password: string, context: readonly string[]): string | undefi
 
 const plainForm = (password: string): string => password.normalize('NFKC').toLowerCase();
 
-/** The password without the digits and signs around it; those inside are read as the letters they stand for. */
 const coreOf = (plain: string): string => withLetters(plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ''));
 
 const withLetters = (text: string): string =>
@@ -74,7 +72,6 @@ const readDigests = (): ReadonlySet<string> => {
   return known;
 };
 
-/** A short piece, or a common password, repeated. */
 const isRepeated = (text: string): boolean => {
   for (let length = 1; length <= text.length / 2; length++) {
     const piece = text.slice(0, length);
@@ -109,7 +106,7 @@ const isRun = (text: string): boolean => {
   return true;
 };
 
-/** The length of the longest piece of a row that begins here; 0 if it is too short to count. */
+/** 0 if the piece is too short to count. */
 const pieceAt = (text: string, at: number): number => {
   let length = 3;
   while (at + length < text.length && runs.some((run) => run.includes(text.slice(at, at + length + 1))))

@@ -17,16 +17,13 @@ export const hashPassword = (password: string, nonce: Buffer = randomBytes(16)):
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** The salt of a hash; undefined if the hash is unreadable. */
+/** Undefined if the hash is unreadable. */
 export const saltOf = (stored: string): Buffer | undefined => {
   const salt = phc.exec(stored)?.[4];
   return salt === undefined ? undefined : Buffer.from(salt, 'base64');
 };
 
-/**
- * Tells for each hash whether it belongs to the password; false for an unreadable hash. Hashes with the same salt and
- * cost share one derivation. The cost is read from the hash, so that it may be raised later.
- */
+/** Hashes of one salt and cost share a derivation. The cost is read from the hash: it may be raised. */
 export const verifyPasswords = (
   password: string,
   stored: readonly string[],

@@ -5,7 +5,6 @@ import type { Access } from '../context.ts';
 import type { Gate } from './gate.ts';
 import { choiceSubject, type Subject, sessionSubject, strangersSubjects } from './subjects.ts';
 
-/** Somebody who tries to prove their identity: the subjects that a failure counts for, and the gate to pass. */
 export interface Prover {
   readonly subjects: readonly Subject[];
   readonly gate: Gate;
@@ -40,7 +39,7 @@ export const attempt = async <Result>(
 ): Promise<Result> => {
   refuseKnown(access, subjects);
   const run = async (): Promise<Result> => {
-    // Others may have failed while this one waited.
+    // Others may have failed while this caller waited.
     refuseKnown(access, subjects);
     return work(await countAttempt(access, subjects));
   };
@@ -48,9 +47,9 @@ export const attempt = async <Result>(
 };
 
 /**
- * Counts a password that is chosen for an address in a company. At the next sign-in it reveals whether the address has
- * the same one elsewhere, so each choice is a guess (README.md). Only the company's own choices delay the next one:
- * members who are guessed at can still change their password.
+ * At the next sign-in, a chosen password reveals whether the address has the same one elsewhere, so each
+ * choice is a guess (README.md). Only the company's own choices delay the next: members who are guessed at
+ * can still change theirs.
  * @throws Problem `too_many_attempts`
  */
 export const countChosenPassword = async (
@@ -65,11 +64,10 @@ export const countChosenPassword = async (
 };
 
 /**
- * An attempt to prove one's identity. Each subject that it counts for (`subjects.ts`) has a delay that grows with its
- * failures, up to a quarter of an hour, so nobody is locked out for good.
- *
- * An attempt is counted before it is made and given back if it succeeds, so concurrent attempts gain nothing.
- * Accounts that do not exist are treated alike; otherwise the delays would reveal which addresses are members.
+ * Each subject that an attempt counts for (`subjects.ts`) has a delay that grows with its failures, up to a
+ * quarter of an hour, so nobody is locked out for good. An attempt is counted before it is made and given
+ * back if it succeeds, so concurrent attempts gain nothing. Unknown accounts are treated alike, or the delays
+ * would reveal the members.
  */
 export interface Attempt {
   /** It succeeded: forgets the counts of these members alone and takes this attempt back from the others. */
@@ -95,10 +93,7 @@ const refuseKnown = ({ now, refusals }: Counting, subjects: readonly Subject[]):
   );
 };
 
-/**
- * Counts an attempt. An attempt that has to wait writes nothing and locks nothing.
- * @throws Problem `too_many_attempts` while one of the subjects has to wait
- */
+/** An attempt that has to wait writes and locks nothing. @throws Problem `too_many_attempts` */
 export const countAttempt = (access: Counting, subjects: readonly Subject[]): Promise<Attempt> =>
   count(access, subjects, refuseWaiting);
 
@@ -208,12 +203,11 @@ const refuse = (waitMs: number): void => {
 };
 
 /**
- * Subjects that this process knows to be waiting, so that it refuses their attempts without a query. The table is
- * authoritative: another replica may have ended a wait early, so each entry is trusted for a second and then read
- * again.
+ * Subjects known to be waiting, so that their attempts are refused without a query. Another replica may have
+ * ended a wait early, so an entry is trusted for a second and then read again.
  */
 export interface Refusals {
-  /** How long the longest known wait of these subjects still lasts; 0 if none is known. */
+  /** The longest known wait; 0 if none is known. */
   waitMs(subjects: readonly Buffer[], at: Date): number;
   remember(subject: Buffer, until: Date, at: Date): void;
   forget(subject: Buffer): void;

@@ -16,7 +16,6 @@ const send = portalLaneOf(gateway);
 const password = 'seven otters juggle lanterns';
 const here = { address: '203.0.113.7', userAgent: 'test' };
 
-/** An owner who has signed in, as a gateway sees them. */
 const owner = async (email: string) => {
   const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
   const { id } = (await ask('createPortalOwner', { company_id, email, password })).body;

@@ -7,7 +7,7 @@ import { totpCode } from './factor-codes.ts';
 // One address in several companies (README.md): a person signs in once, and no company learns of another's members.
 
 const world = await testWorld();
-/** The clock of both replicas, at the beginning of a day (UTC), by which attempts are counted. */
+/** Starts at the beginning of a day (UTC), because attempts are counted by day. */
 let clockMs = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
 const now = () => new Date(clockMs);
 await world.startAccess({ now });
@@ -28,7 +28,6 @@ const ours = 'eight badgers paint bridges';
 let serial = 0;
 const newAddress = () => `person${++serial}@example.com`;
 
-/** A company with an owner who is signed in. */
 const newCompany = async (email = newAddress(), password = ours) => {
   const { company_id } = (await operator('createCompany', { name: `Company ${++serial}` })).body;
   const { body } = await operator('createPortalOwner', { company_id, email, password });
@@ -63,7 +62,7 @@ const resetPassword = async (company: Company, memberId: number, password: strin
   return newBrowser().ask('resetPassword', { token, password });
 };
 const stepNow = (): number => Math.floor(clockMs / 30_000);
-/** Turns the second factor on. @returns its secret and recovery codes */
+/** Turns the second factor on. */
 const guard = async (browser: ReturnType<typeof newBrowser>, password: string) => {
   const { secret } = await browser.ask('startTotp', { password });
   const { status, recoveryCodes } = await browser.ask('confirmTotp', {
@@ -72,7 +71,6 @@ const guard = async (browser: ReturnType<typeof newBrowser>, password: string) =
   expect(status).toBe(200);
   return { secret: secret as string, recoveryCodes: recoveryCodes as string[] };
 };
-/** The current counts, without their subjects. */
 const counts = async (): Promise<number[]> => {
   const rows = await world.database.query<{ failures: number }>('SELECT failures FROM sign_in_delays');
   return rows.map(({ failures }) => failures).toSorted((a, b) => a - b);

@@ -16,7 +16,6 @@ const [old, next] = [ring('old'), ring('next')];
 const devices = devicesWith(old);
 
 const ada = { companyId: 1001, userId: 1, epoch: 0 };
-/** The members for whom the device is known. */
 const knownIn = (cookie: string | undefined, email: string, { recognise } = devices): number[] =>
   recognise(cookie, email).map(({ userId }) => userId);
 

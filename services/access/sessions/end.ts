@@ -8,7 +8,7 @@ interface Ending {
   readonly companyId: number;
   readonly userId: number;
   readonly only?: number;
-  /** All except this one. Without `only` and `except`: all. */
+  /** A session that stays open. Without `only` and `except`, all sessions end. */
   readonly except?: number;
 }
 
@@ -42,10 +42,7 @@ export const endSessions = async (
   return ids.length;
 };
 
-/**
- * Changes how a member signs in. One transaction makes the change, ends the member's other sessions (an attacker may
- * hold one) and writes the audit entry.
- */
+/** One transaction: the change, the end of the other sessions (an attacker may hold one), the audit entry. */
 export const changeSecurity = <Result>(
   access: Access,
   call: {

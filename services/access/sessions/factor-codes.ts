@@ -24,7 +24,7 @@ export const totpStep = (secret: string, code: string, now: Date): number | null
 export const totpCode = (secret: string, step: number): string =>
   new TOTP({ secret, period }).generate({ timestamp: step * period * 1000 });
 
-/** How many single-use codes a member gets, each of 80 random bits. */
+/** Each of 80 random bits. */
 const codesAtOnce = 10;
 /** 32 characters, without those that look alike. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz0';
@@ -34,7 +34,7 @@ interface Person {
   readonly userId: number;
 }
 
-/** Replaces a member's codes. @returns the new codes, which can be shown only now. */
+/** @returns the new codes, which can be shown only now. */
 export const replaceRecoveryCodes = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Person,
@@ -60,7 +60,7 @@ export const deleteRecoveryCodes = async (
     .execute();
 };
 
-/** Uses a code up. @returns whether the code was valid. If two requests send the same code, only one succeeds. */
+/** @returns whether the code was valid. If two requests send the same code, only one succeeds. */
 export const takeRecoveryCode = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Person,
@@ -81,6 +81,5 @@ const newCode = (random: (bytes: number) => Uint8Array): string =>
     .join('')
     .replace(/(.{4})(?!$)/g, '$1-');
 
-/** Ignores blanks, hyphens and case. */
 const hashCode = (code: string): Buffer =>
   hash('sha256', code.toLowerCase().replace(/[^a-z0-9]/g, ''), 'buffer');

@@ -5,11 +5,10 @@ import type { Access } from '../context.ts';
 import { accountSubject, countedEmail } from './subjects.ts';
 
 /**
- * Limits how many callers work at a time; the others wait in a bounded queue. So the work behind a gate never takes
- * more database connections and hashes than the gate admits.
- *
- * The queue is ordered by how often a caller's key has come lately, those that came least first; a full queue drops
- * the one that came most. So a flood from thousands of networks waits behind a network that has not tried before.
+ * Limits how many callers work at a time, and so the database connections and hashes of their work; the
+ * others wait in a bounded queue. Callers whose key has come least often lately go first, and a full queue
+ * drops the caller whose key has come most often: a flood from thousands of networks waits behind a network
+ * that has not tried before.
  */
 export interface Gate {
   /**
@@ -38,7 +37,6 @@ export const createGate = (
   recent = createRecentCounts(),
 ): Gate => {
   const present = new Map<string, number>();
-  /** In the order of their turns. */
   const queue: WaitingCaller[] = [];
   let inside = 0;
 
@@ -129,10 +127,7 @@ export const createRecentCounts = (nowMs = () => performance.now()): RecentCount
  * flood does not reveal which addresses have memberships.
  */
 export interface Reserve {
-  /**
-   * @param work gets the time by which it has to be done.
-   * @returns its result, or null after a fixed time if there was none.
-   */
+  /** @param work gets its deadline. @returns its result; if there is none, null after a fixed time. */
   attempt<Result>(
     email: string,
     key: string,

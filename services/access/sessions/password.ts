@@ -39,10 +39,7 @@ export const getPasswordReset = (access: Access) =>
     });
   });
 
-/**
- * Changes the password, uses the link up and ends every session. It signs nobody in and leaves the second factor on,
- * so a stolen link does not open an account that has one.
- */
+/** Signs nobody in and leaves the second factor on, so a stolen link opens no account that has one. */
 export const resetPassword = (access: Access) =>
   handler(contract.resetPassword, async ({ body, actor, requestId }) => {
     const { db, now } = access;
@@ -80,9 +77,8 @@ interface Member {
 }
 
 /**
- * Creates a link with which a member chooses a new password; it replaces an open one. Anyone who has the link can use
- * it, so its creator hands it over in private. The token is in the fragment, which browsers do not send. The caller has
- * locked the member.
+ * Replaces an open link. Anyone who has the link can use it, so its creator hands it over in private. The
+ * token is in the fragment, which browsers do not send. The caller has locked the member.
  */
 export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
@@ -113,7 +109,7 @@ export const endPasswordReset = async (
     .execute();
 };
 
-/** An open reset link and its member. @throws Problem `reset_over` if the link has ended or never existed */
+/** @throws Problem `reset_over` if the link has ended or never existed */
 const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
   const row = await acrossTenants(db, 'a password reset link is found by its token alone')
     .selectFrom('portal_password_resets as reset')

@@ -20,7 +20,7 @@ export const personColumns = [
   'device_epoch',
 ] as const;
 
-/** A signed-in member's own row. @throws Problem `signed_out` if they have just been removed */
+/** @throws Problem `signed_out` if the member has just been removed */
 export const readPerson = async (db: Kysely<AccessTables>, companyId: number, user: ActorUser) => {
   const row = await selectMember(db, companyId, user.id).select(personColumns).executeTakeFirst();
   if (!row) throw problem('signed_out');
@@ -38,7 +38,7 @@ export type PersonRow = Awaited<ReturnType<typeof readPerson>>;
 /** More companies than one person works for. */
 const maxMemberships = 50;
 
-/** The memberships of an address in all companies, the most recent sign-in first. */
+/** The most recent sign-in first. */
 export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): Promise<PersonRow[]> => {
   const rows = await acrossTenants(db, 'a sign-in finds members by their address alone')
     .selectFrom('portal_users as person')
@@ -51,10 +51,7 @@ export const membershipsOf = async ({ db }: Pick<Access, 'db'>, email: string): 
   return rows.filter((row) => isSameEmail(row.email, email));
 };
 
-/**
- * Hashes a password chosen for a membership of an address. All memberships of an address share a salt, so that a
- * sign-in takes one derivation however many there are, and its time reveals nothing (sessions/README.md).
- */
+/** Memberships of an address share a salt: a sign-in takes one derivation, and its time reveals nothing. */
 export const hashForAddress = async (access: Access, email: string, password: string): Promise<string> => {
   const memberships = await membershipsOf(access, email);
   const [first] = memberships.toSorted((a, b) => a.id - b.id);
@@ -86,9 +83,9 @@ export const confirmPassword = (
   );
 
 /**
- * Checks within the transaction that the member still has the required role. The gateway admitted the call with the
- * role the member had when it began; without this check, a member who is just being removed could leave an
- * invitation, a link or a key behind. The row stays locked, so a removal waits and then finds what was created.
+ * The gateway admitted the call with the role at its beginning: a member who is just being removed could
+ * otherwise leave an invitation, a link or a key behind. The row stays locked, so a removal waits and finds
+ * what was created.
  * @throws Problem `signed_out`, `role_required`
  */
 export const requireRoleStill = async (

@@ -24,7 +24,7 @@ import {
 import { confirmPassword, type PersonRow, readPerson, updateMember } from './person.ts';
 import { factorSubject, knownDeviceOf, type Membership } from './subjects.ts';
 
-/** Creates a secret, which takes effect once a first code proves that an app has it. */
+/** The secret takes effect once a first code proves that an app has it. */
 export const startTotp = (access: Access) =>
   handler(contract.startTotp, async (call) => {
     const { companyId, user, body } = call;
@@ -88,10 +88,7 @@ export const regenerateRecoveryCodes = (access: Access) =>
 /** Members per call: some tens of milliseconds. */
 const batch = 200;
 
-/**
- * Seals second factors with the ring's first key, including those that wait for their first code. It skips factors
- * that this key has sealed already, so the command may be interrupted and repeated.
- */
+/** Skips factors that the first key has sealed already, so the command may be interrupted and repeated. */
 export const reencryptFactors = (access: Access) =>
   handler(contract.reencryptFactors, async ({ body: { after = 0 } }) => {
     const { db, portal } = access;
@@ -132,10 +129,7 @@ export const reencryptFactors = (access: Access) =>
     });
   });
 
-/**
- * Asks a signed-in member for the password and a code of the second factor before that factor changes.
- * @throws Problem `conflict` if it is off, `invalid_request` naming the field, or as `attempt`
- */
+/** @throws Problem `conflict` if it is off, `invalid_request` naming the field, or as `attempt` */
 const confirmFactor = async (
   access: Access,
   call: Parameters<typeof confirmPassword>[1],
@@ -164,16 +158,13 @@ export const requireFactor = (
   });
 };
 
-/** The proof of a second factor: a code of the app or a recovery code. Neither: not sent yet. */
+/** Neither: not sent yet. */
 interface GivenFactor {
   readonly totp?: string | undefined;
   readonly recoveryCode?: string | undefined;
 }
 
-/**
- * Checks a code at a sign-in. The sign-in itself counts for a known device of the member; all others share a count.
- * @throws Problem `too_many_attempts`
- */
+/** A known device has a count of its own, all others share one. @throws Problem `too_many_attempts` */
 export const proveFactor = async (
   access: Access,
   person: PersonRow,
@@ -189,7 +180,7 @@ export const proveFactor = async (
   return taken;
 };
 
-/** Uses up a code of a membership's second factor. @returns whether it was valid */
+/** @returns whether the code was valid */
 const takeFactor = async (
   access: Access,
   person: PersonRow,
@@ -217,7 +208,6 @@ const takeTotp = async (
   return numUpdatedRows === 1n;
 };
 
-/** Removes the app's secret and the recovery codes: the password alone signs in. */
 export const removeFactor = async (
   trx: Trx<AccessTables>,
   { companyId, userId }: Membership,

@@ -99,7 +99,7 @@ export const updateProfile = (access: Access) =>
 
 export type SessionFacts = AnswerTo<'getSession'>;
 
-/** What a page needs to know about its member. @throws Problem `signed_out` if the session has just ended */
+/** @throws Problem `signed_out` if the session has just ended */
 export const sessionFacts = async (
   access: Access,
   companyId: number,
@@ -176,7 +176,6 @@ export const sessionFacts = async (
   };
 };
 
-/** The sessions of one sign-in, one per open company that it opens, oldest company first. */
 const sessionsOfSignIn = ({ db, now, portal }: Access, signIn: Buffer) =>
   acrossTenants(db, 'one sign-in opens several companies')
     .selectFrom('portal_sessions as session')

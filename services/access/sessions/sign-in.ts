@@ -27,12 +27,12 @@ import {
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
 /**
- * Checks the password, then the second factor if there is one. The page sends everything again with the code, so no
- * half-done sign-in is stored. It opens each membership of the address that has this password (README.md); an unknown
- * address gets the same answer after the same work.
+ * The page sends everything again with the code, so no half-done sign-in is stored. It opens each membership
+ * of the address that has this password (README.md); an unknown address gets the same answer after the same
+ * work.
  *
- * Strangers neither delay nor crowd out a known device, and a known device guesses no better than a stranger at the
- * memberships for which it is not known: while strangers have to wait, it can open only those for which it is.
+ * Strangers neither delay nor crowd out a known device. While strangers have to wait, a device opens only
+ * memberships for which it is known: at all others, it guesses no better than a stranger.
  */
 export const signIn = (access: Access) =>
   handler(contract.signIn, (call) => {
@@ -148,7 +148,6 @@ const admit = async (
   );
 };
 
-/** Turns the refusal of an attempt that has to wait into a value. */
 const waiting = (error: unknown): Problem => {
   if (error instanceof Problem && error.code === 'too_many_attempts') return error;
   throw error;
@@ -175,10 +174,7 @@ interface OtherMembership extends DeviceMembership {
   readonly state: SessionState;
 }
 
-/**
- * Opens a session under a new token, which goes to the gateway in a header of the lane. The browser becomes a known
- * device of the memberships that are open or ready.
- */
+/** The browser becomes a known device of the memberships that are open or ready. */
 export const startSession = async (
   access: Access,
   status: number,
@@ -225,7 +221,6 @@ export const withToken = (status: number, facts: SessionFacts, token: string): A
   headers: { [sessionTokenHeader]: token },
 });
 
-/** Records that the member has entered the company: the last sign-in and an audit entry. */
 export const noteEntry = async (
   trx: Trx<AccessTables>,
   { companyId, userId, epoch, sessionId, name, actor, requestId, at }: Entry,
@@ -234,7 +229,7 @@ export const noteEntry = async (
     .set({ last_sign_in_utc: at })
     .where('device_epoch', '=', epoch)
     .executeTakeFirst();
-  // All sessions of the member have just ended, and this one began before.
+  // All sessions of the member have just ended, and this session began before.
   if (numUpdatedRows === 0n) throw problem('signed_out');
   const by = byPerson(userId, name, actor, requestId);
   await audit(trx, { companyId, by, at }, 'session.started', ['session', sessionId, name]);

@@ -20,13 +20,11 @@ export interface Membership {
 const free = 5;
 
 /**
- * A sign-in without a known device. Three counts make sure that somebody who guesses delays themselves and not the
- * member: their network's guesses at this account, their network's guesses at any account, and all networks' guesses
- * at this account. The last leaves room for more than four networks that guess all day: fewer cannot delay a member who
- * comes from another network.
- *
- * None is forgotten after a success: an address can have memberships in several companies, so the person who succeeds
- * may have guessed at the membership of somebody else.
+ * A sign-in without a known device. Three counts delay somebody who guesses and not the member: their
+ * network's guesses at this account, their network's guesses at any account, and all networks' guesses at
+ * this account. The last leaves room for more than four networks that guess all day: fewer cannot delay a
+ * member who comes from another network. None is forgotten after a success: the person may have guessed at
+ * somebody else's membership.
  * @param by typing errors at known devices do not delay the new devices of the same office.
  */
 export const strangersSubjects = (
@@ -52,7 +50,6 @@ export const accountSubject = (email: string, at: Date): Subject => ({
   free: 500,
 });
 
-/** A device that its member has signed in with before has a count of its own. */
 export const deviceSubject = ({ companyId, userId, deviceId }: KnownDevice, at: Date): Subject => ({
   digest: digestOf('device', String(companyId), String(userId), deviceId, dayOf(at)),
   free,
@@ -96,7 +93,7 @@ const digestOf = (...parts: readonly string[]): Buffer => hash('sha256', parts.j
 export interface Devices {
   /** The memberships of the address for which the device was known; `knownDeviceOf` tells whether it still is. */
   recognise(cookie: string | undefined, email: string): readonly KnownDevice[];
-  /** The cookie's new value after a sign-in to these memberships. */
+  /** @returns the cookie's new value. */
   remember(cookie: string | undefined, email: string, memberships: readonly DeviceMembership[]): string;
 }
 
@@ -188,9 +185,9 @@ interface DevicesOptions {
 }
 
 /**
- * The form of an address under which attempts are counted. The database's collation also treats look-alike letters as
- * equal (full-width ones, for example), and each such spelling would get its own count. So members must sign in with
- * the exact letters of their address, in any case.
+ * The database's collation treats look-alike letters (full-width ones, for example) as equal, and each
+ * spelling would get its own count. So members must sign in with the exact letters of their address, in any
+ * case.
  */
 export const countedEmail = (email: string): string => email.normalize('NFC').toLowerCase();
 

@@ -9,10 +9,7 @@ import { noteEntry, withDevice, withToken } from './sign-in.ts';
 import { deviceSubject, factorSubject, knownDeviceOf } from './subjects.ts';
 import { hashToken, newSessionToken, newToken } from './token.ts';
 
-/**
- * Opens the session that this sign-in has in another company, under a new token, and closes the current one until the
- * member returns. A company that the sign-in did not open is not found.
- */
+/** A company that the sign-in did not open is not found. The current session closes until the return. */
 export const switchCompany = (access: Access) =>
   handler(contract.switchCompany, async (call) => {
     const { db, bus, now, portal, random } = access;

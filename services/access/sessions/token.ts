@@ -11,7 +11,7 @@ export const newSessionToken = (random: (bytes: number) => Uint8Array, signer: S
   return Buffer.concat([secret, signer.sign(secret.toString('base64url'), markBytes)]).toString('base64url');
 };
 
-/** Whether this service made the token. The session may have ended since. */
+/** The session may have ended since. */
 export const isSessionToken = (token: string, signer: Signer): boolean => {
   const bytes = Buffer.from(token, 'base64url');
   return (

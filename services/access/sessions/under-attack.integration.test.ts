@@ -15,7 +15,7 @@ import { joinAsGateway, operatorOf, testWorld } from '../testing/boot.ts';
 // Strangers guess passwords: the effect on members and operators.
 
 const world = await testWorld();
-/** The clock of the service, which tests advance, from the beginning of a day (UTC), by which attempts are counted. */
+/** Starts at the beginning of a day (UTC), because attempts are counted by day. Tests advance it. */
 let clockMs = Math.ceil(Date.now() / 86_400_000) * 86_400_000;
 await world.startAccess({ now: () => new Date(clockMs) });
 const ask = operatorOf(await world.openBus('operator'));
@@ -50,7 +50,6 @@ const newOwner = async () => {
   const { id } = (await ask('createPortalOwner', { company_id, email, password })).body;
   return { email, id: id as number, tenant: company_id as number };
 };
-/** A member who is signed in, with an address of their own. */
 const newMember = async () => {
   const owner = await newOwner();
   const answer = await send('signIn', { actor: from('192.0.2.1'), body: { email: owner.email, password } });
@@ -120,6 +119,7 @@ test('Strangers who fill their gate do not keep members and operators from the d
   const flood = Promise.all(
     Array.from({ length: 100 }, (_, at) => signIn(newEmail(), wrong, `203.0.113.${at}`)),
   );
+  // Time for the flood to fill the gate and its queue.
   await sleep(200);
   expect((await send('getSession', member)).status).toBe(200);
   expect(
@@ -197,7 +197,6 @@ describe('Guesses at an account', () => {
     expect(await signIn(email, password, '203.0.113.1')).toBe(429);
   });
 
-  /** Guesses until a delay is longer than a minute. */
   const guessFrom = async (email: string, address: string): Promise<void> => {
     for (let guess = 1; guess <= 12; guess++) {
       expect(await signIn(email, wrong, address)).toBe(401);

@@ -6,10 +6,7 @@ import { hashToken, isSessionToken } from './token.ts';
 /** The gateway calls at once; operations take 15 s at most. */
 const proofLifeMs = 60_000;
 
-/**
- * Resolves a token to its session. Gateways call this for every portal request that another service answers, so
- * ending a session or changing a role takes effect on the next request, on every gateway.
- */
+/** Gateways ask for every request, so the end of a session or a new role takes effect on the next request. */
 export const resolveSession = (access: Access): LaneHandler =>
   each(async ({ body }) => {
     const { token, passive } = JSON.parse(Buffer.from(body).toString()) as ResolveSession;
@@ -50,7 +47,7 @@ export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
 /** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;
 
-/** The session of a token, or null. Records the use, unless it is `passive` and leaves the idle time running. */
+/** Records the use, unless it is `passive`, which leaves the idle time running. */
 const useSession = async (access: Access, token: string, passive: boolean): Promise<FoundSession | null> => {
   const { db, now, portal } = access;
   const session = await findSession(access, token);
@@ -71,7 +68,6 @@ const useSession = async (access: Access, token: string, passive: boolean): Prom
 
 type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
 
-/** The session of a token, and when it was last used; null if there is none or it has ended. */
 const findSession = async (
   { db, now, portal, sessionTokens }: Access,
   token: string,

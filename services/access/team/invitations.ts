@@ -75,7 +75,6 @@ export const getInvitation = (access: Access) =>
     });
   });
 
-/** Creates the member, uses the invitation up, and signs in. */
 export const acceptInvitation = (access: Access) =>
   handler(contract.acceptInvitation, async ({ body, actor, requestId }) => {
     const { db, now } = access;
@@ -134,7 +133,7 @@ export const revokeInvitation = (access: Access) =>
     return { status: 204, body: null };
   });
 
-/** An open invitation. @throws Problem `invitation_over` if it has ended or never existed */
+/** @throws Problem `invitation_over` if the invitation has ended or never existed */
 const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: string) => {
   const row = await acrossTenants(db, 'an invitation is found by its token alone')
     .selectFrom('portal_invitations as invitation')

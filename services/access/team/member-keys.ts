@@ -27,9 +27,10 @@ export const listMemberKeys = ({ db }: Access) =>
   });
 
 /**
- * Ends what would let a removed or demoted member back in: the invitations and reset links that they made, and the
- * keys that they created; returns these keys. All of it ends in the transaction that takes their rights. The gateways learn of the keys
- * after the commit, or at the key table's next comparison if this process dies before.
+ * Ends what would let a removed or demoted member back in, in the transaction that takes their rights. The
+ * gateways learn of the keys after the commit, or at the key table's next comparison if this process dies
+ * before.
+ * @returns the keys that the member created.
  */
 export const endRights = async (
   trx: Trx<AccessTables>,
@@ -65,7 +66,7 @@ export const endRights = async (
   return revokedKeys;
 };
 
-/** Makes every gateway refuse the keys; returns when they do. */
+/** Returns when every gateway refuses the keys. */
 export const announceRevoked = async (
   access: Access,
   { companyId, by }: Author,
@@ -74,7 +75,7 @@ export const announceRevoked = async (
   await Promise.all(ids.map((id) => revokeEverywhere(access, { companyId, id, by })));
 };
 
-/** The active keys that a member created, newest first. Only the audit log records who created a key. */
+/** Newest first. Only the audit log records who created a key. */
 const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
   db
     .selectFrom('api_keys')

@@ -102,10 +102,7 @@ export const offerPasswordReset = (access: Access) =>
     return json(201, { link, expiresUtc: expires.toISOString() });
   });
 
-/**
- * Turns off the second factor of a member who lost the app and the recovery codes. Only owners may: admins can create
- * password reset links, and with both they could sign in as a colleague.
- */
+/** Only owners may: admins, who can create password reset links, could then sign in as a colleague. */
 export const resetSecondFactor = (access: Access) =>
   handler(contract.resetSecondFactor, async (call) => {
     const { companyId, user } = call;
@@ -120,10 +117,7 @@ export const resetSecondFactor = (access: Access) =>
     return { status: 204, body: null };
   });
 
-/**
- * Turns off the second factor of a locked member. Their sessions end, and with them the known devices and an open
- * password reset link: until now, none of these was enough without a code.
- */
+/** Of a locked member. Sessions, devices and reset links end too: none was enough without a code so far. */
 export const takeFactorOff = async (
   access: Access,
   trx: Trx<AccessTables>,
@@ -190,15 +184,13 @@ export const invitationAnswer = (row: InvitationRow, now: Date): InvitationAnswe
 interface Change {
   readonly companyId: number;
   readonly memberId: number;
-  /** The role of the member who makes the change. */
   readonly asker: Role;
   /** The new role. Null: removed; `same`: unchanged. */
   readonly to: Role | null | 'same';
 }
 
 /**
- * Checks that a change is allowed and returns its member, locked. The company's owners are locked with it, in the
- * order of their ids, so that two owners who remove each other at once cannot both succeed.
+ * Locks the company's owners too, in the order of ids: two owners who remove each other cannot both succeed.
  * @throws Problem `not_found`, `role_required` if owners are concerned, `conflict` for the last owner
  */
 const lockMember = async (trx: Trx<AccessTables>, { companyId, memberId, asker, to }: Change) => {

@@ -41,7 +41,6 @@ export const createPortalOwner = (access: Access) =>
     }
   });
 
-/** The part before the `@`, as a first guess at a name. */
 const nameIn = (email: string): string => email.slice(0, email.lastIndexOf('@')).slice(0, 100);
 
 /** For owners only: for other members, somebody in the company can create the link. */

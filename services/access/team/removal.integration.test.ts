@@ -42,7 +42,6 @@ const newTeam = async () => {
   return { companyId: company_id as number, owner, admin, member, nobody };
 };
 
-/** What the admin created: an invitation, a reset link, and two keys. */
 const prepare = async ({ admin, member }: Awaited<ReturnType<typeof newTeam>>) => {
   const invitation = tokenOf(
     (await admin.browser.ask('inviteMember', { email: newAddress(), role: 'admin' })).link,

@@ -22,7 +22,6 @@ import { type AccessTables, tenantTables } from '../schema.ts';
 import { type AccessOptions, createAccess } from '../service.ts';
 
 const folders = [{ name: 'access', folder: join(import.meta.dirname, '../migrations') }];
-/** The default settings, with a key ring made for this run. */
 export const testPortal: PortalSettings = {
   keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
   idleTimeoutMs: 8 * 3_600_000,
@@ -35,10 +34,7 @@ export const testPortal: PortalSettings = {
 };
 const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 
-/**
- * A database and a NATS server for this file; no service runs yet.
- * @param given a server to use in place of a new one.
- */
+/** No service runs yet. @param given a server to use in place of a new one. */
 export const testWorld = async (given?: TestNats) => {
   const database = await testDatabase({ folders });
   const nats = given ?? (await testNats());
@@ -49,7 +45,6 @@ export const testWorld = async (given?: TestNats) => {
     nats,
     openDb,
     openBus,
-    /** Starts a replica of the service and drains it at the end of the test or file that started it. */
     startAccess: async (options: Partial<AccessOptions> = {}) => {
       const bus = await openBus('access');
       const instance = `access-${randomHex(3)}`;
@@ -77,7 +72,6 @@ const busOf = async ({ url }: TestNats, name: string): Promise<Bus> => {
   return bus;
 };
 
-/** The command line's end of the lane. */
 export const operatorOf = (bus: Bus) => {
   const send = testLane(bus, 'operator', 'operator');
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
@@ -88,7 +82,6 @@ export const operatorOf = (bus: Bus) => {
   };
 };
 
-/** A gateway's end of the portal's lane. */
 export const portalLaneOf = (bus: Bus) => {
   const send = testLane(bus, 'access');
   return (
@@ -114,7 +107,6 @@ interface PortalRequest {
   readonly query?: string;
 }
 
-/** A browser behind a gateway: it keeps its cookies and calls as the member of its session. */
 export const browserOf = (send: ReturnType<typeof portalLaneOf>, address = '203.0.113.7') => {
   let token = '';
   let device = '';
@@ -178,7 +170,6 @@ export const joinAsGateway = async (
       subscription.unsubscribe();
       await bucket.delete(instance);
     },
-    /** Stops everything at once, like a kill. */
     die: () => {
       clearInterval(timer);
       subscription.unsubscribe();

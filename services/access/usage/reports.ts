@@ -22,10 +22,9 @@ import type { AccessTables } from '../schema.ts';
 const minuteMs = 60_000;
 
 /**
- * Stores `last_used_utc` from the gateways' reports.
- * The time never precedes the key's creation and only moves forward, whatever order reports arrive in and whichever
- * replica writes them. A minute in the future is cut to the current one, or the time would stand still until then. A
- * revoked key only takes uses from before it was revoked: reports come seconds later, and after a leak somebody will
+ * `last_used_utc` never precedes the key's creation and only moves forward, whatever the order of reports and
+ * replicas. A minute in the future is cut to the current one, or the time would stand still until then. A
+ * revoked key only takes uses from before it was revoked: reports come late, and after a leak somebody will
  * ask for its last use.
  */
 export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
@@ -165,10 +164,7 @@ interface ReportWriter {
   drain(): Promise<void>;
 }
 
-/**
- * Collects the reports that gateways publish, as one replica of a queue group, and writes them in batches. Failed
- * rows return to the tally and are written later; no row is written twice.
- */
+/** One replica of a queue group. Failed rows return to the tally and are written later, no row twice. */
 const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
   const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
   let draining = false;
@@ -226,7 +222,6 @@ const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
 
 interface ReportOptions<Row> extends ReportsOptions {
   readonly subject: string;
-  /** The name of the rows in log messages. */
   readonly what: string;
   /** @throws on anything that is not a report: one wrong value would fail the statement for all rows. */
   readonly read: (data: Uint8Array) => readonly Row[];

@@ -24,10 +24,7 @@ import type { LockableRows } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import type { KnownReferences, References } from './references.ts';
 
-/**
- * The handler of an operation: parses the body and submits it to the runner, which groups it with other calls.
- * @param what the kind of record in the path, for the text of the 404; null if the path has none.
- */
+/** @param what the kind of record in the path, for the text of the 404; null if the path has none. */
 export const handleAction = <O extends KeyOperation>(
   { runner }: ActionsContext,
   operation: O,
@@ -47,11 +44,7 @@ export const handleAction = <O extends KeyOperation>(
     }),
   );
 
-/**
- * Returns the body once query and body are valid. A refusal names every error at once, so references are checked even
- * beside ill-formed fields.
- * @throws Problem
- */
+/** A refusal names every error: references are checked even beside ill-formed fields. @throws Problem */
 const parse = async <O extends KeyOperation>(
   operation: O,
   call: Call,
@@ -70,9 +63,8 @@ export interface Submission<Body> {
 }
 
 /** The values of unique keys, by the name of the key in `lockable`. */
-export type KeyValues = { readonly [Name in keyof LockableRows]?: string | number | null | undefined };
+type KeyValues = { readonly [Name in keyof LockableRows]?: string | number | null | undefined };
 
-/** A write that handles many calls at once. */
 export interface Action<Body, Result, Changed extends Change = Change> {
   /** The records that the call changes. Those that exist are locked, and are in `group.locked`. */
   readonly locks: (submission: Submission<Body>) => KeyValues;
@@ -87,9 +79,7 @@ export interface Action<Body, Result, Changed extends Change = Change> {
   ) => Promise<readonly (Changed | Problem)[]>;
   /** The result of a call, once its change is sent, with the ids that it got. After the commit, the events have theirs. */
   answer(change: Changed, events: readonly StoredEvent[]): Result;
-  /**
-   * The problem to answer when another record holds the unique key `key`. Undefined: a retry will find that record.
-   */
+  /** The problem if another record holds the unique key. Undefined: a retry will find that record. */
   readonly onTaken?: (
     key: string,
     submission: Submission<Body>,
@@ -99,18 +89,17 @@ export interface Action<Body, Result, Changed extends Change = Change> {
 
 export interface Group {
   readonly trx: Trx<Tables>;
-  /** The timestamp of everything the transaction writes. */
   readonly now: Date;
   readonly known: KnownReferences;
   readonly locked: LockedRecords;
 }
 
-export type LockedRecords = ReadonlyMap<
+type LockedRecords = ReadonlyMap<
   Submission<unknown>,
   { readonly [Name in keyof LockableRows]?: LockableRows[Name] }
 >;
 
-/** What a call has changed. A refused call has written nothing. */
+/** A refused call has written nothing. */
 export interface Change {
   /** Inserted, so its id is unknown until the statement is sent. */
   readonly isNew?: boolean;

@@ -29,7 +29,7 @@ interface AffiliateChange extends Change {
   readonly after: AffiliateRow;
 }
 
-/** Creates affiliates. If an affiliate with the `external_id` exists, applies the sent fields to it instead. */
+/** If an affiliate with the `external_id` exists, applies the sent fields to it instead. */
 const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, Answer, AffiliateChange> => ({
   locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   change: async ({ trx, now, locked }, submissions) => {
@@ -108,7 +108,7 @@ const createdPayload = (row: AffiliateRow) => ({
 
 type AffiliateChanges = BodyOf<typeof contract.updateAffiliate>;
 
-/** Changes the sent fields of affiliates. Employees who are not affiliates are not found. */
+/** Employees who are not affiliates are not found. */
 const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
   locks: ({ recordId }) => ({ affiliateById: recordId }),
   takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
@@ -146,8 +146,7 @@ const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const length = 8;
 
 /**
- * A code that can be read out on the phone: 8 of 31 characters, about 40 bits. The unique key catches the rare
- * collision within a company.
+ * About 40 bits. The unique key catches the rare collision within a company.
  * @param random secure random bytes; bytes that would favour a character are skipped.
  */
 const affiliateCode = (random: (bytes: number) => Uint8Array): string => {

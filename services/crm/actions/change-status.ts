@@ -24,11 +24,7 @@ interface StatusChange extends Change {
   readonly reason: Body;
 }
 
-/**
- * Sets another lead status on a lead, or another client status on a client or lead; the latter is an event
- * (contract, "Leads and clients"). Setting the current status changes nothing. A note sent along becomes a note of
- * the record.
- */
+/** Only a new client status is an event; the current one changes nothing (contract, "Leads and clients"). */
 const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChange> => ({
   locks: ({ recordId }) => ({ clientById: recordId }),
   references: ({ new_status, new_status_id, changed_by_employee_id }) => ({

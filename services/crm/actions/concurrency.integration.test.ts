@@ -146,6 +146,7 @@ test('a caller never sees a deadlock or a lock wait', async () => {
         .where('company_id', '=', companyId)
         .where('client_id', '=', id)
         .execute();
+      // Once longer than a lock wait, which is two seconds.
       await sleep(id === ids[6] ? 2_500 : 5);
     }
   });

@@ -16,10 +16,7 @@ interface NoteChange extends Change {
   readonly after: NoteRow & { readonly updated_utc: Date };
 }
 
-/**
- * Adds notes to leads and clients. If a note with the `external_id` exists, applies the sent fields to it instead and
- * moves it to the record of the path (contract, "external_id").
- */
+/** A note whose `external_id` exists is changed and moved to the path's record (contract, "external_id"). */
 const addNote: Action<Body, Answer, NoteChange> = {
   locks: ({ recordId, body }) => ({ clientById: recordId, noteByExternalId: body.external_id }),
   change: async ({ trx, now, locked }, submissions) => {

@@ -11,7 +11,6 @@ beforeAll(async () => {
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 let company = 1000;
-/** A company for this test. */
 const newCompany = () => ++company;
 
 const row = async (companyId: number, clientId: number) =>

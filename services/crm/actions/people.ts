@@ -44,10 +44,7 @@ interface CreatedPerson extends Change {
   readonly to: Status;
 }
 
-/**
- * Creates leads or clients. If a record with the `external_id` exists, applies the sent fields to it instead
- * (contract, "external_id").
- */
+/** If a record with the `external_id` exists, changes it instead (contract, "external_id"). */
 export const createPerson = <B extends NewPerson>(
   kind: 'lead' | 'client',
 ): Action<B, Answer, CreatedPerson> => ({
@@ -136,7 +133,6 @@ interface RecordChange extends Change {
   readonly reason?: StatusReason;
 }
 
-/** Writes changed records, marks those that a search finds by other texts now, and keeps changes of their status. */
 export const writeChanges = async ({ trx, now }: Group, all: readonly RecordChange[]): Promise<void> => {
   const changes = all.filter(({ before, after }) => after !== before);
   await clients.update(

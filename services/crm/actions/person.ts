@@ -5,7 +5,6 @@ export type PersonReferences = Partial<
   Pick<BodyOf<(typeof contract)['createClient']>, 'employee_id' | 'affiliate_id' | 'status'>
 >;
 
-/** The optional fields of a new record, null until sent. */
 export const blankPerson = Object.fromEntries(
   optionalClientColumns.map((column) => [column, null]),
 ) as Record<(typeof optionalClientColumns)[number], null>;

@@ -19,14 +19,10 @@ export interface Referring {
 
 export interface KnownReferences {
   readonly statuses: Statuses;
-  /** Every error in the references; empty if there is none. */
   problems(referring: Referring): readonly Detail[];
 }
 
-/**
- * Looks up everything that a group refers to, in at most two round trips.
- * @param ahead the statuses, if they were read before the transaction.
- */
+/** Takes at most two round trips. @param ahead the statuses, if they were read before the transaction. */
 export const lookUp = async (
   db: Kysely<Tables>,
   reader: Pick<ReturnType<typeof createStatusReader>, 'read'>,

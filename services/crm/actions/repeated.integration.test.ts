@@ -34,7 +34,6 @@ let company = 7000;
 const newCompany = () => ++company;
 const newCallId = () => Date.now().toString(16).padStart(12, '0') + randomHex(10);
 
-/** Of a call that creates a lead. */
 const identityOf = (companyId: number, more: Partial<LaneCall>) =>
   identify({
     operation: 'createLead',
@@ -288,6 +287,7 @@ describe('a request with an Idempotency-Key', () => {
         .where('company_id', '=', companyId)
         .execute();
       first = act('createLead', companyId, person, keyed());
+      // Time for the first request to write its row and wait for the events.
       await sleep(300);
       // Of several, some reach the other replica.
       for (let at = 0; at < 6; at++) answers.push(await act('createLead', companyId, person, keyed()));

@@ -49,13 +49,11 @@ export interface ActionRunner {
 }
 
 /**
- * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups, and an
- * idle one makes no call wait. The calls of a group share their queries, their event numbers and one commit. On a
- * sharded database, each shard's companies are a group of their own.
- *
- * A group that fails as a whole is retried call by call, so that no call fails because of another one.
- *
- * A call with an identity writes its row of the ledger in the same transaction (services/runtime/idempotency).
+ * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups,
+ * and an idle one makes no call wait. The calls of a group share their queries, event numbers and one commit;
+ * on a sharded database, each shard's companies are a group of their own. A group that fails as a whole is
+ * retried call by call, so that no call fails because of another. A call with an identity writes its row of
+ * the ledger in the same transaction (services/runtime/idempotency).
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroupSize = 64 } = options;
@@ -79,7 +77,6 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     );
   };
 
-  /** Carries out calls in one transaction, and gives each its result after the commit. */
   const attempt = async (
     calls: readonly WaitingCall[],
     own: Database<Tables>,
@@ -276,7 +273,6 @@ const lock = async (
 
 const lockNames = Object.keys(lockable) as (keyof typeof lockable)[];
 
-/** The answers of the calls that were carried out before, and the problems of those with errors in their references. */
 const refusals = (calls: readonly WaitingCall[], answered: EarlierAnswers, known: KnownReferences): Results =>
   new Map(
     calls.flatMap((call): [WaitingCall, unknown][] => {
@@ -316,10 +312,7 @@ const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]
     ]),
   );
 
-/**
- * Gives calls their results. Call it after the transaction: until it ends, it holds the rows of their
- * `Idempotency-Key`s, and the client's next request with the same key would be refused.
- */
+/** After the transaction: until it ends, the client's next request with the same key would be refused. */
 const settle = (results: Results): void => {
   for (const [call, result] of results) {
     if (result instanceof Problem) call.reject(result);

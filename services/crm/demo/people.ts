@@ -1,7 +1,7 @@
 import { normalise } from '../search/text.ts';
 import type { Random } from './random.ts';
 
-export interface DemoPerson {
+interface DemoPerson {
   readonly first_name: string;
   readonly last_name: string;
   readonly email: string;

@@ -5,10 +5,7 @@ import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from '../
 import { inventPerson } from './people.ts';
 import { createRandom, type Random } from './random.ts';
 
-/**
- * Gives each company plausible people: employees, affiliates, its own statuses, leads and clients, and their search
- * index. Every run creates the same people and skips companies that have employees.
- */
+/** Every run creates the same people and skips companies that have employees. */
 export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoOptions): Promise<void> => {
   const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables });
   try {
@@ -25,7 +22,7 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
   }
 };
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly mysqlUrl: string;
   readonly companyIds: readonly number[];
   readonly now?: Date;

@@ -33,15 +33,14 @@ export interface EventLog {
 }
 
 /**
- * Writes the event log.
+ * A counter row numbers each company's events 1, 2, 3, …, and the transaction locks it until its commit. So
+ * numbers follow the order of commits: once event n can be read, so can every event below n, and a reader
+ * that continues after the last number it has seen misses none, however late a transaction commits. A
+ * rollback returns its numbers.
  *
- * A counter row numbers each company's events 1, 2, 3, …, and the transaction locks it until its commit. So numbers
- * follow the order of commits: once event n can be read, so can every event below n, and a reader that continues
- * after the last number it has seen misses none, however late a transaction commits. A rollback returns its numbers.
- *
- * Each event has a row in the outbox until its deliveries have rows. The row begins with a lease: the dispatcher that
- * gets the event's message may act on it without asking the database (services/dispatcher/README.md). The event carries
- * the version of its company's subscriptions, which is in the same row as the counter.
+ * Each event has a row in the outbox until its deliveries have rows. The row begins with a lease: the
+ * dispatcher that gets the event's message may act on it without asking the database
+ * (services/dispatcher/README.md).
  */
 export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   const takeNumbers = perCount<Taken>(
@@ -157,7 +156,6 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
   };
 };
 
-/** @param payload the payload, or a function that returns it: see `NewEvent`. */
 export const newEvent = <Type extends EventType>(
   companyId: number,
   type: Type,
@@ -168,7 +166,7 @@ export const newEvent = <Type extends EventType>(
   payload: () => encodePayload(typeof payload === 'function' ? payload() : payload),
 });
 
-export interface EventLogOptions {
+interface EventLogOptions {
   /** Called after the commit with the stored events and the events they came from. */
   readonly publish: (committed: readonly CommittedEvent[], events: readonly NewEvent[]) => void;
 }

@@ -27,12 +27,11 @@ import type { Action, Change, Submission } from '../actions/action.ts';
 import type { ActionRunner } from '../actions/runner.ts';
 import type { Tables } from '../tables.ts';
 
-export interface Ingest {
+interface Ingest {
   /** Stops accepting events and resolves once all accepted ones are answered. */
   drain(): Promise<void>;
 }
 
-/** Answers `events.ingest` as one replica of a queue group. */
 export const serveIngest = (options: IngestOptions): Ingest => {
   const { bus, db, runner, knowsCompany, log, now, tracer } = options;
   const action = addEvent(now);
@@ -81,14 +80,11 @@ const deadlineMs = 5_000;
 const trimEveryMs = 60_000;
 const keysPerTrim = 1_000;
 
-export interface IngestOptions {
+interface IngestOptions {
   readonly bus: Bus;
   readonly db: Database<Tables>;
   readonly runner: ActionRunner;
-  /**
-   * Answers from the key table, which crm follows anyway. `access` owns the rows of companies and crm has no rights
-   * to them; a company without records has no rows here.
-   */
+  /** From the key table: `access` owns the rows of companies, and crm has no rights to them. */
   readonly knowsCompany: (companyId: number) => Promise<boolean>;
   readonly log: Log;
   readonly now: () => Date;
@@ -100,7 +96,7 @@ interface AddedEvent extends Change {
   readonly earlierId?: number;
 }
 
-/** Adds events. A `dedupeKey` adds at most one event in its window; the unique key settles races. */
+/** A `dedupeKey` adds at most one event in its window; the unique key settles races. */
 const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent> => ({
   locks: ({ body }) => ({ eventByDedupeKey: body.dedupeKey }),
   change: async ({ trx, locked }, submissions) => {

@@ -31,7 +31,6 @@ const outboxIds = async () =>
 const events = () => readEvents(crm.db, companyId, { after: 0, limit: 10_000 });
 const act = (operation: OperationId) => crm.act(operation, companyId, person);
 
-/** Every event published from now on: its ID and its bytes. */
 const publishedFromNow = async () => {
   const published = new Map<number, string>();
   crm.bus.nc.subscribe('events.>', {
@@ -65,6 +64,7 @@ test('a replica that is killed under load leaves an event and its outbox row for
   const load = Promise.allSettled(
     Array.from({ length: 300 }, (_, at) => sleep(at).then(() => act('createLead'))),
   );
+  // Kills the replica in the middle of the load, which takes 300 ms.
   await sleep(150);
   await replica.kill();
   await startReplica();

@@ -4,7 +4,7 @@ import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
 import type { CommittedEvent } from './event-log.ts';
 
-export interface Publisher {
+interface Publisher {
   /**
    * Publishes without waiting; nobody learns whether the events arrived.
    * @param causes the traces that the events belong to, in the order of the events.
@@ -19,9 +19,8 @@ export interface Cause {
 }
 
 /**
- * Publishes an event to the dispatchers after its transaction has committed. Delivery does not depend on it: an event
- * that cannot be sent, because the connection is down or the server is slow, is skipped. The dispatchers' sweeper finds
- * its row in the outbox when its lease ends.
+ * An event that cannot be sent, because the connection is down or the server is slow, is skipped: the
+ * dispatchers' sweeper finds its row in the outbox when its lease ends.
  */
 export const openPublisher = ({
   bus,
@@ -98,7 +97,7 @@ const startPublishing = (
 /** The most bytes held in memory while the server is slow. */
 const maxOnTheirWayBytes = 16 * 2 ** 20;
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly bus: Bus;
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;

@@ -13,10 +13,7 @@ import {
   type QueryGram,
 } from './postings.ts';
 
-/**
- * Walks a company's chunks from the last to the first, one query per page of chunks, and yields the entries of each
- * page that may contain the query, last first. It never skips an entry that contains the query.
- */
+/** From the last chunk to the first, one query per page. Never skips an entry that contains the query. */
 export async function* chunkCandidates(
   db: Kysely<Tables>,
   companyId: number,

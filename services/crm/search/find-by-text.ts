@@ -15,7 +15,7 @@ export interface FoundClient {
 
 export const foundColumns = ['client_id', 'first_name', 'last_name', 'email', 'phone'] as const;
 
-export interface TextSearch {
+interface TextSearch {
   readonly companyId: number;
   readonly query: string;
   readonly limit: number;
@@ -23,10 +23,7 @@ export interface TextSearch {
   readonly deadlineMs: number;
 }
 
-/**
- * Up to `limit` clients whose name or email contains the query, the most recently created or renamed first.
- * `indexer.ts` explains where they are stored and why the order of the reads matters.
- */
+/** The most recently created or renamed first. `indexer.ts` explains why the order of the reads matters. */
 export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promise<readonly FoundClient[]> => {
   const { companyId, query, limit } = search;
   // A query of accents only normalises to nothing, and no indexed text is longer than the limit.

@@ -5,8 +5,7 @@ import { buildPostings, entriesPerChunk } from './postings.ts';
 import { entryText, searchText } from './text.ts';
 
 /**
- * Moves waiting clients of one company into its index: at most `entriesPerPass`, and no more than fit in the chunk.
- * The lock on the company's tail keeps other indexers out.
+ * Takes no more than fit in the chunk. The lock on the company's tail keeps other indexers out.
  * @returns the number of waiting rows taken; 0 if there are none or another indexer holds the lock.
  */
 export const indexCompany = (db: Database<Tables>, companyId: number): Promise<number> =>

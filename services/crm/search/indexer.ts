@@ -12,22 +12,18 @@ import type { Tables } from '../tables.ts';
 import { indexCompany } from './index-company.ts';
 
 /**
- * How the client search finds any substring in milliseconds and never misses a committed client.
- *
- * A company's clients are in one of three places, and a search reads them in this order:
- *
- * 1. waiting: `client_search_pending` has a row for each client created or renamed since the last pass. The writer
- *    inserts it in its own transaction, and a search compares these few clients one by one.
+ * How the client search finds any substring in milliseconds and never misses a committed client. A company's
+ * clients are in one of three places, and a search reads them in this order:
+ * 1. waiting: `client_search_pending` has a row for each client created or renamed since the last pass. The
+ *    writer inserts it in its own transaction, and a search compares these few clients one by one.
  * 2. the tail: up to 4095 entries whose normalised texts are in one blob, which a search reads whole.
  * 3. chunks: 4096 entries each. For every three bytes (a gram) that occur in their texts, a row says where. A
  *    search reads the rows of a few grams of its query and keeps the entries that have them all at the right
  *    distances. A chunk never changes.
  *
- * Indexers move clients from 1 to 2, and a full tail to 3, each time in one transaction. So a search that reads in
- * this order sees each client at least once. A renamed client gets a second entry and its first becomes stale;
- * therefore a search compares the client's row itself before it shows it.
- *
- * Every replica runs an indexer; the lock on the tail admits one per company at a time.
+ * Indexers move clients from 1 to 2, and a full tail to 3, each time in one transaction. So a search that
+ * reads in this order sees each client at least once. A renamed client gets a second entry and its first
+ * becomes stale; therefore a search compares the client's row itself before it shows it.
  */
 export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => {
   const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
@@ -68,15 +64,9 @@ interface IndexerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-/**
- * Fewer clients than this keep waiting: each pass rewrites the company's tail, and comparing this many clients one by one
- * takes a search half a millisecond.
- */
+/** Fewer clients wait: a pass rewrites the tail, and a search compares so many in half a millisecond. */
 const minWaiting = 64;
-/**
- * Passes in one round, so that a company with a backlog neither keeps the others waiting nor needs one round per
- * pass.
- */
+/** So that a company with a backlog neither delays the others nor needs one round per pass. */
 const maxPasses = 16;
 const minPauseMs = 100;
 const maxPauseMs = 5_000;

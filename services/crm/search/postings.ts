@@ -72,7 +72,6 @@ interface Writer {
 
 export const placesOf = (occurrences: Buffer): readonly number[] => placesAmong(readMatches(occurrences, 0));
 
-/** The occurrences of a gram of the query in one chunk. */
 interface GramOccurrences {
   readonly offset: number;
   readonly occurrences: Buffer;
@@ -103,7 +102,6 @@ export const createAligner = (): Aligner => {
 
 const positions = 256;
 
-/** Counts the `at`-th gram for the matches on which all grams before it agree. */
 const agree = (agreed: Uint8Array, matches: Uint32Array, at: number): void => {
   for (let index = 0; index < matches.length; index++) {
     const match = matches[index]!;

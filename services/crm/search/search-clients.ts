@@ -6,10 +6,7 @@ import type { Tables } from '../tables.ts';
 import { type FoundClient, findByText, foundColumns } from './find-by-text.ts';
 import { normalise, reversedDigits } from './text.ts';
 
-/**
- * Searches leads and clients (contract, "Client search"). Matches by external id or phone number come first because
- * they are the most specific, then matches by name and email.
- */
+/** Matches by external id or phone number, the most specific, come first (contract, "Client search"). */
 export const searchClients = ({ db }: CrmContext) =>
   handler(contract.searchClients, async ({ companyId, query, deadlineMs }) => {
     const { q, limit } = query;
@@ -32,7 +29,7 @@ const labelled = ({ client_id, first_name, last_name, email, phone }: FoundClien
   name: `${first_name} ${last_name} · ${email || phone}`,
 });
 
-/** The client with this id, if the company has it. Accepts any number, even one that no id can have. */
+/** Accepts any number, even one that no id can have. */
 const findById = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -58,10 +55,7 @@ const findByExternalId = (
 /** Fewer digits would match too many numbers and push every other match out of the answer. */
 const minPhoneDigits = 3;
 
-/**
- * Clients whose phone number ends with the digits of the query. The query must consist of the characters of phone
- * numbers and contain at least three digits (contract, "Client search").
- */
+/** Only characters of phone numbers, and at least three digits (contract, "Client search"). */
 const findByPhone = async (
   db: Kysely<Tables>,
   companyId: number,

@@ -1,13 +1,9 @@
-/** The two texts of a client that a search compares, normalised. */
 interface SearchText {
   readonly name: string;
   readonly email: string;
 }
 
-/**
- * The form in which names, addresses and queries are compared: without case, accents and compatibility forms, each
- * run of white space as one space. `Żółć  Ångström` becomes `zolc angstrom`.
- */
+/** No case, accents or compatibility forms; white space is one space: `Żółć  Ångström` → `zolc angstrom`. */
 export const normalise = (text: string): string => {
   const plain = isAscii(text)
     ? text.toLowerCase()
@@ -80,7 +76,6 @@ export const tailPlaces = (texts: Buffer, query: Buffer): readonly number[] => {
   return places.reverse();
 };
 
-/** The end of the entry that contains the byte `at`, which is in the `field`-th field of the blob. */
 const endOfEntry = (texts: Buffer, at: number, field: number): number => {
   let end = at;
   for (let left = fieldsPerEntry - (field % fieldsPerEntry); left > 0; left--) {

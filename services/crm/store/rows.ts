@@ -11,9 +11,8 @@ type NewRow<T extends Table, C extends Column<T>> = Pick<
 >;
 
 /**
- * Inserts rows in one statement; each row has exactly `columns`. It is sent with the transaction's next statement, and
- * then each row has its id in `id`. The ids of one statement are consecutive because InnoDB knows their number
- * beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
+ * Sent with the transaction's next statement; then each row has its id in `id`. The ids are consecutive
+ * because InnoDB knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
 export const insertRows = <T extends Table, C extends Column<T>, Id extends Column<T> = never>(
   table: T,
@@ -39,10 +38,7 @@ export const insertRows = <T extends Table, C extends Column<T>, Id extends Colu
 /** The id of the row at a place in the transaction's latest `insertRows` into a table that assigns ids. */
 export const insertedId = (at: number) => sql<number>`LAST_INSERT_ID() + ${at}`;
 
-/**
- * Reads the rows with these values of a unique key and locks them until the end of the transaction. It is sent with the
- * transaction's next statement, and `onRows` gets the rows then.
- */
+/** Locks until the end of the transaction. Sent with its next statement; then `onRows` gets the rows. */
 export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
   columns: readonly C[],
@@ -73,9 +69,8 @@ export const lockRows = <T extends Table, C extends Column<T>, K extends Column<
 };
 
 /**
- * Updates `columns` of existing rows that the transaction has locked, each row with its own values, in one statement. It
- * reads as an upsert, and takes half as long as a join with the new values. Every column without a default has to be
- * among `columns`, even if it never changes. Sent with the transaction's next statement.
+ * Reads as an upsert, and takes half as long as a join with the new values. Every column without a default
+ * has to be among `columns`, even if it never changes. Sent with the transaction's next statement.
  */
 export const updateRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,

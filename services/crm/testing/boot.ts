@@ -21,10 +21,8 @@ import { vi } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** The service with its own MySQL and NATS, called over its lane as a gateway does. */
 export interface BootedCrm {
   readonly db: Database<Tables>;
-  /** The answer's body, parsed. */
   ask(operation: OperationId, companyId: number, query?: Query): Promise<Asked>;
   /** Sends one action: the body as JSON, or as text if it is to be ill-formed. */
   act(operation: OperationId, companyId: number, body: unknown, recordId?: number | string): Promise<Asked>;

@@ -2,7 +2,6 @@ import { acrossTenants, type Database } from '@causeway/runtime';
 import { indexCompany } from '../search/index-company.ts';
 import type { Tables } from '../tables.ts';
 
-/** Moves all waiting clients into the index, even while other indexers run. */
 export const indexAll = async (db: Database<Tables>): Promise<void> => {
   for (;;) {
     const companies = await acrossTenants(db, 'a test indexes everything')

@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { readEvents } from './read-events.ts';
 
-/** A company's events in order, their payloads parsed. */
 export const eventsOf = async (db: Kysely<Tables>, companyId: number) =>
   (await readEvents(db, companyId, { after: 0, limit: 10_000 })).map(({ sequence, type, payload }) => ({
     sequence,
@@ -10,7 +9,6 @@ export const eventsOf = async (db: Kysely<Tables>, companyId: number) =>
     payload: JSON.parse(payload.toString()),
   }));
 
-/** A company's status changes, the oldest first. */
 export const historyOf = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('client_status_history')

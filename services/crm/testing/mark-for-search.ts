@@ -1,11 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/**
- * Marks a client for the search index. Call it in the transaction that creates a client or changes its name or email:
- * after the commit, every replica's search finds the client. It inserts one row, so writers do not wait for each
- * other.
- */
+/** Call it in a transaction that creates or renames a client. One row: writers never wait for each other. */
 export const markForSearch = async (
   trx: Kysely<Tables>,
   companyId: number,

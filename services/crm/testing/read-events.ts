@@ -2,10 +2,7 @@ import type { EventType } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/**
- * A company's events in commit order, after a given sequence. A reader that continues from the last sequence of each
- * answer gets every event once: see `events/event-log.ts`.
- */
+/** In commit order: a reader that continues from the last sequence gets every event once (`event-log.ts`). */
 export const readEvents = (
   db: Kysely<Tables>,
   companyId: number,

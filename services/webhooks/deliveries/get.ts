@@ -36,7 +36,7 @@ export const getDelivery = ({ db }: WebhooksContext) =>
     });
   });
 
-/** An attempt with its request and response. The body comes from the event: its bytes are the same in every attempt. */
+/** The body comes from the event: its bytes are the same in every attempt. */
 export const getAttempt = ({ db }: WebhooksContext) =>
   handler(contract.getAttempt, async ({ companyId, params, user }) => {
     const { eventId, subscriptionId, replayId } = deliveryIdsOf(params);

@@ -79,7 +79,7 @@ test('A disabling that no dispatcher has applied holds what waited then, even af
   await makeDelivery(alone.db, { company_id: company, subscription_id: id, created_utc: later }, 2);
   const enabled = await call('updateSubscription', { enabled: true });
   expect(enabled.body).toMatchObject({ enabled: true, consecutiveFailures: 0 });
-  // Its count is of what is to be held, too.
+  // The count includes the deliveries that are still to be held.
   expect((await call('releaseHeldDeliveries')).body).toEqual({ count: 1_003 });
   expect(await deliveries()).toEqual([['waiting', 1_005]]);
   const [replay] = await alone.database.query<{ replay_id: number }>('SELECT replay_id FROM replays');

@@ -29,10 +29,7 @@ type HeldCall = OperationCall<
   typeof definitions.releaseHeldDeliveries | typeof definitions.discardHeldDeliveries
 >;
 
-/**
- * Starts releasing or dropping the held deliveries of a subscription, also of one that a tool manages; the dispatchers
- * do it page by page. A key gets their number, possibly 0; a member gets a replay, and a refusal if nothing is held.
- */
+/** A key gets the number of held deliveries, possibly 0; a member gets a replay, or a refusal if it is 0. */
 const startHeldReplay = (
   context: WebhooksContext,
   call: HeldCall,
@@ -54,10 +51,7 @@ const startHeldReplay = (
     return audience === 'key' ? json(202, { count: total }) : json(201, replayAnswer(replay));
   });
 
-/**
- * Counts the held deliveries of a subscription, including those that are to be held because it was disabled a moment
- * ago. Takes about a second for 600,000.
- */
+/** Includes those that are to be held because of a disabling a moment ago. Takes a second for 600,000. */
 const countHeldRows = async (
   trx: Trx<Tables>,
   companyId: number,

@@ -51,10 +51,7 @@ interface Wanted {
   readonly from?: Place | undefined;
 }
 
-/**
- * Reads a page of a company's deliveries, by event, newest first. Filters without an index scan the list in chunks,
- * until the page is full or the time is up: then the page is short, and the next one continues where it ended.
- */
+/** Filters without an index scan in chunks until the time is up; the next page continues where that ended. */
 const readPage = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -119,7 +116,7 @@ const readStretch = (
   return query.execute();
 };
 
-/** The last delivery of a chunk, whether it matches or not; undefined if the list ends within the chunk. */
+/** Undefined if the list ends within the chunk. */
 const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
   const { companyId, filter } = stretch;
   let query = db
@@ -154,7 +151,6 @@ type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: 
 const indexOf = (filter: Filter) =>
   usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
 
-/** Deliveries after a place and, if `to` is present, up to and including it. */
 const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Place) => {
   const conditions = [
     ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),
@@ -181,7 +177,7 @@ const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Plac
 /** Longer payloads are left out, so that a page of the log reads little. */
 const maxPayloadBytes = 8_192;
 
-/** The summary of each event as a role may see it; none of events with long payloads, or that are kept no longer. */
+/** None of events with long payloads, or that are kept no longer. */
 const readSummaries = async (
   db: Kysely<Tables>,
   companyId: number,

@@ -24,7 +24,6 @@ export type DeliveryRecord = DeliveryRow & {
   readonly next_probe_utc: Date | null;
 };
 
-/** Deliveries with the present fields of their subscriptions. */
 export const selectDeliveries = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('deliveries as d')

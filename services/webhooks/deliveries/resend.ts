@@ -25,10 +25,7 @@ import {
   readSiblings,
 } from './record.ts';
 
-/**
- * Replays one delivery. A dispatcher writes the delivery; the answer waits for that, but not if no dispatcher answers.
- * The lock on the subscription's row makes concurrent resends take turns.
- */
+/** A dispatcher writes the delivery. The lock on the subscription makes concurrent resends take turns. */
 export const resendDelivery = (context: WebhooksContext) =>
   handler(contract.resendDelivery, async (call) => {
     const { db, now, once, quotas } = context;

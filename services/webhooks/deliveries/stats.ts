@@ -72,7 +72,6 @@ const trouble = (one: { enabled: boolean; autoDisabled: boolean; consecutiveFail
 
 const minuteMs = 60_000;
 
-/** The attempts of a period: counts by result and by duration. */
 interface Outcome {
   succeeded: number;
   failed: number;
@@ -88,7 +87,7 @@ const addOutcome = (sum: Outcome, { succeeded, failed, elapsed }: Outcome): void
   for (const [at, count] of elapsed.entries()) sum.elapsed[at]! += count;
 };
 
-/** The outcome as interfaces show it: percentiles in whole milliseconds, null without attempts. */
+/** Percentiles in whole milliseconds, null without attempts. */
 const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
   succeeded,
   failed,
@@ -115,7 +114,6 @@ export const readOutcome = async (
 
 const columns = [...elapsedBoundsMs.map((bound) => `upto_${bound}` as const), 'above' as const];
 
-/** The columns that a query on `delivery_minutes` selects for `outcomeOf`. */
 const sums = [
   sumOf('succeeded').as('succeeded'),
   sumOf('failed').as('failed'),

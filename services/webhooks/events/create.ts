@@ -45,11 +45,7 @@ export const createPortalTestEvent = (context: WebhooksContext) =>
     });
   });
 
-/**
- * Makes the event once; the caller stores the answer.
- * @returns the event's id, and the answer.
- * @throws Problem
- */
+/** @returns the event's id, and the answer, which the caller stores. @throws Problem */
 const makeTestEvent = async (
   context: WebhooksContext,
   {

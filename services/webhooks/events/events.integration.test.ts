@@ -26,7 +26,6 @@ const list = async (company: number, query: Query = {}) => {
 const idsOf = (page: { readonly events: readonly { readonly id: number }[] }) =>
   page.events.map(({ id }) => id);
 
-/** Every page from the start of the order. */
 const walk = async (company: number, query: Query) => {
   const pages: Awaited<ReturnType<typeof list>>[] = [];
   for (let cursor: string | null = null; ; ) {
@@ -233,7 +232,7 @@ describe('The event log', () => {
 
       await removeTo(30);
       expect((await follow(inTime)).body).toMatchObject({ reason: 'cursor_expired', oldestUtc: null });
-      // Nothing came after these, however old they are.
+      // No event came after these cursors, however old they are.
       const fresh = await list(company, { ...more, order: 'asc' });
       for (const cursor of [end, fresh.nextCursor!])
         expect(await list(company, { ...more, order: 'asc', cursor })).toEqual(fresh);

@@ -15,10 +15,7 @@ import type { WebhooksContext } from '../context.ts';
 import type { WebhooksCursors } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
 
-/**
- * A page of the event log. In ascending order, every page has a cursor, which later returns newer events; in
- * descending order, the last page has none.
- */
+/** Ascending, every page has a cursor, for newer events; descending, the last page has none. */
 export const listEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listEvents, async (call) => {
     const { companyId, query } = call;
@@ -83,7 +80,7 @@ export const getPortalEvent = ({ db }: WebhooksContext) =>
     return { status: 200, body: shownEnvelope(event, call.user.role) };
   });
 
-/** An event as a role sees it. The bytes of an envelope are fixed, so they are parsed only where they are masked. */
+/** The bytes of an envelope are fixed, so they are parsed only where they are masked. */
 const shownEnvelope = (event: StoredEvent, role: Role): Buffer => {
   const bytes = encodeEnvelope(event);
   if (role !== 'viewer') return bytes;
@@ -100,7 +97,7 @@ const pageBody = (envelopes: readonly Buffer[], nextCursor: string | null, hasMo
 const opening = Buffer.from('{"events":[');
 const comma = Buffer.from(',');
 
-/** An event of the company by its id; undefined if it does not exist or retention has removed it. */
+/** Undefined if the event does not exist or retention has removed it. */
 export const readEvent = (
   db: Kysely<Tables>,
   companyId: number,
@@ -129,11 +126,9 @@ interface Page {
 }
 
 /**
- * Reads a page of a company's events in commit order, or in reverse. crm assigns sequences so that a reader who
- * continues from the last one misses none (`event-log.ts` of crm).
- *
- * A page ends early, with `hasMore`, if its events are large or if matches are rare: the log has no index by type, so
- * a search by type scans it in chunks for a limited time.
+ * crm assigns sequences so that a reader who continues from the last one misses none (`event-log.ts` of crm).
+ * A page ends early, with `hasMore`, if its events are large or matches are rare: the log has no index by
+ * type, so a search by type scans it in chunks for a limited time.
  */
 const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
   const { order, type, limit } = wanted;
@@ -174,10 +169,7 @@ const maxPageBytes = 2 * 2 ** 20;
 const stretch = 10_000;
 const maxSearchMs = 1_000;
 
-/**
- * The range of the company's sequences still stored; `first` is greater than `last` if none is. `last` is read first,
- * so every event up to `last` that is not stored has been removed.
- */
+/** `first` > `last` if none is stored. `last` is read first: what is missing up to it was removed. */
 const rangeOf = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -196,15 +188,10 @@ const oldestEvent = (db: Kysely<Tables>, companyId: number) =>
     .limit(1)
     .executeTakeFirst();
 
-/** The position before the oldest event still stored, or at the end of the log if none is. */
 const startOfLog = async (db: Kysely<Tables>, companyId: number): Promise<number> =>
   (await rangeOf(db, companyId)).first - 1;
 
-/**
- * Refuses a page that begins at a position behind which retention has removed events. Call it after reading the page,
- * so that no event is removed in between unnoticed.
- * @throws Problem `cursor_expired`
- */
+/** Call it after reading the page, so that no event is removed unnoticed. @throws Problem `cursor_expired` */
 const assertNothingRemoved = async (
   db: Kysely<Tables>,
   companyId: number,
@@ -219,7 +206,7 @@ const assertNothingRemoved = async (
   throw new Problem({ code: 'cursor_expired', extra });
 };
 
-/** The sequence of the company's newest event; 0 if it never had one. */
+/** 0 if the company never had an event. */
 const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
   const row = await db
     .selectFrom('event_sequences')

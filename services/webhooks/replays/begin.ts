@@ -33,9 +33,8 @@ export const assertOn = (
 };
 
 /**
- * Refuses a second replay of the subscription: two at once would deliver the same events. Resends are exempt, and missed
- * events may be replayed beside held deliveries, because those are different events. The caller has locked the
- * subscription's row, so no other replay can start in between.
+ * Two replays at once would deliver the same events. Resends are exempt, and missed events may be replayed
+ * beside held deliveries, because those are different events. The caller has locked the subscription's row.
  * @throws Problem `conflict`
  */
 export const assertNoOther = async (
@@ -67,7 +66,6 @@ const besides = (kind: ReplayKind): readonly ReplayKind[] => {
   return kind === 'release' || kind === 'drop' ? ['missed'] : [];
 };
 
-/** Writes the replay with its entry in the audit log; the dispatchers carry it out. */
 export const beginReplay = async (
   trx: Trx<Tables>,
   subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>,

@@ -25,10 +25,7 @@ export const dismissMissedEvents = (context: WebhooksContext) =>
     return { status: 204, body: null };
   });
 
-/**
- * Sets the count of missed events to zero, if the replay makes all of them (contract, "Quotas").
- * @returns how many rows it deleted.
- */
+/** If the replay makes all missed events (contract, "Quotas"). @returns how many rows it deleted. */
 export const resetMissed = async (
   db: Kysely<Tables>,
   { companyId, subscriptionId, since }: Pick<ReplaySelection, 'companyId' | 'subscriptionId' | 'since'>,
@@ -42,10 +39,7 @@ export const resetMissed = async (
   return numDeletedRows;
 };
 
-/**
- * Counts the events of a subscription's types that occurred while it was disabled, in the transaction that enables it.
- * The count stays until a member replays or dismisses them. Beyond the time, it is a lower bound.
- */
+/** In the transaction that enables the subscription. Beyond the time, the count is a lower bound. */
 export const noteMissedWhileOff = async (
   trx: Trx<Tables>,
   {
@@ -81,9 +75,9 @@ export const noteMissedWhileOff = async (
 };
 
 /**
- * A position of the event log from before this time, found from the end of the log: enabling a subscription must cost as
- * much as what it missed, not as the whole log, because an API key may do it 200 times a minute. When the time is up, it is
- * the position that was reached, which may be after the time.
+ * Found from the end of the log: enabling must cost as much as what was missed, not as the whole log, because
+ * an API key may do it 200 times a minute. When the time is up, it is the position reached, which may be
+ * after `time`.
  */
 const positionBefore = async (
   trx: Trx<Tables>,

@@ -17,7 +17,6 @@ beforeEach(async () => {
   subscription = await makeSubscription(webhooks.db, company);
 });
 
-/** Events in the log and their deliveries, both at the given time. */
 const delivered = async (
   count: number,
   fields: Partial<DeliveryRow> = {},
@@ -66,7 +65,6 @@ const create = async (kind: string, more: object = {}): Promise<number> => {
   expect(status, JSON.stringify(body)).toBe(201);
   return body.id;
 };
-/** Marks every delivery of a replay as succeeded when it is created, until the replay is done. */
 const finish = async (id: number): Promise<void> => {
   await until('a replay that is done', async () => {
     for (const one of await deliveriesOf(id))
@@ -214,6 +212,7 @@ describe('a replay', () => {
     const events = await delivered(260);
     const id = await create('failed');
     await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    // Longer than the pause between two steps of a full replay: no step may make more.
     await new Promise((done) => setTimeout(done, 1_500));
     const made = await deliveriesOf(id);
     expect(made).toHaveLength(100);
@@ -267,6 +266,7 @@ describe('a replay', () => {
       status: 200,
       body: { state: 'cancelled', finishedUtc: expect.any(String) },
     });
+    // Longer than the pause between two pages: no further page may come.
     await new Promise((done) => setTimeout(done, 800));
     const states = Map.groupBy(await deliveriesOf(id), (one) => one.state);
     expect(states.get('succeeded')).toHaveLength(10);
@@ -284,6 +284,7 @@ describe('a replay', () => {
     await webhooks.database.query(
       "UPDATE deliveries SET state = 'held', due_utc = NULL WHERE state = 'waiting'",
     );
+    // Long enough for several pages, had the replay continued.
     await new Promise((done) => setTimeout(done, 1_200));
     expect(await deliveriesOf(id)).toHaveLength(100);
     expect((await replayOf(id)).state).toBe('running');
@@ -395,6 +396,7 @@ describe('held deliveries', () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({ kind: 'release', total: 230, made: 0 });
     await until('a first page', async () => (await counted()).held === 130);
+    // Longer than the pause between two steps of a full replay: no step may release more.
     await new Promise((done) => setTimeout(done, 1_200));
     expect(await counted()).toMatchObject({ held: 130, replay: { id: body.id, made: 100 } });
     await until('the rest', async () => {

@@ -84,7 +84,7 @@ export const getReplay = ({ db }: WebhooksContext) =>
     json(200, replayAnswer(await readReplay(db, call.companyId, call.id('replay')))),
   );
 
-/** Cancels a replay. The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first one. */
+/** The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first chunk. */
 export const cancelReplay = (context: WebhooksContext) =>
   handler(contract.cancelReplay, async (call) => {
     const { now, once } = context;
@@ -122,10 +122,7 @@ export const cancelReplay = (context: WebhooksContext) =>
 const usualConcurrency = 16;
 const usualMs = 100;
 
-/**
- * Counts the events that a replay would deliver.
- * @throws Problem `invalid_request` if that takes too long, or there are more than a replay may deliver.
- */
+/** @throws Problem `invalid_request` if it takes too long, or there are more than a replay may deliver. */
 const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): Promise<number> => {
   const limit = maxReplayDeliveries + 1;
   const wanted = { after: 0, limit, maxMs: maxCountMs };

@@ -11,7 +11,6 @@ const dayMs = 86_400_000;
 const tables = ['events', 'deliveries', 'delivery_attempts', 'delivery_minutes'];
 const { log } = createLog({ name: 'webhooks', instance: 'test', level: 'silent' });
 
-/** A database for this test, and a cleanup run on it at the time of `clock`. */
 const world = async (days: number) => {
   const database = await testDatabase({ folders: webhooksMigrations });
   const clock = { now: new Date() };

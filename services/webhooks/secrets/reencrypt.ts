@@ -17,7 +17,6 @@ import type { WebhooksContext } from '../context.ts';
 import { nobody } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
 
-/** Seals batches again for a limited time, and answers where the next call continues. */
 export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext) =>
   handler(contract.reencryptSecrets, async ({ body: { after = 0 }, requestId }) => {
     const stopMs = performance.now() + callMs;
@@ -53,8 +52,7 @@ interface Sealed {
 }
 
 /**
- * Seals the secrets of one batch of subscriptions, by id, under the ring's first key. Skips those already sealed under
- * it, so a run can stop anywhere and start again.
+ * Skips secrets already sealed under the ring's first key, so a run can stop anywhere and start again.
  * @returns the counts, and where to continue; null if nothing is left.
  */
 export const reencryptBatch = async (

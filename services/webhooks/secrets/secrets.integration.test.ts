@@ -13,7 +13,6 @@ const ringOf = (...names: readonly string[]): KeyRing => ({
 const turned = ringOf('new', 'old');
 const onlyNew = ringOf('new');
 
-/** The service with only the old key, and some subscriptions, each rotated once with an overlap. */
 const world = async (subscriptions: number) => {
   const booted = await bootWebhooks({ keyRing: ringOf('old') });
   const shown: { company: number; id: number; secret: string; previous: string }[] = [];
@@ -39,7 +38,6 @@ const secretsOf = ({ db }: BootedWebhooks, company: number, id: number) =>
     .where('subscription_id', '=', id)
     .executeTakeFirstOrThrow();
 
-/** The request of the command line to a service with this ring. */
 const reencryptWith = async (database: TestDatabase, keyRing: KeyRing) => {
   const { bus } = await bootWebhooks({ keyRing, database });
   const ask = testLane(bus, 'operator-webhooks', 'operator');

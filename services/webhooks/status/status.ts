@@ -6,7 +6,6 @@ import { portalSubscriptions } from '../subscriptions/read.ts';
 import { readSubscriptions } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 
-/** Answers why a company's deliveries are late: its queues, their health, what has waited for longest, and its last error. */
 export const getCompanyStatus = (context: WebhooksContext) =>
   handler(contract.getCompanyStatus, async ({ body: { company_id } }) => {
     const { db } = context;

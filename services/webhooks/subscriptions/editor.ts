@@ -3,7 +3,6 @@ import { type AuditSource, byMember, type KeyOperation, toolManaged } from '@cau
 import type { OperationCall, Trx } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 
-/** The interface that changes a subscription, and what it allows. */
 export interface Editor {
   /** Its name in the subscription's record: `disabled through the API`. */
   readonly name: string;
@@ -39,10 +38,7 @@ const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
   by: byMember(call),
 });
 
-/**
- * @param changes the names of the fields to change.
- * @throws Problem `tool_managed`
- */
+/** @param changes the names of the fields to change. @throws Problem `tool_managed` */
 export const assertEditable = (
   { managed_by }: Pick<SubscriptionRow, 'managed_by'>,
   editor: Editor,
@@ -56,8 +52,8 @@ export const assertEditable = (
 export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
 
 /**
- * Writes the command row of a subscription that was created, disabled, enabled, deleted or given another URL, in the
- * transaction of that change. A dispatcher applies it to the subscription's queue and deliveries; `askDispatcher` makes it do so at once.
+ * Writes the command row in the transaction of the change. A dispatcher applies it to the queue and the
+ * deliveries; `askDispatcher` makes it do so at once.
  */
 export const noteChange = async (
   trx: Trx<Tables>,
@@ -65,7 +61,7 @@ export const noteChange = async (
   what: 'created' | 'disabled' | 'enabled' | 'moved' | 'deleted',
   now: Date,
 ): Promise<void> => {
-  // A change that is not applied yet stays to be applied beside this one.
+  // An earlier change that is not applied yet must be applied too.
   const change = {
     changed_utc: now,
     ...(what === 'disabled' && { hold_utc: now }),

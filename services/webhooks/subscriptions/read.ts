@@ -32,7 +32,6 @@ export const getSubscription = (context: WebhooksContext) =>
     ),
   );
 
-/** The subscription as the interface of the caller shows it. */
 export const shownTo = async (
   { audience, companyId }: { readonly audience: 'key' | 'member'; readonly companyId: number },
   context: Reading,
@@ -53,7 +52,6 @@ const hourMs = 3_600_000;
 /** How far back to search for the last success and failure. */
 const lookBackMs = 7 * 24 * hourMs;
 
-/** Subscriptions as the portal shows them, with their health, which is read for all of them together. */
 export const portalSubscriptions = async (
   { db, now }: Reading,
   companyId: number,
@@ -129,7 +127,7 @@ const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly 
   return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
 };
 
-/** When previous secrets stop signing, by subscription; only those that still sign. */
+/** By subscription; only those that still sign. */
 const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
   const rows = await db
     .selectFrom('subscriptions')

@@ -65,10 +65,7 @@ const secretColumns = ['secret', 'previous_secret', 'previous_secret_until'] as 
 const isShown = (column: Column): column is Exclude<Column, (typeof secretColumns)[number]> =>
   !secretColumns.some((secret) => secret === column);
 
-/**
- * The row, locked until the transaction ends.
- * @throws Problem `not_found`
- */
+/** Locks the row until the transaction ends. @throws Problem `not_found` */
 export const lockSubscription = async (
   trx: Trx<Tables>,
   companyId: number,

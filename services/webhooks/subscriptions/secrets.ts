@@ -8,9 +8,8 @@ import { shownTo } from './read.ts';
 import { lockSubscription, readSubscription } from './record.ts';
 
 /**
- * Replaces the secret. During an overlap, the previous secret signs too; without one, only the new secret signs.
- * A subscription has at most one previous secret, so a rotation within an overlap is refused unless `overlapHours`
- * is 0, which ends every earlier secret (contract, "Subscriptions").
+ * During an overlap, the previous secret signs too. A subscription has at most one, so a rotation within an
+ * overlap is refused unless `overlapHours` is 0, which ends every earlier secret (contract, "Subscriptions").
  */
 export const rotateSubscriptionSecret = (context: WebhooksContext) =>
   handler(definitions.rotateSubscriptionSecret, (call) => {
@@ -59,10 +58,7 @@ const assertNoOverlap = (
   );
 };
 
-/**
- * Creates a signing secret: the text that is shown once, and its sealed form, which is stored.
- * @throws Problem `secret_encryption_failed`
- */
+/** The text is shown once, the sealed form is stored. @throws Problem `secret_encryption_failed` */
 export const makeSecret = (
   { keyRing, random }: Pick<WebhooksContext, 'keyRing' | 'random'>,
   companyId: number,

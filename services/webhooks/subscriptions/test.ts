@@ -74,7 +74,6 @@ const calledUrl = (url: string): string => {
 const textOf = (bytes: Uint8Array): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
-/** Asks a dispatcher to send a test delivery, and waits for the result. */
 const sendTest = async (
   context: WebhooksContext,
   call: TestCall,
@@ -151,11 +150,7 @@ interface SentTest {
 /** The attempt as the dispatcher answers it: dates as ISO text, the response body as base64. */
 type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
 
-/**
- * Asks a dispatcher to send a delivery at once, without an event, and waits for the result.
- * @param deadlineMs `performance.now()` after which the caller no longer waits.
- * @throws Problem
- */
+/** @param deadlineMs `performance.now()` after which the caller no longer waits. @throws Problem */
 export const sendNow = async (
   context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
   { companyId, subscriptionId, type, payload, metadata }: Sending,

@@ -63,10 +63,10 @@ type Editable = Pick<ReturnType<typeof editable>, 'url' | 'name' | 'description'
 type KnownFields = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
 
 /**
- * Changes the fields that were sent. After disabling, a dispatcher holds the waiting deliveries; after enabling, it
- * resets the consecutive failures. Held deliveries stay held until they are released or dropped. If the receiver must be
- * verified, it gets a challenge: before a change that enables the subscription, after one that changes its URL
- * (contract, "Endpoint verification").
+ * A dispatcher holds the waiting deliveries after disabling, and resets the consecutive failures after
+ * enabling. Held deliveries stay held until released or dropped. A receiver that must be verified gets a
+ * challenge: before a change that enables the subscription, after one that changes its URL (contract,
+ * "Endpoint verification").
  * @throws Problem
  */
 const changeSubscription = async (
@@ -143,11 +143,7 @@ interface Changed {
   readonly answer: Answer;
 }
 
-/**
- * Enables a subscription whose receiver must be verified, if the receiver echoes a challenge.
- * @returns whether verification was needed.
- * @throws Problem `state_conflict` if the receiver does not echo it.
- */
+/** @returns whether verification was needed. @throws Problem `state_conflict` if there is no echo. */
 const verifyIfNeeded = async (
   context: WebhooksContext,
   call: ChangingCall,
@@ -190,7 +186,7 @@ const isSame = (a: unknown, b: unknown): boolean =>
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
   url !== undefined && url !== before.url;
 
-/** Writes the change to the audit log: disabling and enabling are actions of their own; no entry if nothing changed. */
+/** Disabling and enabling are actions of their own; no entry if nothing changed. */
 const note = async (
   trx: Trx<Tables>,
   editor: Editor,
@@ -209,7 +205,7 @@ const note = async (
   await auditChange(trx, editor, action, after, { ...changed, at });
 };
 
-/** The columns that disabling or enabling changes. If it was already disabled, the reason and time stay. */
+/** If the subscription was already disabled, the reason and time stay. */
 const switched = (
   before: SubscriptionRow,
   { enabled }: Changes,

@@ -83,7 +83,6 @@ const require = async (company: number, verifyEndpoints = true) => {
   });
   expect(status).toBe(200);
 };
-/** A company that requires verification. */
 const newCompany = async (): Promise<number> => {
   const company = ++lastCompany;
   await require(company);
@@ -100,7 +99,6 @@ const get = async (company: number, id: number) =>
   (await ask('getSubscription', company, { params: [id] })).body;
 const shown = async (company: number, id: number) =>
   (await portal('getPortalSubscription', company, { params: [id] })).body;
-/** Waits until the result of a challenge that no request waits for is stored. */
 const answered = (company: number, id: number) =>
   until('the challenge is answered', async () => {
     const { verification, challenged_utc } = await rowOf(company, id);

@@ -45,8 +45,7 @@ export const startChallenges = (context: VerificationContext): Challenges => {
 };
 
 /**
- * Sends a challenge and enables the subscription if its receiver echoes it. The result counts only for the URL that was
- * called, and only while the subscription still waits as it did: a change in the meantime wins.
+ * Counts only for the URL that was called, while the subscription still waits as it did: a change wins.
  * @returns why the receiver did not prove itself, as a sentence; null if it did.
  * @throws Problem if no challenge was sent, or the subscription is gone.
  */
@@ -99,8 +98,7 @@ const verified = (at: Date) => ({
 });
 
 /**
- * Sends a challenge to the subscription's receiver and waits for the answer. The challenge exists only in this call and
- * in the request, so only the receiver learns it.
+ * The challenge exists only in this call and in the request, so only the receiver learns it.
  * @returns the URL that was called, and why its receiver did not prove itself, as a sentence; null if it did.
  * @throws Problem if no challenge was sent.
  */
@@ -128,10 +126,7 @@ const sendChallenge = async (
 
 const challengeBytes = 32;
 
-/**
- * Whether the body is JSON with the challenge in its member `challenge`. The request has it one level deeper, in
- * `payload`, so that a server that echoes every request does not pass.
- */
+/** The request has the challenge one level deeper, in `payload`: echoing every request does not pass. */
 const echoes = (body: string, challenge: string): boolean => {
   try {
     const answer: unknown = JSON.parse(body);
@@ -149,10 +144,7 @@ export const getSubscriptionSettings = ({ db }: WebhooksContext) =>
     json(200, { verifyEndpoints: await verifiesEndpoints(db, companyId) }),
   );
 
-/**
- * Turns endpoint verification on or off. Once on, it applies to new subscriptions and to URL changes. Once off, no
- * subscription needs it, and those that were waiting for it stay disabled.
- */
+/** Applies to new subscriptions and URL changes. Once off, subscriptions that waited for it stay disabled. */
 export const updateSubscriptionSettings = ({ once, now }: WebhooksContext) =>
   handler(contract.updateSubscriptionSettings, async (call) => {
     const { companyId, body, identity } = call;

@@ -19,11 +19,7 @@ import { lockSubscription, readSubscription } from './record.ts';
 import { makeSecret } from './secrets.ts';
 import { verifiesEndpoints } from './verification.ts';
 
-/**
- * Creates a subscription; a dispatcher makes its queue. If the company requires endpoint verification, the subscription is
- * disabled until its receiver echoes a challenge, which is sent after the commit: the create does not wait for it. The
- * secret is shown nowhere else.
- */
+/** A challenge for the receiver is sent after the commit: the create does not wait for it. */
 export const createSubscription = (context: WebhooksContext) =>
   handler(
     definitions.createSubscription,
@@ -74,11 +70,7 @@ export const createSubscription = (context: WebhooksContext) =>
     targetProblems(context.targets),
   );
 
-/**
- * Checks the quota of subscriptions. Locks the company's row first, so that concurrent creates cannot exceed the quota
- * (contract, "Quotas").
- * @throws Problem `quota_exceeded`
- */
+/** Locks the company, so creates take turns (contract, "Quotas"). @throws Problem `quota_exceeded` */
 const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
   await trx
     .insertInto('webhook_companies')
@@ -98,10 +90,7 @@ const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): P
     );
 };
 
-/**
- * Deletes a subscription, including one that a tool manages. The dispatchers drop its waiting deliveries and remove its
- * queue.
- */
+/** Also one that a tool manages. The dispatchers drop its waiting deliveries and remove its queue. */
 export const deleteSubscription = (context: WebhooksContext) =>
   handler(definitions.deleteSubscription, (call) => {
     const { companyId, identity } = call;
@@ -137,10 +126,7 @@ export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
     }
   });
 
-/**
- * Refuses a URL that this installation does not deliver to. Every attempt checks the host again, and the address that
- * it resolves to.
- */
+/** Every attempt checks the host again, and the address that it resolves to. */
 export const targetProblems =
   ({ allowHttp, allowPrivate, ports }: TargetRules) =>
   ({ url }: { readonly url?: string | undefined }): readonly Detail[] => {

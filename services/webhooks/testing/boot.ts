@@ -24,7 +24,6 @@ import { createWebhooks, openOnce, type WebhooksOptions } from '../service.ts';
 import { startChallenges } from '../subscriptions/verification.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
-/** The service with its own MySQL and NATS, called over its lane as a gateway does. */
 export interface BootedWebhooks {
   readonly db: Database<Tables>;
   /** The caller's connection; the service's own user may do everything here. */
@@ -35,7 +34,6 @@ export interface BootedWebhooks {
   readonly keyRing: KeyRing;
   /** The dispatchers that carry out commands, one per replica of the service. */
   readonly dispatchers: readonly StartedCommands[];
-  /** The context of handlers, for code that is not reached over the lane. */
   readonly context: WebhooksContext;
   ask(operation: string, companyId: number, asked?: Asking): Promise<Asked>;
 }
@@ -44,24 +42,19 @@ export interface Asking {
   /** The body as JSON, or as text if it is to be malformed. */
   readonly body?: unknown;
   readonly query?: string | Readonly<Record<string, string>>;
-  /** Path parameters, in order. */
   readonly params?: readonly (string | number)[];
   readonly budgetMs?: number;
-  /** The member who calls, for an operation of the portal. */
   readonly role?: Role;
 }
 
 export interface Asked {
   readonly status: number;
-  /** The raw body. */
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests compare it whole.
   readonly body: any;
 }
 
-/**
- * Includes the tables of access and crm: this service writes the audit log of access and reads the event log of crm.
- */
+/** The service writes the audit log of access and reads the event log of crm. */
 export const webhooksMigrations = ['access', 'crm', 'webhooks'].map((name) => ({
   name,
   folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,

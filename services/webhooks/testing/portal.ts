@@ -3,11 +3,9 @@ import { contract, type MemberOperationId, type Role } from '@causeway/proto';
 import { expect } from 'vitest';
 import { type Asked, type Asking, type BootedWebhooks, bootWebhooks } from './boot.ts';
 
-/** The service, called as by its portal, with the test in the role of a dispatcher. */
 export interface BootedPortal extends BootedWebhooks {
   /** Checks a successful answer against the contract. The caller is a developer by default. */
   portal(operation: MemberOperationId, companyId: number, asked?: Asking): Promise<Asked>;
-  /** Records the last attempt of a delivery as a dispatcher does. */
   end(delivery: DeliveryKey, state: 'succeeded' | 'failed', lastStatus?: number): Promise<void>;
 }
 
