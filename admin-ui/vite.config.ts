@@ -5,10 +5,7 @@ import { memberOperations } from '../proto/operations.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/**
- * Gives the browser of the contract what it needs at run time, each operation's method and path, and keeps
- * the schemas and their library out of the bundle.
- */
+/** Operations' methods and paths only: keeps the schemas and their library out of the bundle. */
 const operationTable = (): Plugin => {
   const name = 'virtual:portal-operations';
   const table = Object.fromEntries(memberOperations.map((o) => [o.id, [o.method, o.path]]));

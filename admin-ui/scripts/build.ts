@@ -5,8 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { build } from 'vite';
 
-// Builds the portal into `dist/`, with compressed twins beside the files that gain by it. It is made elsewhere
-// and put in place whole, as gateways that are running look at the folder.
+// Builds elsewhere and puts the result in place whole, because running gateways read the folder.
 
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);

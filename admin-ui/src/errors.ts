@@ -3,7 +3,7 @@ export interface Detail {
   readonly message: string;
 }
 
-/** A failed call, with a message to show. `status` is 0 if no answer came. */
+/** `status` is 0 if no answer came. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number = 0;

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the server answers. A response of any status is an answer. */
+/** A response of any status is an answer. */
 interface Reachability {
   readonly reachable: boolean;
   readonly lastAnswerMs: number;

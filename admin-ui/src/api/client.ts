@@ -64,7 +64,6 @@ const headersOf = (method: string, body: unknown): Record<string, string> => ({
   ...(!takeActivity() && method === 'GET' && { 'X-Passive': '1' }),
 });
 
-/** The URL of an operation, also for links and event streams. */
 export const operationUrl = (
   path: string,
   params: LooseInput['params'] = {},
@@ -116,17 +115,11 @@ const unknownOperation = (id: string): never => {
   throw new Error(`no operation ${id}`);
 };
 
-/**
- * The query of one operation: its key is the operation's id and its input, so `[id]` invalidates every
- * variant of it.
- */
+/** The key is the operation's id and its input, so `[id]` invalidates every variant of the query. */
 export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
   queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => call(id, input, signal) });
 
-/**
- * A mutation that ignores calls of `mutate` until the running one has ended. `isPending` cannot tell: it is that of the
- * last render, and a double click makes both calls before the next one.
- */
+/** Ignores calls of `mutate` while one runs: a double click makes two before `isPending` is rendered. */
 export const useMutation = <Data, Failure = DefaultError, Input = void>(
   options: UseMutationOptions<Data, Failure, Input>,
 ): UseMutationResult<Data, Failure, Input> => {
@@ -143,10 +136,7 @@ export const useMutation = <Data, Failure = DefaultError, Input = void>(
   return { ...mutation, mutate };
 };
 
-/**
- * Whether there was user input since the last request. Pages refresh themselves, and those requests must not keep an
- * unattended session alive, so they are marked as passive.
- */
+/** Pages refresh themselves; without user input, those requests must not keep a session alive (passive). */
 let active = true;
 
 const noteActivity = (): void => {

@@ -82,13 +82,11 @@ const outdated = 'The portal may be updating, or unreachable. Try again in a mom
 declare module '@tanstack/react-query' {
   interface Register {
     mutationMeta: {
-      /** Queries whose data is out of date after the mutation. */
       readonly invalidates?: readonly QueryKey[];
     };
   }
 }
 
-/** Calls `onError` for every failed call. Retries only reads, and only after transient errors. */
 const createQueryClient = (onError: (error: Error) => void): QueryClient => {
   const client = new QueryClient({
     queryCache: new QueryCache({ onError }),

@@ -8,7 +8,6 @@ const lastHourQuery = { ...operationQuery('getUsage', { query: { range: '1h' } }
 
 export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
 
-/** Whether it is still unknown what needs attention. */
 export const useAttentionPending = (): boolean => {
   const attention = useQuery(attentionQuery);
   const lastHour = useQuery(lastHourQuery);
@@ -36,10 +35,7 @@ export const useLimitedKeys = (): readonly LimitedKey[] => {
 const maxCounted = 10;
 const countedForMs = 300_000;
 
-/**
- * How many events subscriptions missed while they were disabled.
- * @returns undefined until all are counted. `more`: not all could be.
- */
+/** Undefined until all subscriptions are counted. `more`: not all could be. */
 export const useMissedWhileOff = (
   off: Attention['off'],
 ): { readonly count: number; readonly more: boolean } | undefined =>

@@ -6,7 +6,6 @@ import { Stack } from '../ui/layout.tsx';
 
 type Factor = ReturnType<typeof useFactor>;
 
-/** A code being typed: from the authenticator app, or a recovery code. */
 export const useFactor = () => {
   const [recovery, setRecovery] = useState(false);
   const [code, setCode] = useState('');
@@ -44,7 +43,7 @@ export function FactorField({ factor, error, autoFocus = false }: FactorFieldPro
           inputMode={recovery ? 'text' : 'numeric'}
           autoFocus={autoFocus}
           value={code}
-          onChange={(event) => setCode(event.target.value)}
+          onValue={setCode}
         />
       </Field>
       <div>
@@ -74,11 +73,7 @@ export function NewPasswordField({ label, email, value, onChange, error, hint }:
         error={error}
         hint={`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols. ${hint ?? ''}`}
       >
-        <PasswordInput
-          autoComplete="new-password"
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        <PasswordInput autoComplete="new-password" value={value} onValue={onChange} />
       </Field>
     </>
   );

@@ -13,10 +13,7 @@ export function RootPage() {
   );
 }
 
-/**
- * After a navigation, moves the focus to the new page's heading and announces it to screen readers. Waits for pages
- * whose code is still loading.
- */
+/** Moves the focus to the new page's heading and announces it, once the page's code is loaded. */
 function Announcer() {
   const router = useRouter();
   const [text, setText] = useState('');

@@ -1,9 +1,6 @@
 import { notFound } from '@tanstack/react-router';
 
-/**
- * Parses a page's search parameters. Drops values of the wrong type, so that an old or mistyped link still opens. They
- * become undefined, because the router merges the result into the raw parameters.
- */
+/** Drops values of the wrong type: undefined, because the router merges the result into the raw values. */
 export const searchOf =
   <Shape extends Readonly<Record<string, (value: unknown) => unknown>>>(shape: Shape) =>
   (raw: Readonly<Record<string, unknown>>): Search<Shape> =>
@@ -28,7 +25,7 @@ export const oneOf =
   (value: unknown): Value | undefined =>
     values.find((one) => one === value);
 
-/** Parses and writes ids in a path. Anything but a whole number leads to the not-found page. */
+/** Anything but a whole number leads to the not-found page. */
 export const pathIds = <Name extends string>(...names: readonly Name[]) => ({
   parse: (raw: Record<Name, string>): Record<Name, number> =>
     Object.fromEntries(names.map((name) => [name, toId(raw[name])])) as Record<Name, number>,

@@ -63,7 +63,7 @@ export const enter = (queryClient: QueryClient, session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
 
-/** Clears the cache and opens the sign-in page. If the session expired, signing in returns to the current page. */
+/** If the session expired, signing in returns to the current page. */
 export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' | 'signed-out'): void => {
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
@@ -74,10 +74,7 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
   void router.navigate({ to: '/sign-in', search: { next, why }, ignoreBlocker: true });
 };
 
-/**
- * The company that this browser is signed in to, so that the sign-in page need not ask the server. Scripts cannot
- * read the session cookie; this is only a hint and grants nothing.
- */
+/** The company signed in to: scripts cannot read the session cookie. Only a hint; it grants nothing. */
 export const hintKey = 'causeway.signed-in';
 const mayBeSignedIn = (): boolean => {
   try {

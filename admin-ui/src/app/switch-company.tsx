@@ -21,7 +21,6 @@ interface CompanyCodeProps {
   readonly onBack: () => void;
 }
 
-/** Asks for the member's second factor in the other company. */
 export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): ReactNode {
   const factor = useFactor();
   const enter = useMutation({
@@ -55,7 +54,7 @@ export function SwitchCompany({ company, onClose }: { company: OtherCompany | nu
   );
 }
 
-/** Opens the other company. Reloads the page, so that nothing of the previous company stays in memory. */
+/** Reloads the page, so that nothing of the previous company stays in memory. */
 export const showCompany = ({ company }: Session): void => {
   rememberSignedIn(company.id);
   location.assign('/portal/');

@@ -35,7 +35,6 @@ export interface KeySearch {
   readonly cursor?: string | undefined;
 }
 
-/** @param ids lists only these keys. */
 export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readonly number[]) => {
   const state = show === 'revoked' ? 'revoked' : 'active';
   return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });

@@ -32,9 +32,7 @@ export function Dialog(props: DialogProps) {
     <Base.Root
       open={open}
       disablePointerDismissal={keep ?? false}
-      onOpenChange={(next) => {
-        if (!next) onClose();
-      }}
+      onOpenChange={(next) => !next && onClose()}
     >
       <Base.Portal>
         <Base.Backdrop className={dialogCss.backdrop} />
@@ -109,7 +107,7 @@ export function ConfirmDialog(props: ConfirmProps) {
           <div>{children}</div>
           {typed !== undefined && (
             <Field label={`Type “${typed}” to confirm`}>
-              <TextInput ref={input} value={text} onChange={(event) => setText(event.target.value)} />
+              <TextInput ref={input} value={text} onValue={setText} />
             </Field>
           )}
           {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
@@ -135,10 +133,7 @@ export function ConfirmDialog(props: ConfirmProps) {
 /** Longer than the closing animation of a dialog. */
 const goneMs = 300;
 
-/**
- * Moves the focus to the page's heading if the element that had it before the dialog is gone, such as a menu item or
- * a deleted row. Keyboard users never lose their place.
- */
+/** Focuses the page's heading if the element that had the focus, such as a deleted row, is gone. */
 const useFocusKept = (open: boolean): void => {
   useEffect(() => {
     if (!open) return;
@@ -160,10 +155,7 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/**
- * Shows a secret once. The copy button has the focus; closing or leaving before copying asks first. The value lives only in the
- * state of the component that opens this dialog.
- */
+/** Closing or leaving before copying asks first. Only the state of the opening component holds the value. */
 export function SecretDialog({ title, name, value, children, onClose }: SecretDialogProps) {
   const [copied, setCopied] = useState(false);
   const [asking, setAsking] = useState(false);

@@ -16,14 +16,12 @@ import { Button } from './button.tsx';
 import s from './form.module.css';
 import { Notice } from './states.tsx';
 
-/** What a form or a confirmation sends, of a mutation of TanStack Query. */
 export interface Mutation<Input> {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly mutate: (input: Input) => void;
 }
 
-/** A mutation without input, or one that `onSubmit` gives its input. */
 export type Submission =
   | { readonly mutation: Mutation<void>; readonly onSubmit?: undefined }
   | { readonly mutation: Mutation<never>; readonly onSubmit: () => void };
@@ -40,11 +38,12 @@ type FormProps = Submission & {
   readonly danger?: boolean;
   readonly wide?: boolean;
   readonly secondary?: ReactNode;
+  readonly onCancel?: () => void;
   readonly children: ReactNode;
 };
 
 export function Form(props: FormProps) {
-  const { fields = [], submit, danger, wide, secondary, children } = props;
+  const { fields = [], submit, danger, wide, secondary, onCancel, children } = props;
   const { isPending, error } = props.mutation;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -65,6 +64,7 @@ export function Form(props: FormProps) {
       )}
       <div className={s.buttons}>
         {secondary}
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button
           type="submit"
           variant={danger ? 'danger' : 'primary'}
@@ -130,7 +130,6 @@ export function Field({ label, hint, error, optional, hideLabel, children }: Fie
   );
 }
 
-/** An element of a form that tells its new text. */
 type Control<Element extends 'input' | 'textarea' | 'select'> = ComponentPropsWithRef<Element> & {
   readonly mono?: boolean;
   readonly onValue?: (value: string) => void;

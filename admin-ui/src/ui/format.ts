@@ -91,5 +91,4 @@ export const formatRelative = (time: number, now: number): string => {
   return relativeFormat().format(Math.trunc(distance / length), unit);
 };
 
-/** The modifier key of shortcuts on this platform. */
 export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');

@@ -13,13 +13,11 @@ interface PageProps {
   readonly badge?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
-  /** A link one level up, made with `BackLink`. */
   readonly back?: ReactNode;
   readonly refreshing?: boolean | undefined;
   readonly children: ReactNode;
 }
 
-/** A page: its heading (which gets the focus on navigation), its actions and its content. */
 export function Page({ title, badge, description, actions, back, refreshing, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Causeway`;
@@ -56,7 +54,6 @@ function BackAnchor({ children, ...rest }: AnchorHTMLAttributes<HTMLAnchorElemen
   );
 }
 
-/** A link one level up. */
 export const BackLink = createLink(BackAnchor);
 
 interface CardProps {
@@ -147,12 +144,7 @@ interface Fact {
   readonly value: ReactNode;
 }
 
-interface FactsProps {
-  readonly facts: readonly (Fact | false)[];
-  readonly columns?: number;
-}
-
-export function Facts({ facts, columns }: FactsProps) {
+export function Facts({ facts, columns }: { facts: readonly (Fact | false)[]; columns?: number }) {
   return (
     <dl
       className={clsx(layoutCss.facts, columns && layoutCss.columns)}

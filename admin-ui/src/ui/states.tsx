@@ -36,7 +36,6 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** Shows a query: its skeleton, its error with a retry, or its data, which stays while it reloads. */
 export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined && ready) return children(query.data);
   if (query.isError && query.data === undefined)
@@ -96,7 +95,7 @@ interface NoticeProps {
 
 const icons = { good: CircleCheck, bad: CircleAlert, warn: TriangleAlert, info: Info };
 
-/** A message that the reader needs now. Screen readers announce errors when they appear. */
+/** Screen readers announce errors when they appear. */
 export function Notice({ tone, title, actions, children }: NoticeProps) {
   const Icon = icons[tone];
   return (

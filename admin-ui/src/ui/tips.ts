@@ -1,10 +1,6 @@
 import s from './tips.module.css';
 
-/**
- * Shows the text of `data-tip` beside the element under the pointer or with the keyboard focus; Escape hides it.
- * Elements with `data-tip-cut` show it only while their own text is cut off. One listener serves the whole page, so
- * that tables of many rows cost nothing. The element itself carries the text for screen readers.
- */
+/** One listener serves the page, so that tables of many rows cost nothing. Screen readers read the element. */
 export const watchTips = (): void => {
   const tip = document.createElement('div');
   tip.className = s.tip ?? '';
@@ -57,7 +53,6 @@ const hasTip = (owner: HTMLElement): boolean =>
 
 const marginPx = 6;
 
-/** Above the element, or below it if there is no room. */
 const place = (tip: HTMLElement, owner: Element): void => {
   const box = owner.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = tip;

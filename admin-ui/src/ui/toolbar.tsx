@@ -44,13 +44,7 @@ export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
     <div className={toolbarCss.search}>
       <Search size={15} aria-hidden="true" />
       <Field label={label} hideLabel>
-        <TextInput
-          type="search"
-          placeholder={label}
-          value={text}
-          maxLength={100}
-          onChange={(event) => setText(event.target.value)}
-        />
+        <TextInput type="search" placeholder={label} value={text} maxLength={100} onValue={setText} />
       </Field>
     </div>
   );
@@ -117,7 +111,7 @@ interface SegmentedProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-/** A choice of a few visible options. Real radio buttons, so the arrow keys work. */
+/** Real radio buttons, so that the arrow keys work. */
 export function Segmented<Value extends string>({ label, options, value, onChange }: SegmentedProps<Value>) {
   const [shown, choose] = useChoice(value, onChange);
   return (
@@ -152,7 +146,6 @@ const useChoice = <Value,>(
   return [shown.chosen, choose];
 };
 
-/** The value once it has not changed for `delayMs`. */
 export const useDebounced = <T,>(value: T, delayMs: number): T => {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

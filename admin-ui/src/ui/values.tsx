@@ -46,10 +46,7 @@ export function StateBadge({ tone, label, title }: StateBadgeProps) {
   );
 }
 
-/**
- * A text that people chose, on one line. It is cut off where the room ends, at its own end in either writing
- * direction; hovering or focusing shows all of it.
- */
+/** Cut off where the room ends, in either writing direction; hovering or focusing shows all of it. */
 export function Cut({ text, strong, mono }: { text: string; strong?: boolean; mono?: boolean }) {
   return (
     <bdi
@@ -138,5 +135,4 @@ export const MinuteAgo = ({ time }: TimeProps) =>
 export const Moment = ({ time }: TimeProps) =>
   timeElement(time, formatDateTime(time), new Date(time).toISOString());
 
-/** The time of day to the second; hovering shows the day too. */
 export const ClockTime = ({ time }: TimeProps) => timeElement(time, formatClockSeconds(time), fullTime(time));

@@ -24,7 +24,6 @@ import { setTheme } from '../theme.ts';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';
 
-/** The command menu (⌘K): finds pages, subscriptions, keys and actions by name. */
 export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
@@ -174,7 +173,6 @@ const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
   ];
 };
 
-/** Subscriptions, keys and members. */
 const useRecords = (text: string): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));

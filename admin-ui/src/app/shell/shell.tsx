@@ -118,10 +118,7 @@ const useOnNavigation = (run: () => void): void => {
 
 const loadAheadMs = 2000;
 
-/**
- * Loads the code of all pages, so that each opens at once, also while the server cannot be reached. Browsers that save
- * data load each page when it is opened.
- */
+/** So that each page opens while the server is away. Browsers that save data load pages when opened. */
 const useLoadAhead = (): void => {
   const router = useRouter();
   useEffect(() => {
@@ -139,9 +136,7 @@ const useLoadAhead = (): void => {
 
 const longestPollMs = 5 * 60_000;
 
-/**
- * Polls the session. Keeps it alive while someone uses a page that sends no requests, and notices when it ended.
- */
+/** Keeps the session alive while someone uses a page that sends no requests, and notices its end. */
 const usePresence = (): void => {
   const session = useSession();
   const everyMs = Math.min(session.session.idleTimeoutMs / 4, longestPollMs);
@@ -160,10 +155,7 @@ const usePresence = (): void => {
   });
 };
 
-/**
- * Reloads the page when another window of this browser switches companies. All windows share the session cookie, so
- * this one would show the old company and act in the new one.
- */
+/** Windows share the session cookie: after a switch in one window, the others act in the new company. */
 const followOtherWindows = (): (() => void) => {
   const changed = ({ key, oldValue, newValue }: StorageEvent): void => {
     if (key === hintKey && oldValue !== null && newValue !== null && oldValue !== newValue)

@@ -12,7 +12,7 @@ import { causeOf } from './causes.ts';
 
 type TestAttempt = Answer<'testPortalSubscription'>;
 
-/** An attempt of a test or of a delivery. The body of an old delivery may be deleted. */
+/** The body of an old delivery may be deleted. */
 type Attempt = Omit<TestAttempt, 'request'> & {
   readonly request: Omit<TestAttempt['request'], 'body'> & { readonly body: string | null };
 };

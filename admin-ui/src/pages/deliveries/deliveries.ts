@@ -25,7 +25,7 @@ export const deliveryFilters = [
   ...deliveryStates,
 ] as const;
 
-/** A delivery's state as a badge. The tone tells that a pending delivery failed before. */
+/** The tone tells that a pending delivery failed before. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
   const known = deliveryStates.find((one) => one.value === delivery.state);
   const tone = delivery.state === 'waiting' && delivery.attempts > 0 ? 'warn' : tones[delivery.state];

@@ -17,7 +17,6 @@ interface DeliveryFiltersProps {
   readonly onChange: (search: DeliverySearch) => void;
 }
 
-/** The filters of the log. They are in the URL, so a link shows the same entries. On phones they open as a sheet. */
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const isPhone = useMedia(phoneWidth);
   const [open, setOpen] = useState(false);

@@ -156,7 +156,6 @@ function Signatures() {
   );
 }
 
-/** One program in every language. The chosen language is in the URL and applies to all programs. */
 function SnippetTabs({ kind }: { readonly kind: 'start' | 'verify' }) {
   const search = useSearch({ from: '/in/developers' });
   const navigate = useNavigate({ from: '/developers' });
@@ -201,11 +200,7 @@ function SignatureChecker() {
       >
         <Form mutation={check} submit="Check signature">
           <Field label="Signing secret" hint="Whole, with whsec_.">
-            <PasswordInput
-              autoComplete="off"
-              value={secret}
-              onChange={(event) => setSecret(event.target.value)}
-            />
+            <PasswordInput autoComplete="off" value={secret} onValue={setSecret} />
           </Field>
           <Field label="Headers" hint="One per line. Those starting with X-Webhook- or webhook- are enough.">
             <TextArea
@@ -214,7 +209,7 @@ function SignatureChecker() {
               spellCheck={false}
               placeholder={'X-Webhook-Timestamp: 1768469400\nX-Webhook-Signature: sha256=…'}
               value={headers}
-              onChange={(event) => setHeaders(event.target.value)}
+              onValue={setHeaders}
             />
           </Field>
           <Field label="Body" hint="The raw bytes, exactly as received.">
@@ -224,7 +219,7 @@ function SignatureChecker() {
               spellCheck={false}
               placeholder={'{"id":90071,"type":"client.created",…}'}
               value={body}
-              onChange={(event) => setBody(event.target.value)}
+              onValue={setBody}
             />
           </Field>
         </Form>

@@ -11,7 +11,6 @@ interface Finding {
   readonly advice?: string;
 }
 
-/** Checks a delivery as the receiver got it: whether its signature matches, and if not, which part is wrong. */
 export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   const headers = parseHeaders(given.headers);
   const timestamp = headers.get('x-webhook-timestamp') ?? headers.get('webhook-timestamp');
@@ -156,7 +155,7 @@ const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {
   }
 };
 
-/** HMAC-SHA-256. A text key is used as its UTF-8 bytes. */
+/** A text key is used as its UTF-8 bytes. */
 const hmacSha256 = async (
   key: string | Uint8Array<ArrayBuffer>,
   text: string,

@@ -81,7 +81,7 @@ export const operationsOf = (document: Document): readonly Listed[] =>
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
 
-/** Resolves a reference. Keywords beside the reference take precedence. */
+/** Keywords beside the reference take precedence. */
 export const resolve = <T extends { readonly $ref?: string }>(document: Document, value: T): T => {
   const { $ref, ...beside } = value;
   if ($ref === undefined) return value;

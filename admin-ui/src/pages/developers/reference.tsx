@@ -45,12 +45,7 @@ function Browser({ document }: { readonly document: Document }) {
     <div className={s.browser}>
       <nav aria-label="Operations" className={s.nav}>
         <Field label="Search operations" hideLabel>
-          <TextInput
-            type="search"
-            placeholder="Search operations…"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+          <TextInput type="search" placeholder="Search operations…" value={text} onValue={setText} />
         </Field>
         {document.tags.map((tag) => {
           const ofTag = shown.filter((one) => one.operation.tags.includes(tag.name));

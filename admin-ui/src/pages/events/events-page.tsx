@@ -136,12 +136,7 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog open onClose={onClose} title="Send test event" size="l">
-      <Form
-        mutation={send}
-        fields={['type', 'payload']}
-        submit="Send event"
-        secondary={<Button onClick={onClose}>Cancel</Button>}
-      >
+      <Form mutation={send} fields={['type', 'payload']} submit="Send event" onCancel={onClose}>
         <Notice tone="warn">
           This is a real event: every subscription to its type receives it, tools act on it, and it stays in
           the log. To try one receiver only, send a test delivery.

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
@@ -10,7 +9,7 @@ import { Badge } from '../../ui/values.tsx';
 import { keysQuery } from '../queries.ts';
 import { type Scope, sampleCall, scopeWords } from './scopes.ts';
 
-/** Asks for name and scopes, then shows the key once. Only this component's state holds the value. */
+/** Only the state of this component holds the key's value. */
 export function CreateKey({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
@@ -63,18 +62,13 @@ function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Ma
   const toggle = (scope: Scope, on: boolean): void =>
     setChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope));
   return (
-    <Form
-      mutation={create}
-      fields={['name', 'scopes']}
-      submit="Create key"
-      secondary={<Button onClick={onClose}>Cancel</Button>}
-    >
+    <Form mutation={create} fields={['name', 'scopes']} submit="Create key" onCancel={onClose}>
       <Field
         label="Name"
         hint="What it is for, such as “Zapier” or “Website form”."
         error={fieldError(create.error, 'name')}
       >
-        <TextInput value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+        <TextInput value={name} maxLength={100} onValue={setName} />
       </Field>
       <Fieldset
         legend="What it may do"

@@ -49,7 +49,7 @@ function JoinForm({ token, email }: { readonly token: string; readonly email: st
   return (
     <Form mutation={accept} fields={['name', 'password']} submit="Join and sign in" wide>
       <Field label="Your name" error={fieldError(accept.error, 'name')}>
-        <TextInput autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />
+        <TextInput autoComplete="name" value={name} onValue={setName} />
       </Field>
       <NewPasswordField
         label="Choose a password"

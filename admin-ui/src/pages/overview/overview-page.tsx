@@ -46,7 +46,10 @@ export function OverviewPage() {
       }
     >
       {pending ? (
-        <NoticesSkeleton />
+        <div aria-busy="true">
+          <span className="visually-hidden">Loading…</span>
+          <Skeleton height="7rem" />
+        </div>
       ) : (
         <>
           <AttentionBanner />
@@ -58,25 +61,13 @@ export function OverviewPage() {
   );
 }
 
-/**
- * Whether it is still unknown which notices stand above the charts. The page waits for them, so that nothing moves when
- * they appear.
- */
+/** The page waits for its notices, so that nothing moves when they appear. */
 const useNoticesPending = (): boolean => {
   const attention = useAttentionPending();
   const own = useQuery(firstStepsQuery);
   const delivered = useQuery(firstDeliveryStepsQuery);
   return attention || own.isPending || delivered.isPending;
 };
-
-function NoticesSkeleton() {
-  return (
-    <div aria-busy="true">
-      <span className="visually-hidden">Loading…</span>
-      <Skeleton height="7rem" />
-    </div>
-  );
-}
 
 /** Memoized, so that the charts do not render while only the selection changes. */
 const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
@@ -175,61 +166,44 @@ function Tile({ label, value, note, bad, failed }: TileProps) {
   );
 }
 
-interface Step {
-  readonly title: string;
-  readonly link: ReactNode;
-  readonly done: string | null;
-}
+const step = (title: string, link: ReactNode, done: string | null) => ({ title, link, done });
 
-/** A checklist for new companies, completed by real activity. Disappears when complete. */
 const FirstSteps = memo(function FirstSteps() {
   const own = useQuery(firstStepsQuery).data;
   const delivered = useQuery(firstDeliveryStepsQuery).data;
   if (!own || !delivered) return null;
-  const steps: readonly Step[] = [
-    { title: 'Create an API key', link: <Link to="/keys">API keys</Link>, done: own.keyCreatedUtc },
-    {
-      title: 'Make your first API call',
-      link: <Link to="/developers">Quick start</Link>,
-      done: own.firstCallUtc,
-    },
-    {
-      title: 'Add a subscription',
-      link: <Link to="/subscriptions/new">Add one</Link>,
-      done: delivered.subscriptionCreatedUtc,
-    },
-    {
-      title: 'Send a successful test delivery',
-      link: <Link to="/test">Test delivery</Link>,
-      done: delivered.testSucceededUtc,
-    },
-    {
-      title: 'Receive your first event',
-      link: <Link to="/events">Events</Link>,
-      done: delivered.deliverySucceededUtc,
-    },
+  const steps = [
+    step('Create an API key', <Link to="/keys">API keys</Link>, own.keyCreatedUtc),
+    step('Make your first API call', <Link to="/developers">Quick start</Link>, own.firstCallUtc),
+    step(
+      'Add a subscription',
+      <Link to="/subscriptions/new">Add one</Link>,
+      delivered.subscriptionCreatedUtc,
+    ),
+    step(
+      'Send a successful test delivery',
+      <Link to="/test">Test delivery</Link>,
+      delivered.testSucceededUtc,
+    ),
+    step('Receive your first event', <Link to="/events">Events</Link>, delivered.deliverySucceededUtc),
   ];
-  const doneCount = steps.filter((step) => step.done !== null).length;
+  const doneCount = steps.filter(({ done }) => done !== null).length;
   if (doneCount === steps.length) return null;
-  const next = steps.findIndex((step) => step.done === null);
+  const next = steps.findIndex(({ done }) => done === null);
   return (
     <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
       <ol className={s.steps}>
-        {steps.map((step, index) => (
-          <li
-            key={step.title}
-            data-done={step.done !== null || undefined}
-            data-next={index === next || undefined}
-          >
+        {steps.map(({ title, link, done }, index) => (
+          <li key={title} data-done={done !== null || undefined} data-next={index === next || undefined}>
             <span className={s.mark} aria-hidden="true">
-              {step.done === null ? index + 1 : <Check size={14} />}
+              {done === null ? index + 1 : <Check size={14} />}
             </span>
             <div>
               <p className={s.title}>
-                {step.title}
-                {step.done !== null && <span className="visually-hidden"> (done)</span>}
+                {title}
+                {done !== null && <span className="visually-hidden"> (done)</span>}
               </p>
-              <p className={s.hint}>{step.done === null ? step.link : <MinuteAgo time={step.done} />}</p>
+              <p className={s.hint}>{done === null ? link : <MinuteAgo time={done} />}</p>
             </div>
           </li>
         ))}

@@ -4,7 +4,6 @@ import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
@@ -82,9 +81,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
   {
     id: 'state',
     header: 'State',
-    cell: (replay) => {
-      return <StateBadge {...replayStates[replay.state]} />;
-    },
+    cell: (replay) => <StateBadge {...replayStates[replay.state]} />,
   },
   { id: 'outcome', header: 'Outcome', cell: (replay) => outcomeOf(replay) },
   {
@@ -215,7 +212,7 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
               ? 'Counting deliveries'
               : undefined
       }
-      secondary={<Button onClick={onClose}>Cancel</Button>}
+      onCancel={onClose}
     >
       {children}
       <div aria-live="polite">

@@ -113,14 +113,9 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog open onClose={onClose} title="Change your name" size="s">
-      <Form
-        mutation={change}
-        fields={['name']}
-        submit="Save"
-        secondary={<Button onClick={onClose}>Cancel</Button>}
-      >
+      <Form mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
         <Field label="Name" error={fieldError(change.error, 'name')}>
-          <TextInput autoComplete="name" value={name} onChange={(event) => setName(event.target.value)} />
+          <TextInput autoComplete="name" value={name} onValue={setName} />
         </Field>
       </Form>
     </Dialog>
@@ -145,14 +140,10 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
         mutation={change}
         fields={['currentPassword', 'newPassword']}
         submit="Change password"
-        secondary={<Button onClick={onClose}>Cancel</Button>}
+        onCancel={onClose}
       >
         <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
-          <PasswordInput
-            autoComplete="current-password"
-            value={currentPassword}
-            onChange={(event) => setCurrent(event.target.value)}
-          />
+          <PasswordInput autoComplete="current-password" value={currentPassword} onValue={setCurrent} />
         </Field>
         <NewPasswordField
           label="New password"

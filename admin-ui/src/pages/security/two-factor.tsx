@@ -5,7 +5,7 @@ import { type Answer, call, useMutation } from '../../api/client.ts';
 import { FactorField, useFactor } from '../../app/credential-fields.tsx';
 import { sessionQuery } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Button, CopyButton } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, type Mutation, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -64,12 +64,7 @@ function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
     onSuccess: (answer) => onDone(answer.recoveryCodes),
   });
   return (
-    <Form
-      mutation={confirm}
-      fields={['code']}
-      submit="Turn on"
-      secondary={<Button onClick={onClose}>Cancel</Button>}
-    >
+    <Form mutation={confirm} fields={['code']} submit="Turn on" onCancel={onClose}>
       <p>Scan this QR code with the app, or enter the secret by hand:</p>
       <QrCode text={started.uri} secret={started.secret} />
       <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
@@ -79,7 +74,7 @@ function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
           inputMode="numeric"
           autoComplete="one-time-code"
           value={code}
-          onChange={(event) => setCode(event.target.value)}
+          onValue={setCode}
         />
       </Field>
     </Form>
@@ -203,15 +198,11 @@ function PasswordForm(props: PasswordFormProps) {
       fields={['password', 'totp', 'recoveryCode']}
       submit={submit}
       danger={danger}
-      secondary={<Button onClick={onClose}>Cancel</Button>}
+      onCancel={onClose}
     >
       {children}
       <Field label="Your password" error={fieldError(error, 'password')}>
-        <PasswordInput
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
+        <PasswordInput autoComplete="current-password" value={password} onValue={setPassword} />
       </Field>
       {withFactor && <FactorField factor={factor} error={(field) => fieldError(error, field)} />}
     </Form>

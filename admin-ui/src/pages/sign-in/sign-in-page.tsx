@@ -110,7 +110,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
           autoComplete="username"
           autoFocus
           value={email}
-          onChange={(event) => setEmail(event.target.value)}
+          onValue={setEmail}
         />
       </Field>
       <Field label="Password" error={fieldError(signIn.error, 'password')}>
@@ -118,7 +118,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
           name="password"
           autoComplete="current-password"
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onValue={setPassword}
         />
       </Field>
     </Form>

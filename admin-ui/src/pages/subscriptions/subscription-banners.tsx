@@ -20,7 +20,6 @@ interface OffBannerProps {
   readonly onRepair: () => void;
 }
 
-/** Why the subscription is disabled and how to enable it, or a warning that it is failing. */
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
   if (subscription.verification?.state === 'pending')

@@ -4,7 +4,6 @@ import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
@@ -82,7 +81,7 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
       fields={['overlapHours']}
       submit="Rotate secret"
       danger={!overlap}
-      secondary={<Button onClick={onClose}>Cancel</Button>}
+      onCancel={onClose}
     >
       {overlapUntil !== null && (
         <Notice tone="info">
@@ -185,7 +184,6 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
   );
 }
 
-/** The menu entries that open a dialog of the subscription's page. */
 export const useDialogActions = (subscription: Subscription): MenuProps['actions'] => {
   const navigate = useNavigate();
   const disabledReason = useRefusal('developer');

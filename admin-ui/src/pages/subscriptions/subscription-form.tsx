@@ -68,11 +68,7 @@ function Fields(props: SubscriptionFormProps) {
           hint="Shown in this portal, such as “Billing”."
           error={fieldError(error, 'name')}
         >
-          <TextInput
-            maxLength={100}
-            value={draft.name}
-            onChange={(event) => set({ name: event.target.value })}
-          />
+          <TextInput maxLength={100} value={draft.name} onValue={(name) => set({ name })} />
         </Field>
         <EventTypePicker
           value={draft.eventTypes}
@@ -85,7 +81,7 @@ function Fields(props: SubscriptionFormProps) {
             maxLength={2000}
             placeholder="Who owns it, what depends on it…"
             value={draft.description}
-            onChange={(event) => set({ description: event.target.value })}
+            onValue={(description) => set({ description })}
           />
         </Field>
         {asksEnabled && (
@@ -153,7 +149,7 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
         spellCheck={false}
         placeholder="https://hooks.example.com/crm"
         value={value}
-        onChange={(event) => onChange(event.target.value)}
+        onValue={onChange}
       />
     </Field>
   );
@@ -183,12 +179,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
       <div className={s.box}>
         <div className={s.bar}>
           <Field label="Search event types" hideLabel>
-            <TextInput
-              type="search"
-              placeholder="Search: payment, client…"
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
+            <TextInput type="search" placeholder="Search: payment, client…" value={text} onValue={setText} />
           </Field>
           <Row nowrap>
             <span className={s.count} role="status">

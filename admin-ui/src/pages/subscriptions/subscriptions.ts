@@ -56,7 +56,6 @@ export const stateWith = (subscription: StateFacts): StateBadge => {
 /** The share of failed attempts above which it is not called healthy, though the last attempt succeeded. */
 const partlyFailing = 0.1;
 
-/** Why a subscription that a tool manages cannot be edited here. */
 export const managedReason = ({ managedBy }: Subscription): string | undefined =>
   managedBy === null ? undefined : `${managedBy} manages this subscription; change it there`;
 
@@ -85,7 +84,6 @@ interface SubscriptionSearch {
   readonly sort?: SubscriptionSort | undefined;
 }
 
-/** The subscriptions that match, those in trouble first unless another order is chosen. */
 export const listSubscriptions = (
   all: readonly Subscription[],
   { q = '', state, sort = 'trouble' }: SubscriptionSearch,

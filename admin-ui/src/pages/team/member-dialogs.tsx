@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
 import { errorText, fieldError } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
@@ -52,7 +51,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       fields={['role']}
       submit="Change role"
       submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
-      secondary={<Button onClick={onClose}>Cancel</Button>}
+      onCancel={onClose}
     >
       <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
       {demoted && (
@@ -105,7 +104,7 @@ interface KeyChoiceProps {
   readonly onChange: (keep: readonly number[]) => void;
 }
 
-/** The keys a member created. They know the values, so they can use the keys without the portal. */
+/** Members know the values of the keys they created, so they can use the keys without the portal. */
 function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
   const { data, error } = useQuery(memberKeysQuery(memberId));
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
@@ -241,7 +240,7 @@ export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
   );
 }
 
-/** The roles, lowest first. Each includes the permissions of those before it. */
+/** Lowest first. Each role includes the permissions of those before it. */
 const roleWords: readonly {
   readonly role: Role;
   readonly label: string;

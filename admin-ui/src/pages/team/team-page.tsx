@@ -222,14 +222,9 @@ function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: s
     onSuccess: (answer) => onDone(answer.link),
   });
   return (
-    <Form
-      mutation={invite}
-      fields={['email', 'role']}
-      submit="Create invitation link"
-      secondary={<Button onClick={onClose}>Cancel</Button>}
-    >
+    <Form mutation={invite} fields={['email', 'role']} submit="Create invitation link" onCancel={onClose}>
       <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
-        <TextInput type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+        <TextInput type="email" value={email} onValue={setEmail} />
       </Field>
       <RoleChoice value={role} onChange={setRole} error={fieldError(invite.error, 'role')} />
     </Form>

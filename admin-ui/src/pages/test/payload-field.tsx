@@ -18,7 +18,6 @@ interface PayloadFieldProps {
   readonly error: string | undefined;
 }
 
-/** The sample of the type, or custom JSON, checked against the schema of the type while typing. */
 export function PayloadField({ sample, schema, value, onChange, error }: PayloadFieldProps) {
   const text = sample === undefined ? '' : JSON.stringify(sample, null, 2);
   return (

@@ -128,7 +128,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             }
             error={fieldError(send.error, 'statusOverride')}
           >
-            <TextInput maxLength={100} value={status} onChange={(event) => setStatus(event.target.value)} />
+            <TextInput maxLength={100} value={status} onValue={setStatus} />
           </Field>
         </Form>
       </Card>

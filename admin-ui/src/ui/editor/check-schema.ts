@@ -16,7 +16,7 @@ interface Schema {
   readonly format?: string;
 }
 
-/** All violations of a schema by a JSON value. Ignores unknown keywords and fields. */
+/** Ignores unknown keywords and fields. */
 export const checkSchema = (schema: unknown, value: unknown): readonly Mismatch[] =>
   check(schema as Schema, value, []);
 

@@ -24,10 +24,7 @@ interface JsonEditorProps {
   readonly schema: unknown;
 }
 
-/**
- * A JSON editor: CodeMirror in a shadow root. There its styles are constructed style sheets, which a content security policy without
- * inline styles allows.
- */
+/** CodeMirror in a shadow root, whose style sheets a content security policy without inline styles allows. */
 export function JsonEditor({ label, value, onChange, schema }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);

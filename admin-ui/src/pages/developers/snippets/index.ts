@@ -18,13 +18,11 @@ import verifyBash from './verify.sh?raw';
 
 interface Snippet {
   readonly label: string;
-  /** Creates a lead. `__BASE_URL__` stands for the URL of the installation. */
+  /** `__BASE_URL__` stands for the URL of the installation. */
   readonly start: string;
-  /** A receiver that checks signatures. */
   readonly verify: string;
 }
 
-/** The programs, from the files beside this one, where tests run them. */
 export const snippets: Readonly<Record<(typeof languages)[number], Snippet>> = {
   bash: { label: 'curl', start: startBash, verify: verifyBash },
   node: { label: 'Node', start: startNode, verify: verifyNode },

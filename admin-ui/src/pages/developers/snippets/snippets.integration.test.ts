@@ -14,9 +14,7 @@ import {
 } from './testing/languages.ts';
 import { provideRuntime } from './testing/runtimes.ts';
 
-/**
- * Runs the programs that the portal shows, in every language whose tools are installed or available from Debian.
- */
+/** Runs the programs in every language whose tools are installed or available from Debian. */
 
 const [php, ruby] = await Promise.all([provideRuntime('php'), provideRuntime('ruby')]);
 

@@ -15,7 +15,6 @@ export const now = (): number => Math.floor(Date.now() / 1000);
 export const sign = (key: string, timestamp: number): string =>
   `sha256=${createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex')}`;
 
-/** Whether a command succeeds here. */
 export const has = (program: string, ...args: string[]): boolean => {
   try {
     execFileSync(program, args, { stdio: 'ignore' });
@@ -25,7 +24,6 @@ export const has = (program: string, ...args: string[]): boolean => {
   }
 };
 
-/** Why a program cannot run here, unless what it needs is available. */
 export const unless = (available: boolean, reason: string): string | undefined =>
   available ? undefined : reason;
 
@@ -45,7 +43,6 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a program that the portal shows into a temporary folder. @returns its path */
 export const snippet = (name: string, baseUrl = ''): string => {
   const text = readFileSync(join(import.meta.dirname, '..', name), 'utf8').replaceAll(
     '__BASE_URL__',
@@ -68,7 +65,6 @@ const stop = (child: ChildProcess): void => {
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
 };
 
-/** Sends genuine, forged and old deliveries to the receiver of each language. */
 export const testReceivers = (languages: Languages): void => {
   describe('the receivers shown in the portal', () => {
     for (const [name, { file, missing, command, env: own }] of Object.entries(languages)) {
@@ -94,7 +90,6 @@ export const testReceivers = (languages: Languages): void => {
   });
 };
 
-/** Runs the first call of each language against a server that answers like the interface. */
 export const testFirstCalls = (languages: Languages): void => {
   describe('the first calls shown in the portal', () => {
     let server: Server;

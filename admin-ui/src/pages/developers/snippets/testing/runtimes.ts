@@ -3,10 +3,6 @@ import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { providePrograms } from '../../../../../../deploy/local/toolchain/provide.mjs';
 
-/**
- * How to run the files of a language: the program, its arguments before the file, and additional environment
- * variables.
- */
 interface Runtime {
   readonly command: string;
   readonly args: readonly string[];
@@ -15,11 +11,7 @@ interface Runtime {
 
 const wanted = { php: ['php-cli', 'php-curl'], ruby: ['ruby', 'ruby-webrick'] } as const;
 
-/**
- * PHP and Ruby, from this machine or from the Debian packages that tests download. Downloaded programs look for their
- * parts in system folders, so this sets their actual paths.
- * @returns undefined if they are not available.
- */
+/** Programs of downloaded Debian packages look for their parts in system folders: sets the actual paths. */
 export const provideRuntime = async (name: keyof typeof wanted): Promise<Runtime | undefined> => {
   const cache = dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? '');
   const provided = await providePrograms(cache, { [name]: wanted[name] }).catch(() => undefined);
