@@ -113,8 +113,9 @@ const onlyWanted = async <DB>(
 ): Promise<readonly ReplayCandidate[]> => {
   const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
   if (likely.length === 0) return [];
-  const siblings = Map.groupBy(await readSiblings(db, selection, likely), (row) => row.event_id);
+  // Before its deliveries: an event that is fanned out between the two reads is in one of them.
   const waiting = selection.states === null ? await readUnfanned(db, selection, likely) : new Set<number>();
+  const siblings = Map.groupBy(await readSiblings(db, selection, likely), (row) => row.event_id);
   return likely
     .filter(({ event_id, ended }) => {
       const others = siblings.get(event_id) ?? [];
