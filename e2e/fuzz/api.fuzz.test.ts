@@ -7,7 +7,7 @@ import { createDice } from './dice.ts';
 import { breaksSchema, type Standing } from './judge.ts';
 import { createLearned } from './learned.ts';
 import { requestsOr, seed, timeoutFor, told } from './options.ts';
-import { type Made, validRequest } from './requests.ts';
+import { type MadeRequest, validRequest } from './requests.ts';
 import { fuzz } from './run.ts';
 import { readEndpoints } from './surface.ts';
 import { openTenant } from './tenants.ts';
@@ -49,7 +49,7 @@ test(
       dice,
       endpoints,
       learned: tenants.map(() => createLearned(receiver.url)),
-      send: (made: Made, standing: Standing, who: number) =>
+      send: (made: MadeRequest, standing: Standing, who: number) =>
         world.ask(`/${made.path}`, tenants[who]!.ask(made, standing, dice)),
     };
     const runs = [await fuzz(run)];
@@ -73,7 +73,7 @@ test('A request that must be refused is refused, and changes nothing', async () 
   const tenant = await openTenant(world);
   const learned = createLearned(receiver.url, ['']);
   const standings = ['known', 'known', 'unknown', 'unscoped'] as const;
-  const ask = (made: Made, standing: Standing) =>
+  const ask = (made: MadeRequest, standing: Standing) =>
     world.ask(`/${made.path}`, tenant.ask(made, standing, dice));
   // Something of every kind that could be changed.
   let before = await stateOf(tenant.id);

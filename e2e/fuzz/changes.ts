@@ -1,10 +1,10 @@
 import type { Json } from '../api/support/world.ts';
 import type { Dice } from './dice.ts';
-import type { Made } from './requests.ts';
+import type { MadeRequest } from './requests.ts';
 import { oddities } from './values.ts';
 
 /** Spoils a request in one to three ways. */
-export const spoil = (dice: Dice, made: Made): Made => {
+export const spoil = (dice: Dice, made: MadeRequest): MadeRequest => {
   for (let left = 1 + dice.below(3); left > 0; left--) {
     const [name, change] = dice.pick(changes);
     if (change(made, dice)) made.changes.push(name);
@@ -13,9 +13,9 @@ export const spoil = (dice: Dice, made: Made): Made => {
 };
 
 /** @returns whether it changed anything. */
-type Change = (made: Made, dice: Dice) => boolean;
+type Change = (made: MadeRequest, dice: Dice) => boolean;
 
-const fieldsOf = (made: Made): Record<string, Json> | undefined => {
+const fieldsOf = (made: MadeRequest): Record<string, Json> | undefined => {
   if (typeof made.body !== 'string' || !made.body.startsWith('{') || made.body.length > 4_000)
     return undefined;
   try {

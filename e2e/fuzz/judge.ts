@@ -1,12 +1,12 @@
 import type { Json, Reply } from '../api/support/world.ts';
-import type { Made } from './requests.ts';
+import type { MadeRequest } from './requests.ts';
 import type { Endpoint } from './surface.ts';
 
 /** How a request was sent as to who asks. */
 export type Standing = 'known' | 'unknown' | 'unscoped';
 
 /** @returns what is wrong with an answer; undefined where it is as described. */
-type Judge = (made: Made, standing: Standing, reply: Reply) => string | undefined;
+type Judge = (made: MadeRequest, standing: Standing, reply: Reply) => string | undefined;
 
 /** What holds of all operations together. */
 export interface Bounds {
@@ -82,7 +82,7 @@ const messagesOf = ({ details, error, message }: Json): readonly string[] =>
  * Whether a body is not what its operation's schema asks for, read as the contract says ("Blank and null"): texts
  * are trimmed before they are measured, blank ones are null, and on a create null counts as absent.
  */
-export const breaksSchema = ({ endpoint, body }: Made): boolean => {
+export const breaksSchema = ({ endpoint, body }: MadeRequest): boolean => {
   if (endpoint.body === null || body === undefined) return false;
   try {
     // As the service reads it: a byte order mark is passed over.

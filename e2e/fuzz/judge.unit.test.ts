@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json, Reply } from '../api/support/world.ts';
 import { breaksSchema, createJudge, type Standing } from './judge.ts';
-import type { Made } from './requests.ts';
+import type { MadeRequest } from './requests.ts';
 import { readEndpoints } from './surface.ts';
 
 // A fuzzer that finds nothing says something only where it would have found it.
@@ -50,9 +50,9 @@ const judge = createJudge({
 const headers = { 'x-request-id': 'a', 'content-type': 'application/json', 'x-ratelimit-limit': '1' };
 const judged = (
   { status = 200, body = '{"id":1}', ...more }: { status?: number; body?: string } & Partial<Reply>,
-  { standing = 'known', ...asked }: { standing?: Standing } & Partial<Made> = {},
+  { standing = 'known', ...asked }: { standing?: Standing } & Partial<MadeRequest> = {},
 ) => {
-  const made: Made = {
+  const made: MadeRequest = {
     endpoint: endpoints[0]!,
     method: 'PATCH',
     path: '/api/v1/things/7?x=1',

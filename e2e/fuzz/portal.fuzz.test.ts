@@ -7,7 +7,7 @@ import { createDice } from './dice.ts';
 import type { Standing } from './judge.ts';
 import { createLearned } from './learned.ts';
 import { requestsOr, seed, timeoutFor, told } from './options.ts';
-import type { Made } from './requests.ts';
+import type { MadeRequest } from './requests.ts';
 import { fuzz } from './run.ts';
 import { readPortal } from './surface.ts';
 
@@ -42,7 +42,7 @@ test(
   async () => {
     const dice = createDice(seed);
     const teams = [await openTeam(world), await openTeam(world)];
-    const send = async (made: Made, standing: Standing, who: number): Promise<Reply> => {
+    const send = async (made: MadeRequest, standing: Standing, who: number): Promise<Reply> => {
       const team = teams[who] as Team;
       const { endpoint, method, path, headers, body } = made;
       // Who has no session comes from elsewhere at times; for a change either reads as refused.

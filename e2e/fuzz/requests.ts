@@ -5,7 +5,7 @@ import type { Endpoint } from './surface.ts';
 import { validValue } from './values.ts';
 
 /** A request before it is sent; who sends it is decided elsewhere. */
-export interface Made {
+export interface MadeRequest {
   readonly endpoint: Endpoint;
   readonly method: string;
   /** From the root, with the query as it goes over the wire. */
@@ -17,7 +17,7 @@ export interface Made {
 }
 
 /** A request that follows the description, as far as it says. */
-export const validRequest = (dice: Dice, endpoint: Endpoint, learned: Learned): Made => {
+export const validRequest = (dice: Dice, endpoint: Endpoint, learned: Learned): MadeRequest => {
   const { method, body, query } = endpoint;
   const ids: Record<string, Json> = {};
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -27,7 +27,7 @@ export const validRequest = (dice: Dice, endpoint: Endpoint, learned: Learned): 
   const pairs = Object.entries(query)
     .filter(() => dice.oneIn(2))
     .map(([name, schema]): [string, string] => [name, String(validValue(dice, schema, name, learned))]);
-  const made: Made = {
+  const made: MadeRequest = {
     endpoint,
     method: method === 'GET' && dice.oneIn(20) ? 'HEAD' : method,
     path: pairs.length > 0 ? `${path}?${new URLSearchParams(pairs)}` : path,
@@ -62,7 +62,7 @@ const bodyFor = (dice: Dice, { schema, example }: NonNullable<Endpoint['body']>,
 };
 
 /** Once in a while, as it costs both sides: bodies at and over the bounds. */
-export const enlarge = (dice: Dice, made: Made): Made => {
+export const enlarge = (dice: Dice, made: MadeRequest): MadeRequest => {
   const bytes = dice.pick([262_144, 262_145, 1_048_576, 1_048_577, 1_500_000]);
   made.changes.push(`about ${bytes} bytes`);
   const name = made.endpoint.id === 'createTestEvent' ? 'payload' : dice.pick(['text', 'payload', 'extra']);

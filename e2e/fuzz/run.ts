@@ -3,7 +3,7 @@ import { spoil } from './changes.ts';
 import type { Dice } from './dice.ts';
 import { type Bounds, createJudge, type Standing } from './judge.ts';
 import type { Learned } from './learned.ts';
-import { enlarge, type Made, validRequest } from './requests.ts';
+import { enlarge, type MadeRequest, validRequest } from './requests.ts';
 import type { Endpoint } from './surface.ts';
 
 export interface Run extends Bounds {
@@ -15,7 +15,7 @@ export interface Run extends Bounds {
   /** Apart for those who must not know of each other's records. */
   readonly learned: readonly Learned[];
   /** Sends it as the `who`-th of them. Rejects where the connection ends without an answer. */
-  readonly send: (made: Made, standing: Standing, who: number) => Promise<Reply>;
+  readonly send: (made: MadeRequest, standing: Standing, who: number) => Promise<Reply>;
 }
 
 export interface Result {
@@ -56,7 +56,7 @@ export const fuzz = async (run: Run): Promise<Result> => {
     if (reply.status < 300 && standing === 'known') learned[who]!.note(endpoint, reply.json);
   };
 
-  const note = (made: Made, standing: Standing, reply: Reply | undefined, problem: string): void => {
+  const note = (made: MadeRequest, standing: Standing, reply: Reply | undefined, problem: string): void => {
     const kind = `${made.endpoint.id} ${reply?.status}: ${problem}`;
     if (findings.has(kind)) return;
     const body =

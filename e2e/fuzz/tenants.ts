@@ -3,7 +3,7 @@ import { addEmployee } from '../api/support/people.ts';
 import type { Ask, World } from '../api/support/world.ts';
 import type { Dice } from './dice.ts';
 import type { Standing } from './judge.ts';
-import type { Made } from './requests.ts';
+import type { MadeRequest } from './requests.ts';
 
 const unlimited = 1_000_000_000;
 
@@ -11,7 +11,7 @@ const unlimited = 1_000_000_000;
 export interface Tenant {
   readonly id: number;
   /** A made request, with the headers that its standing asks for. */
-  ask(made: Made, standing: Standing, dice: Dice): Ask;
+  ask(made: MadeRequest, standing: Standing, dice: Dice): Ask;
 }
 
 export const openTenant = async (world: World): Promise<Tenant> => {

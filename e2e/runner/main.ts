@@ -119,7 +119,8 @@ const vitest = async (
     const oneByOne = ['--no-file-parallelism', ...options.filter((option) => option.startsWith('-'))];
     const again = await vitestOnce(`${title}, again: ${files}`, projects, boundS, [...files, ...oneByOne]);
     failed.push(...again.failures.map((failure) => `✗ ${lineOf(failure)}`));
-    failedOnce.push(...failures.map((failure) => `! Failed at first: ${lineOf(failure)}`));
+    const passedNow = failures.filter((one) => !again.failures.some(({ test }) => test === one.test));
+    failedOnce.push(...passedNow.map((failure) => `! Failed at first: ${lineOf(failure)}`));
     return { ...none, passed: counts.failed - again.counts.failed, failed: again.counts.failed };
   });
   return { ...counts, failed: 0 };

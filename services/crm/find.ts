@@ -15,19 +15,19 @@ const limit = 25;
 
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
-    const rows = await select(db, companyId, query as Wanted, operation.id === 'findLeads');
+    const rows = await select(db, companyId, query as FindQuery, operation.id === 'findLeads');
     const clients = rows.slice(0, limit).map((row) => ({ ...row, is_lead: row.is_lead === 1 }));
     return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
 
 type FindOperation = Contract['findClients' | 'findLeads'];
-type Wanted = QueryOf<FindOperation>;
+type FindQuery = QueryOf<FindOperation>;
 
 /** Every field of the answer has a column of its name, but for the name of the status. */
 const shown = Object.keys(personFound.shape) as (keyof typeof personFound.shape)[];
 
 /** One row more than an answer holds. Every condition has an index. Ids grow with time: newest first. */
-const select = (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
+const select = (db: Kysely<Tables>, companyId: number, wanted: FindQuery, isLead: boolean) => {
   let query = db
     .selectFrom('clients')
     .innerJoin('statuses', (join) =>

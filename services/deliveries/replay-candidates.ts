@@ -48,11 +48,11 @@ const readEnded = async <DB>(
   { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: ReplaySelection,
   states: readonly DeliveryState[],
   after: number,
-): Promise<readonly Looked[]> => {
+): Promise<readonly ExaminedEvent[]> => {
   const found = await Promise.all(
     // Within one state, the index has this order.
     states.map(async (state) => {
-      const { rows } = await sql<Ended>`
+      const { rows } = await sql<EndedDelivery>`
         SELECT /*+ INDEX(d by_state) */
           d.event_id, d.replay_id, d.created_utc, d.event_type, d.last_status, d.updated_utc
         FROM deliveries AS d
@@ -63,7 +63,7 @@ const readEnded = async <DB>(
       return rows;
     }),
   );
-  const events = new Map<number, Looked>();
+  const events = new Map<number, ExaminedEvent>();
   for (const row of found.flat()) {
     const wanted =
       row.updated_utc <= startedUtc &&
@@ -86,7 +86,7 @@ const readEvents = async <DB>(
   db: Kysely<DB>,
   { companyId, since, until, types = [] }: ReplaySelection,
   after: number,
-): Promise<readonly Looked[]> => {
+): Promise<readonly ExaminedEvent[]> => {
   if (types.length === 0) return [];
   const { rows } = await sql<ReplayCandidate>`
     SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position
@@ -97,19 +97,19 @@ const readEvents = async <DB>(
   return rows.map((row) => ({ ...row, ended: [] }));
 };
 
-type Ended = Pick<
+type EndedDelivery = Pick<
   DeliveryRow,
   'event_id' | 'replay_id' | 'created_utc' | 'event_type' | 'last_status' | 'updated_utc'
 >;
 
-interface Looked extends ReplayCandidate {
+interface ExaminedEvent extends ReplayCandidate {
   readonly ended: readonly number[];
 }
 
 const onlyWanted = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
-  looked: readonly Looked[],
+  looked: readonly ExaminedEvent[],
 ): Promise<readonly ReplayCandidate[]> => {
   const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
   if (likely.length === 0) return [];
@@ -139,7 +139,7 @@ type Sibling = Pick<DeliveryRow, 'event_id' | 'replay_id' | 'state' | 'attempts'
 const readSiblings = async <DB>(
   db: Kysely<DB>,
   { companyId, subscriptionId }: ReplaySelection,
-  looked: readonly Looked[],
+  looked: readonly ExaminedEvent[],
 ): Promise<readonly Sibling[]> => {
   const times = looked.map(({ created_utc }) => created_utc.getTime());
   // The time range limits the query to the partitions of these days.
@@ -155,7 +155,7 @@ const readSiblings = async <DB>(
 const readUnfanned = async <DB>(
   db: Kysely<DB>,
   { companyId }: ReplaySelection,
-  looked: readonly Looked[],
+  looked: readonly ExaminedEvent[],
 ): Promise<ReadonlySet<number>> => {
   const { rows } = await sql<{ event_id: number }>`
     SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)

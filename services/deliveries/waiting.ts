@@ -75,7 +75,7 @@ const raise = async <DB>(
   return Number(numAffectedRows) === 2 * companies.size;
 };
 
-interface Bound {
+interface WaitingBound {
   readonly company_id: number;
   readonly waiting_bound: number;
   readonly raise_id: number | null;
@@ -86,12 +86,12 @@ interface Bound {
 const lockBounds = async <DB>(
   db: Kysely<DB>,
   companyIds: readonly number[],
-): Promise<ReadonlyMap<number, Bound>> => {
+): Promise<ReadonlyMap<number, WaitingBound>> => {
   await sql`
     INSERT INTO webhook_companies (company_id, subscriptions_created)
     VALUES ${rowList(companyIds.map((id) => [id, 0]))}
     ON DUPLICATE KEY UPDATE subscriptions_created = webhook_companies.subscriptions_created`.execute(db);
-  const { rows } = await sql<Bound>`
+  const { rows } = await sql<WaitingBound>`
     SELECT company_id, waiting_bound, raise_id, longest_subscription_id
     FROM webhook_companies WHERE company_id in ${tenantIn(companyIds)} ORDER BY company_id FOR UPDATE`.execute(
     db,
@@ -102,7 +102,7 @@ const lockBounds = async <DB>(
 /** The subscription with the longest backlog comes last. */
 const share = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,
-  { company_id, waiting_bound, longest_subscription_id }: Bound,
+  { company_id, waiting_bound, longest_subscription_id }: WaitingBound,
   wanted: readonly Row[],
   { quota, now, makesRoom }: AdmitOptions,
 ): Promise<Admission<Row>> => {
@@ -143,7 +143,7 @@ const dropNewest = async <DB>(
   now: Date,
 ): Promise<readonly WaitingEvent[]> => {
   if (count === 0) return [];
-  const { rows } = await sql<Waiting>`
+  const { rows } = await sql<WaitingRow>`
     SELECT company_id, subscription_id, event_id, replay_id, created_utc, attempts
     FROM deliveries FORCE INDEX (by_state)
     WHERE company_id = ${tenantIs(companyId)} AND subscription_id = ${subscriptionId}
@@ -162,7 +162,7 @@ const dropNewest = async <DB>(
   return newest;
 };
 
-interface Waiting extends WaitingEvent {
+interface WaitingRow extends WaitingEvent {
   readonly event_id: number;
   readonly replay_id: number;
   readonly attempts: number;

@@ -23,7 +23,7 @@ export interface Delivery extends LeasedDelivery {
   readonly source: 'first' | 'queue';
   /** A failing subscription gets one attempt at a time. */
   readonly probe: boolean;
-  readonly target: Target;
+  readonly target: SubscriptionTarget;
   readonly body: Buffer;
 }
 
@@ -47,7 +47,7 @@ interface FailedAttempt {
 }
 
 /** The subscription as it was when the delivery was taken. */
-export interface Target {
+export interface SubscriptionTarget {
   readonly url: string;
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;

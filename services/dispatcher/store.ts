@@ -2,7 +2,13 @@ import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
 import { encodeEnvelope, type StoredEvent } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { deliveryName, type LeasedDelivery, type QueueKey, queueName, type Target } from './delivery.ts';
+import {
+  deliveryName,
+  type LeasedDelivery,
+  type QueueKey,
+  queueName,
+  type SubscriptionTarget,
+} from './delivery.ts';
 import type { Tables } from './tables.ts';
 
 export type WaitingDelivery = DeliveryKey &
@@ -26,7 +32,7 @@ export const readBodies = async (
   return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
 };
 
-export type FoundTarget = QueueKey & Target & { readonly enabled: number };
+export type FoundTarget = QueueKey & SubscriptionTarget & { readonly enabled: number };
 
 /** By `queueName`; deleted subscriptions are missing. */
 export const readTargets = async (

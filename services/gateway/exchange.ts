@@ -26,7 +26,7 @@ export interface AnswerRules {
   readonly translate: (headers: Readonly<Record<string, string>>) => readonly Header[];
 }
 
-export type Asked = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
+export type AskedOperation = Pick<MemberOperation, 'id' | 'audience' | 'path'> | KeyOperation;
 
 /** Answers once, or never if the client disconnects. A class, so that all requests share its functions. */
 export class Exchange {
@@ -39,7 +39,7 @@ export class Exchange {
   readonly #gateway: Shared;
   readonly #rules: AnswerRules;
   readonly #startedMs = performance.now();
-  #operation: Asked | undefined;
+  #operation: AskedOperation | undefined;
   #caller: Caller = nobody;
   /** Empty if no limit counted the request (contract, "Rate limits"). */
   #limitHeaders: readonly Header[] = noHeaders;
@@ -66,7 +66,7 @@ export class Exchange {
     return this.#over;
   }
 
-  identify(operation: Asked): void {
+  identify(operation: AskedOperation): void {
     this.#operation = operation;
   }
 

@@ -1,4 +1,4 @@
-import type { Cell, Metrics } from '@causeway/runtime';
+import type { CounterCell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
 import { gatewayMetrics } from './metrics.ts';
 
@@ -21,7 +21,7 @@ export const countTraffic = (metrics: Metrics): Traffic => {
   const elapsed = metrics.timing(gatewayMetrics.gateway_request_seconds);
   const failures = metrics.counter(gatewayMetrics.gateway_authentication_failures_total);
   const broken = metrics.counter(gatewayMetrics.gateway_broken_framing_total).cell();
-  const addresses = new Map<string, Cell>();
+  const addresses = new Map<string, CounterCell>();
   const unsent: Unsent = { answers: 0, thisTurn: 0 };
   metrics.gauge(gatewayMetrics.gateway_answers_unsent, () => unsent.answers);
   metrics.gauge(gatewayMetrics.gateway_requests_in_flight, () => inFlight);

@@ -196,8 +196,8 @@ export const followKeyTable = ({
   const becomeTrusted = (reason: string, startedMs: number, from: string): void => {
     loaded = true;
     cutOffAtMs = undefined;
-    const elapsedMs = Math.round(performance.now() - startedMs);
-    log.info({ entries: entries.size, elapsedMs, reason, from }, 'key table read');
+    const durationMs = Math.round(performance.now() - startedMs);
+    log.info({ entries: entries.size, durationMs, reason, from }, 'key table read');
     for (const settle of waiting) settle(true);
   };
 

@@ -37,11 +37,11 @@ export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl, withDatabase } from './database/url.ts';
 export {
+  type CallIdentity,
   type CarriedOut,
   createLedger,
   type EarlierAnswers,
   type IdempotencyTables,
-  type Identity,
   identify,
   type Ledger,
 } from './idempotency/ledger.ts';
@@ -49,10 +49,17 @@ export { createOnce, type Once } from './idempotency/once.ts';
 export { createInFlight } from './in-flight.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';
-export { type Call, each, type LaneHandler, type LaneServer, together } from './lanes/server.ts';
+export { type Call, each, type LaneHandler, type LaneServer } from './lanes/server.ts';
 export { createLog, type Log } from './log.ts';
 export { createMeasurement, type Measurement } from './measurement.ts';
-export { type Cell, createMetrics, declareMetrics, type Metric, type Metrics, noMetrics } from './metrics.ts';
+export {
+  type CounterCell,
+  createMetrics,
+  declareMetrics,
+  type Metric,
+  type Metrics,
+  noMetrics,
+} from './metrics.ts';
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase, runService } from './open.ts';
 export {

@@ -1,11 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-export interface Cell {
+export interface CounterCell {
   value: number;
 }
 
 interface CounterFamily<Labels extends readonly string[]> {
-  cell(...labelValues: { readonly [At in keyof Labels]: string }): Cell;
+  cell(...labelValues: { readonly [At in keyof Labels]: string }): CounterCell;
 }
 
 export interface Metrics {
@@ -68,7 +68,7 @@ const counter = (
   registry: Registry,
   { name, help, labels: labelNames }: Metric<'counter'>,
 ): CounterFamily<readonly string[]> => {
-  const cells = new Map<string, Cell & { readonly labels: Record<string, string> }>();
+  const cells = new Map<string, CounterCell & { readonly labels: Record<string, string> }>();
   new Counter({
     name,
     help,

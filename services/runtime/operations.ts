@@ -30,7 +30,7 @@ import {
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
 import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
-import { type Identity, identify } from './idempotency/ledger.ts';
+import { type CallIdentity, identify } from './idempotency/ledger.ts';
 import { createCallSharing, type Once } from './idempotency/once.ts';
 import type { Answer } from './lanes/call.ts';
 import { type Call, each, type LaneHandler, type LaneServer, serveLane } from './lanes/server.ts';
@@ -63,7 +63,7 @@ interface ParsedCall<O extends Operation> {
   readonly deadlineMs: number;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
-  readonly identity: Identity | undefined;
+  readonly identity: CallIdentity | undefined;
   readonly params: readonly string[];
   /** The first parameter of the path, as an id. @throws Problem `not_found` if it is not one. */
   id(what: string): number;

@@ -64,7 +64,7 @@ export const runProcess = async <Config extends CommonConfig>(
           log.error({ error, part: part.name }, 'part did not stop cleanly');
         }
       }
-      log.info({ elapsedMs: Math.round(performance.now() - startedMs) }, 'stopped');
+      log.info({ durationMs: Math.round(performance.now() - startedMs) }, 'stopped');
       end(code);
     })();
     return stopping;

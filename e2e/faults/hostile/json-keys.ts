@@ -8,14 +8,14 @@ const keys = 95_000;
 /** Before the bounds, two of them a second held a thread all the time. More would measure two cores, not the bounds. */
 const perSecond = 10;
 
-interface Target {
+interface AttackTarget {
   readonly baseUrl: string;
   readonly key: string;
   readonly cookie: string;
 }
 
 /** Sends bodies of 1 MiB that contain only keys: with an API key, with a session, and with neither. */
-export const floodJsonKeys = ({ baseUrl, key, cookie }: Target): Flood => {
+export const floodJsonKeys = ({ baseUrl, key, cookie }: AttackTarget): Flood => {
   const body = JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 1])));
   const page = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
   const asks: readonly [string, string, Ask][] = [

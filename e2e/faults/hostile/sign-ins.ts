@@ -9,7 +9,7 @@ const parallel = 32;
 /** From all addresses together. More would measure how busy two cores are, not what a refusal costs. */
 const perSecond = 300;
 
-interface Target {
+interface AttackTarget {
   readonly baseUrl: string;
   readonly email: string;
   readonly addresses: readonly string[];
@@ -17,7 +17,7 @@ interface Target {
 
 /** Guesses passwords from each of these addresses, for a member and for email addresses that do not exist. */
 export const floodSignIns =
-  ({ baseUrl, email, addresses }: Target): Flood =>
+  ({ baseUrl, email, addresses }: AttackTarget): Flood =>
   async (signal, count) => {
     const pools = addresses.map((localAddress) => new Pool(baseUrl, { connections: parallel, localAddress }));
     const width = addresses.length * parallel;

@@ -7,13 +7,13 @@ const connections = 30;
 const perSecond = 10;
 const chunks = 1_000_000;
 
-interface Target {
+interface AttackTarget {
   readonly baseUrl: string;
 }
 
 /** Sends bodies of 6 MB on the wire in chunks of one byte, without a key. */
 export const floodTinyChunks =
-  ({ baseUrl }: Target): Flood =>
+  ({ baseUrl }: AttackTarget): Flood =>
   (signal, count) => {
     const head = rawRequest('POST /api/v1/integrations/leads HTTP/1.1', ['Transfer-Encoding: chunked']);
     const bytes = Buffer.from(head + '1\r\na\r\n'.repeat(chunks));

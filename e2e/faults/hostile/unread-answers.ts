@@ -9,14 +9,14 @@ const connections = 8;
 const requests = 12_000;
 const batch = 500;
 
-interface Target {
+interface AttackTarget {
   readonly baseUrl: string;
   readonly paths: readonly string[];
 }
 
 /** Keeps connections open that endlessly request large pages or forbidden paths, and read no answer. */
 export const floodUnreadAnswers =
-  ({ baseUrl, paths }: Target): Flood =>
+  ({ baseUrl, paths }: AttackTarget): Flood =>
   (signal, count) =>
     runParallel(signal, { width: connections, perSecond: 4 * connections }, async (worker) => {
       const connection = deafConnection(baseUrl);

@@ -67,7 +67,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     checkedFingerprint = fingerprint;
     ready = true;
     if (written > 0)
-      log.info({ written, elapsedMs: Math.round(performance.now() - startedMs) }, 'key table repaired');
+      log.info({ written, durationMs: Math.round(performance.now() - startedMs) }, 'key table repaired');
   };
   const check = (): Promise<void> => {
     running ??= checkNow().finally(() => {

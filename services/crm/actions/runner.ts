@@ -2,6 +2,7 @@ import { type Detail, invalid, Problem, problem, type StoredEvent } from '@cause
 import {
   type Answer,
   byShard,
+  type CallIdentity,
   type CarriedOut,
   CommitOutcomeUnknown,
   createBatch,
@@ -10,7 +11,6 @@ import {
   DatabaseUnavailable,
   duplicateKey,
   type EarlierAnswers,
-  type Identity,
   isConnectionLost,
   isDuplicateRow,
   isLockedNoWait,
@@ -42,7 +42,7 @@ export interface ActionRunner {
     action: Action<Body, Result>,
     submission: Submission<Body>,
     deadlineMs: number,
-    identity?: Identity,
+    identity?: CallIdentity,
   ): Promise<Result>;
   /** The errors in the references of a call that is refused anyway. */
   problems(referring: Referring): Promise<readonly Detail[]>;
@@ -222,7 +222,7 @@ interface WaitingCall {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<unknown>;
   readonly deadlineMs: number;
-  readonly identity: Identity | undefined;
+  readonly identity: CallIdentity | undefined;
   readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -320,7 +320,7 @@ const settle = (results: Results): void => {
   }
 };
 
-const identityOf = ({ identity }: WaitingCall): readonly Identity[] => (identity ? [identity] : []);
+const identityOf = ({ identity }: WaitingCall): readonly CallIdentity[] => (identity ? [identity] : []);
 
 const submissionOf = ({ submission }: WaitingCall) => submission;
 

@@ -43,7 +43,7 @@ export interface EventLog {
  * (services/dispatcher/README.md).
  */
 export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
-  const takeNumbers = perCount<Taken>(
+  const takeNumbers = perCount<TakenNumbers>(
     (rows) => rows.flatMap((row) => [row.company_id, row.last_sequence]),
     (db, rows) =>
       db
@@ -54,7 +54,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
         })
         .compile(),
   );
-  const lastNumbers = perCount<Taken, Taken & { readonly subscriptions_version: number }>(
+  const lastNumbers = perCount<TakenNumbers, TakenNumbers & { readonly subscriptions_version: number }>(
     (rows) => rows.map((row) => row.company_id),
     (db, rows) =>
       db
@@ -176,7 +176,7 @@ export interface CommittedEvent extends StoredEvent {
   readonly subscriptionsVersion: number;
 }
 
-interface Taken {
+interface TakenNumbers {
   readonly company_id: number;
   readonly last_sequence: number;
 }

@@ -40,7 +40,7 @@ interface Tail {
   readonly entries: number;
 }
 
-interface Waiting {
+interface PendingClient {
   readonly client_id: number;
   readonly mark: number;
   readonly first_name: string | null;
@@ -73,7 +73,7 @@ const lockTail = async (trx: Trx<Tables>, companyId: number): Promise<Tail | und
 const lockNotGranted = 3572;
 
 /** A client deleted since it was marked comes without its fields. */
-const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promise<Waiting[]> =>
+const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promise<PendingClient[]> =>
   trx
     .selectFrom('client_search_pending as pending')
     .leftJoin('clients', (join) =>
@@ -85,7 +85,7 @@ const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promis
     .limit(limit)
     .execute();
 
-const known = ({ client_id, first_name, last_name, email }: Waiting) =>
+const known = ({ client_id, first_name, last_name, email }: PendingClient) =>
   first_name !== null && last_name !== null && email !== null
     ? [{ client_id, first_name, last_name, email }]
     : [];
@@ -135,7 +135,11 @@ const closeChunk = async (
 const rowsPerInsert = 500;
 
 /** Deletes exactly the rows that were read: a client marked again meanwhile keeps its newer mark. */
-const forget = async (trx: Trx<Tables>, companyId: number, waiting: readonly Waiting[]): Promise<void> => {
+const forget = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  waiting: readonly PendingClient[],
+): Promise<void> => {
   await trx
     .deleteFrom('client_search_pending')
     .where('company_id', '=', companyId)

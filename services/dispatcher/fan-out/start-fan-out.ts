@@ -146,14 +146,14 @@ interface SweeperOptions extends Pick<FanOutOptions, 'db' | 'log' | 'metrics' | 
 }
 
 /** The table has more rows only after a long outage. */
-const readOldest = async (db: Kysely<Tables>): Promise<Oldest> => {
-  const { rows } = await sql<Oldest>`
+const readOldest = async (db: Kysely<Tables>): Promise<OldestEvent> => {
+  const { rows } = await sql<OldestEvent>`
     SELECT MIN(COALESCE(leased_until, created_utc)) AS due, MIN(created_utc) AS created
     FROM (SELECT leased_until, created_utc FROM event_outbox LIMIT 10000) AS o`.execute(db);
   return rows[0] ?? { due: null, created: null };
 };
 
-interface Oldest {
+interface OldestEvent {
   readonly due: Date | null;
   readonly created: Date | null;
 }

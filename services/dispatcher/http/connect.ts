@@ -35,7 +35,7 @@ const attemptMs = 1000;
 
 export const createConnect = (context: ConnectContext): Connect => {
   const { allowPrivate, now } = context;
-  const resolve = together(context.resolve);
+  const resolve = sharedLookUps(context.resolve);
   // Shared by all connections; otherwise each connection would parse the authorities again.
   let secureContext: SecureContext | undefined;
 
@@ -134,7 +134,7 @@ const answering = (addresses: readonly string[]): LookupFunction => {
 };
 
 /** Connections that open at the same time share one lookup. */
-const together = (resolve: Resolve): Resolve => {
+const sharedLookUps = (resolve: Resolve): Resolve => {
   const underWay = new Map<string, Promise<readonly string[]>>();
   return (host) => {
     const known = underWay.get(host);

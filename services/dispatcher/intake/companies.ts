@@ -2,7 +2,7 @@ import type { EventType } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { QueueKey, Target } from '../delivery.ts';
+import type { QueueKey, SubscriptionTarget } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import type { Tables } from '../tables.ts';
 
@@ -17,7 +17,7 @@ export interface Company {
 }
 
 export interface Subscriber extends QueueKey {
-  readonly target: Target;
+  readonly target: SubscriptionTarget;
 }
 
 /**
@@ -93,7 +93,7 @@ const copyOf = (version: number, rows: readonly SubscriptionOfType[], readMs: nu
 
 const none: readonly Subscriber[] = [];
 
-type SubscriptionOfType = QueueKey & Target & { readonly event_types: readonly EventType[] };
+type SubscriptionOfType = QueueKey & SubscriptionTarget & { readonly event_types: readonly EventType[] };
 type FoundRow = { readonly company_id: number; readonly version: number } & (
   | SubscriptionOfType
   | { readonly subscription_id: null }

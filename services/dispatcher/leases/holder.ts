@@ -44,7 +44,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
   const ownBeat = async (): Promise<void> => {
     const startedMs = nowMs();
     if (!(await beat(beatDb, id))) {
-      log.warn({ dispatcher: id }, 'given up by the other dispatchers; continuing without leases');
+      log.warn({ dispatcherId: id }, 'given up by the other dispatchers; continuing without leases');
       id = await register(beatDb, instance);
     }
     const wasSure = startedMs < sureUntilMs;
@@ -57,7 +57,10 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
     for (const other of silence.read(others.filter((one) => !one.given_up_utc)))
       if (await giveUp(beatDb, other, now())) {
         givenUp.value++;
-        log.warn({ dispatcher: other.dispatcher_id, instance: other.instance }, 'silent dispatcher given up');
+        log.warn(
+          { dispatcherId: other.dispatcher_id, instance: other.instance },
+          'silent dispatcher given up',
+        );
       }
     const ids = others.filter((one) => one.given_up_utc).map((one) => one.dispatcher_id);
     if (ids.length > 0) freeing ??= free(ids).finally(() => (freeing = undefined));
@@ -68,7 +71,7 @@ export const startHolder = async (options: HolderOptions): Promise<Holder> => {
         const { freed: count, left } = await freeLeases(db, dispatcher, now());
         freed.value += count;
         if (count > 0) {
-          log.info({ dispatcher, deliveries: count }, 'leases freed');
+          log.info({ dispatcherId: dispatcher, deliveries: count }, 'leases freed');
           freedAny.send();
         } else if (left === 0) await forget(db, dispatcher);
       }

@@ -2,7 +2,7 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { createInFlight } from '@causeway/runtime';
 import type { Attempts } from '../attempt/attempts.ts';
 import type { Context } from '../context.ts';
-import { type Delivery, type QueueKey, queueName, type Target } from '../delivery.ts';
+import { type Delivery, type QueueKey, queueName, type SubscriptionTarget } from '../delivery.ts';
 import type { Health } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -31,7 +31,7 @@ export interface QueueRoom {
   readonly onRoom: (listener: () => void) => void;
 }
 
-type QueueTarget = QueueKey & Pick<Target, 'url'>;
+type QueueTarget = QueueKey & Pick<SubscriptionTarget, 'url'>;
 
 /**
  * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host

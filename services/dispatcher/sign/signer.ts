@@ -2,7 +2,7 @@ import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
 import { createBatch, type KeyRing } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Context } from '../context.ts';
-import type { Target } from '../delivery.ts';
+import type { SubscriptionTarget } from '../delivery.ts';
 import type { Signatures, SignItem, SignTask } from './worker.ts';
 
 export interface Signer {
@@ -12,7 +12,7 @@ export interface Signer {
 
 export interface SignRequest extends Delivered {
   readonly company_id: number;
-  readonly target: Pick<Target, 'secret' | 'previous_secret' | 'previous_secret_until'>;
+  readonly target: Pick<SubscriptionTarget, 'secret' | 'previous_secret' | 'previous_secret_until'>;
   readonly body: Uint8Array;
 }
 
@@ -36,7 +36,7 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     execArgv: [],
   });
 
-  const signAll = async (batch: readonly Waiting[]): Promise<void> => {
+  const signAll = async (batch: readonly PendingSignature[]): Promise<void> => {
     const nowMs = now().getTime();
     const timestamp = Math.floor(nowMs / 1000);
     const task = taskOf(batch, timestamp, nowMs);
@@ -52,7 +52,7 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     }
   };
 
-  const batch = createBatch<Waiting>({
+  const batch = createBatch<PendingSignature>({
     name: 'signatures',
     metrics,
     when: queueMicrotask,
@@ -76,13 +76,13 @@ interface SignerOptions extends Pick<Context, 'now' | 'metrics'> {
   readonly threads?: number | undefined;
 }
 
-interface Waiting {
+interface PendingSignature {
   readonly request: SignRequest;
   readonly resolve: (headers: HeaderPair[]) => void;
   readonly reject: (error: Error) => void;
 }
 
-const taskOf = (batch: readonly Waiting[], timestamp: number, nowMs: number): SignTask => {
+const taskOf = (batch: readonly PendingSignature[], timestamp: number, nowMs: number): SignTask => {
   let end = 0;
   const items = batch.map(({ request: { company_id, event_id, target, body } }): SignItem => {
     end += body.length;

@@ -48,27 +48,27 @@ interface PortalOptions {
  */
 interface Bounds {
   /** By network. */
-  readonly strangers: Bound;
+  readonly strangers: AdmissionBound;
   /** By network, because an attacker invents a new token for each request. */
-  readonly arriving: Bound;
-  readonly members: Bound;
+  readonly arriving: AdmissionBound;
+  readonly members: AdmissionBound;
 }
 
-interface Bound {
+interface AdmissionBound {
   /** @returns a function that releases the place. @throws Problem `too_many_requests`, or `service_unavailable` if full */
   enter(who: string): () => void;
 }
 
 export const createBounds = (): Bounds => ({
   // Enough for an office that signs in at nine.
-  strangers: createBound(16, 1000, createPace(20, 100)),
-  arriving: createBound(64, 2000),
+  strangers: createAdmissionBound(16, 1000, createPace(20, 100)),
+  arriving: createAdmissionBound(64, 2000),
   // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
-  members: createBound(32, 2000),
+  members: createAdmissionBound(32, 2000),
 });
 
 /** Without `pace`, only the number at once is limited. */
-const createBound = (maxEach: number, maxAll: number, pace?: Pace): Bound => {
+const createAdmissionBound = (maxEach: number, maxAll: number, pace?: Pace): AdmissionBound => {
   const inside = new Map<string, number>();
   let all = 0;
   return {

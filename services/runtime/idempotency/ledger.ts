@@ -23,12 +23,12 @@ export interface AnswerSeal {
 }
 
 export interface CarriedOut {
-  readonly identity: Identity;
+  readonly identity: CallIdentity;
   readonly answer: Answer;
 }
 
 export interface EarlierAnswers {
-  get(identity: Identity): Answer | Problem | undefined;
+  get(identity: CallIdentity): Answer | Problem | undefined;
 }
 
 /** The rows of `idempotency_keys`, read and written in the transaction of the action. */
@@ -41,25 +41,25 @@ export interface Ledger {
    */
   lookUp<DB>(
     trx: Kysely<DB>,
-    identities: readonly Identity[],
+    identities: readonly CallIdentity[],
     options: { readonly now: Date; readonly all: boolean },
   ): Promise<EarlierAnswers>;
   /** Claims the clients' keys with the next statement: another request with such a key is refused. */
-  claim<DB>(trx: Kysely<DB>, identities: readonly Identity[], now: Date): Promise<void>;
+  claim<DB>(trx: Kysely<DB>, identities: readonly CallIdentity[], now: Date): Promise<void>;
   /**
    * Writes the answers with the next statement, best COMMIT. @param claimed dropped if they have no answer
    */
   record<DB>(
     trx: Kysely<DB>,
     carriedOut: readonly CarriedOut[],
-    claimed: readonly Identity[],
+    claimed: readonly CallIdentity[],
     now: Date,
   ): Promise<void>;
 }
 
 export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
   const select = (isFirst: boolean) =>
-    perCount<Identity, Row>(valuesOf, (db, identities) => {
+    perCount<CallIdentity, Row>(valuesOf, (db, identities) => {
       const query = db
         .selectFrom('idempotency_keys')
         .select([
@@ -76,10 +76,10 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
       return (isFirst ? query.forUpdate().noWait() : query).compile();
     });
   const [lookAtFirst, lookAgain] = [select(true), select(false)];
-  const remove = perCount<Identity>(valuesOf, (db, identities) =>
+  const remove = perCount<CallIdentity>(valuesOf, (db, identities) =>
     db.deleteFrom('idempotency_keys').where(namedIn(identities)).compile(),
   );
-  const removeExpired = perCount<Identity & { readonly now: Date }>(
+  const removeExpired = perCount<CallIdentity & { readonly now: Date }>(
     (identities) => [...valuesOf(identities), identities[0]!.now],
     (db, identities) =>
       db
@@ -106,7 +106,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
         .compile(),
   );
 
-  const answerIn = (row: Row, { fingerprint, callId }: Identity): Answer | Problem => {
+  const answerIn = (row: Row, { fingerprint, callId }: CallIdentity): Answer | Problem => {
     if (fingerprint && !row.fingerprint?.equals(fingerprint)) return problem('idempotency_key_reused');
     const body = seal.open(row.company_id, row.answer);
     const answer = { status: row.status, body: body.length === 0 ? null : body };
@@ -170,11 +170,11 @@ const perCount = perCountFor<IdempotencyTables>();
 
 const asLedger = <DB>(db: Kysely<DB>) => db as unknown as Kysely<IdempotencyTables>;
 
-const rowKey = ({ companyId, key }: Identity) => ({ company_id: companyId, idempotency_key: key });
+const rowKey = ({ companyId, key }: CallIdentity) => ({ company_id: companyId, idempotency_key: key });
 const nameOf = ({ company_id, idempotency_key }: ReturnType<typeof rowKey>): string =>
   `${company_id}:${idempotency_key.toString('latin1')}`;
 
-const rowOf = (identity: Identity, status: number, answer: Buffer, now: Date): Row => ({
+const rowOf = (identity: CallIdentity, status: number, answer: Buffer, now: Date): Row => ({
   ...rowKey(identity),
   fingerprint: identity.fingerprint,
   call_id: identity.fingerprint && identity.callId,
@@ -183,10 +183,10 @@ const rowOf = (identity: Identity, status: number, answer: Buffer, now: Date): R
   expires_utc: new Date(now.getTime() + (identity.fingerprint ? idempotencyKeyMs : callMs)),
 });
 
-const valuesOf = (identities: readonly Identity[]) =>
+const valuesOf = (identities: readonly CallIdentity[]) =>
   identities.flatMap(({ companyId, key }) => [companyId, key]);
 const namedIn =
-  (identities: readonly Identity[]) =>
+  (identities: readonly CallIdentity[]) =>
   ({ eb, refTuple, tuple }: ExpressionBuilder<IdempotencyTables, 'idempotency_keys'>) =>
     eb(
       refTuple('company_id', 'idempotency_key'),
@@ -199,7 +199,7 @@ const bytesOf = (body: Answer['body']): Buffer =>
   body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
 const unsealed: AnswerSeal = { seal: (_, answer) => answer, open: (_, answer) => answer };
 
-export interface Identity {
+export interface CallIdentity {
   readonly companyId: number;
   readonly callId: Buffer;
   /** 16 bytes: the call's name, or a hash of the client's `Idempotency-Key` with the first bit set. */
@@ -210,7 +210,7 @@ export interface Identity {
 }
 
 /** Undefined for a call that is sent only once. */
-export const identify = (call: LaneCall): Identity | undefined => {
+export const identify = (call: LaneCall): CallIdentity | undefined => {
   const { tenant: companyId, callId: name, again = false, idempotencyKey } = call;
   if (name === undefined || !isCallId.test(name)) return undefined;
   const callId = Buffer.from(name, 'hex');

@@ -7,7 +7,14 @@ import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import { type AnswerSeal, createLedger, type Identity, identify, isReplay, type Ledger } from './ledger.ts';
+import {
+  type AnswerSeal,
+  type CallIdentity,
+  createLedger,
+  identify,
+  isReplay,
+  type Ledger,
+} from './ledger.ts';
 
 export interface Once<DB> {
   /**
@@ -15,15 +22,15 @@ export interface Once<DB> {
    * @throws Problem if the client's key is in use, or was used for a different request; whatever `work`
    * throws
    */
-  carryOut(identity: Identity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
+  carryOut(identity: CallIdentity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
   /** The stored answer, for calls that check something before. @throws Problem like `carryOut` */
-  find(identity: Identity | undefined): Promise<Answer | undefined>;
+  find(identity: CallIdentity | undefined): Promise<Answer | undefined>;
 }
 
 export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => {
   const ledger = createLedger(seal);
 
-  const carryOut = async (named: Identity, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer> => {
+  const carryOut = async (named: CallIdentity, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer> => {
     let identity = named;
     let unknown: CommitOutcomeUnknown | undefined;
     for (let tries = 1; ; tries++) {
@@ -66,7 +73,7 @@ export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => 
 const lookUp = async <DB>(
   ledger: Ledger,
   trx: Trx<DB>,
-  identity: Identity,
+  identity: CallIdentity,
   options: { readonly now: Date; readonly all: boolean },
 ): Promise<Answer | undefined> => {
   const found = await ledger.lookUp(trx, [identity], options);

@@ -7,7 +7,7 @@ import { type TestNats, testNats } from '../testing/index.ts';
 import type { Answer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
 import { decodeCalls, encodeAnswers, maxBodyBytes } from './frame.ts';
-import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane, together } from './server.ts';
+import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane } from './server.ts';
 
 let nats: TestNats;
 beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('a call', () => {
       atOnce: () => {
         throw new Error('at once');
       },
-      later: together(async () => {
+      later: each(async () => {
         await sleep(1);
         throw new Error('later');
       }),
@@ -146,14 +146,14 @@ describe('a call', () => {
 });
 
 describe('a tick', () => {
-  test('sends its calls as one frame, and a batch handler takes them together', async () => {
+  test('sends its calls as one frame, and a handler takes them together', async () => {
     const lane = openLane();
     const batches: number[] = [];
     const { bus } = await lane.server({
-      many: together(async (calls) => {
+      many: (calls) => {
         batches.push(calls.length);
-        return calls.map(({ query }) => ({ status: 200, body: query }));
-      }),
+        return calls.map(async ({ query }) => ({ status: 200, body: query }));
+      },
     });
     const client = await lane.client();
     let frames = 0;

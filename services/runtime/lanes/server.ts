@@ -36,18 +36,6 @@ export const each =
   (calls) =>
     calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
 
-/** If it throws, every call of the batch fails. */
-export const together =
-  (handle: (calls: readonly Call[]) => Promise<readonly Answer[]>): LaneHandler =>
-  (calls) => {
-    const answers = handle(calls);
-    return calls.map(async (_, at) => {
-      const answer = (await answers)[at];
-      if (!answer) throw new Error(`a batch of ${calls.length} has no answer ${at}`);
-      return answer;
-    });
-  };
-
 export interface LaneServer {
   inFlight(): number;
   drain(): Promise<void>;

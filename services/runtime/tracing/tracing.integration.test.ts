@@ -5,7 +5,7 @@ import { commonConfig, parseConfig } from '../config.ts';
 import { transaction } from '../database/transaction.ts';
 import { LaneError } from '../lanes/call.ts';
 import { createLaneClient } from '../lanes/client.ts';
-import { each, type LaneHandler, serveLane, together } from '../lanes/server.ts';
+import { each, type LaneHandler, serveLane } from '../lanes/server.ts';
 import { createLog } from '../log.ts';
 import { createMetrics } from '../metrics.ts';
 import type { CollectedSpan, Collector } from '../testing/collector.ts';
@@ -186,10 +186,13 @@ describe('a statement that serves many requests', () => {
   test('belongs to the first sampled request, and is linked to and from the others', async () => {
     const { ask, spans, lane } = await world({
       operations: (db) => ({
-        list: together(async (calls) => {
-          await sql`SELECT 1 FROM accounts LIMIT 1`.execute(db);
-          return calls.map(() => ({ status: 200, body: null }));
-        }),
+        list: (calls) => {
+          const queried = sql`SELECT 1 FROM accounts LIMIT 1`.execute(db);
+          return calls.map(async () => {
+            await queried;
+            return { status: 200, body: null };
+          });
+        },
       }),
     });
     await Promise.all([

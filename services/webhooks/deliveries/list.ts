@@ -45,7 +45,7 @@ interface Page {
   readonly next: Place | null;
 }
 
-interface Wanted {
+interface WantedDeliveries {
   readonly filter: Filter;
   readonly limit: number;
   readonly from?: Place | undefined;
@@ -55,7 +55,7 @@ interface Wanted {
 const readPage = async (
   db: Kysely<Tables>,
   companyId: number,
-  { filter, limit, from }: Wanted,
+  { filter, limit, from }: WantedDeliveries,
 ): Promise<Page> => {
   const stopMs = performance.now() + maxSearchMs;
   const deliveries: DeliveryRecord[] = [];

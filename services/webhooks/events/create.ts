@@ -11,7 +11,7 @@ import {
   problem,
   samplePayload,
 } from '@causeway/proto';
-import { type Answer, handler, type Identity, type OperationCall } from '@causeway/runtime';
+import { type Answer, type CallIdentity, handler, type OperationCall } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -77,7 +77,7 @@ const makeTestEvent = async (
 };
 
 /** Contains the fingerprint, so that a key that is used for another body never finds this event. */
-const dedupeKeyOf = ({ key, fingerprint }: Identity): string =>
+const dedupeKeyOf = ({ key, fingerprint }: CallIdentity): string =>
   `call:${key.toString('hex')}:${fingerprint?.toString('hex') ?? ''}`;
 
 const countSubscriptions = async (
