@@ -13,7 +13,7 @@ export interface Bus {
   /** Called after each reconnect, when subscriptions have been sent again. */
   onReconnect(listener: () => void): void;
   onDisconnect(listener: () => void): void;
-  /** Switches to another server, if there is one: for a server that answers but does no work. */
+  /** For a server that answers but does no work: switches to another, if there is one and, as far as is known, it answers. */
   switchServer(reason: string): void;
   /** Resolves when the server has processed all sent so far, or the connection is lost. Never rejects. */
   flush(): Promise<void>;
@@ -114,7 +114,10 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
     connected,
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
-    switchServer,
+    switchServer: (reason) => {
+      const other = standby?.answering();
+      if (!standby || (other !== undefined && other !== nc.getServer())) switchServer(reason);
+    },
     flush,
     close: async () => {
       // A drain would wait for a server that may be gone.

@@ -52,6 +52,21 @@ export const createCounter = ({
     outcomes.cell(outcome).value++;
   };
 
+  let connectedAtMs = performance.now();
+  /** When the first of the requests began that all failed since the last success and the last reconnect. */
+  let failingSinceMs: number | undefined;
+  bus.onReconnect(() => {
+    connectedAtMs = performance.now();
+    failingSinceMs = undefined;
+  });
+  /** Leaves a NATS server that is cut off from the logs, though it answers. */
+  const noteFailure = (startedMs: number): void => {
+    failingSinceMs ??= Math.max(startedMs, connectedAtMs);
+    if (performance.now() - failingSinceMs < timeoutMs * 0.9) return;
+    failingSinceMs = undefined;
+    bus.switchServer('too few logs of the limiter answer through it');
+  };
+
   const route = createRoute({ bus, asker, logs, timeoutMs, metrics, logger, tally });
   metrics.gauge(gatewayMetrics.limit_owner, () => Number(route.owned()));
   let waiting: WaitingRequest[] = [];
@@ -72,6 +87,7 @@ export const createCounter = ({
 
   const flush = (): void => {
     const gathered = waiting;
+    const startedMs = performance.now();
     waiting = [];
     flushing = false;
     for (const [window, requests] of Map.groupBy(gathered, ({ take }) => take.window)) {
@@ -81,6 +97,7 @@ export const createCounter = ({
       };
       const late = setTimeout(() => {
         tally('timeout');
+        noteFailure(startedMs);
         fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
       const takes = groups.flatMap(([{ take }, ...more]) => [
@@ -89,6 +106,7 @@ export const createCounter = ({
       countIn(window, takes).then(
         (positions) => {
           clearTimeout(late);
+          failingSinceMs = undefined;
           for (const [at, group] of groups.entries()) {
             const own = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
@@ -102,6 +120,7 @@ export const createCounter = ({
         (cause: unknown) => {
           clearTimeout(late);
           tally('failed');
+          noteFailure(startedMs);
           logFailure(cause);
           fail(new CountError('not counted', { cause }));
         },
