@@ -187,10 +187,11 @@ describe('a database', () => {
   it('waits for queries in flight before it closes, and refuses later ones', async () => {
     const db = database.connect<Tables>({ poolSize: 2 });
     let finished = 0;
-    const slow = sql`do sleep(0.2)`.execute(db).then(() => finished++);
+    const slow = sql`do sleep(1)`.execute(db).then(() => finished++);
     // Ends while `close` still waits for the query.
     db.background(() => sleep(100).then(() => finished++));
-    await sleep(50);
+    const running = "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'do sleep%'";
+    await expect.poll(async () => (await database.query(running)).length).toBe(1);
     await db.close();
     // The query's result passes a few promises on its way.
     await expect.poll(() => finished, { timeout: 150, interval: 1 }).toBe(2);
