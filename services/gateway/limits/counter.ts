@@ -52,18 +52,20 @@ export const createCounter = ({
     outcomes.cell(outcome).value++;
   };
 
-  let connectedAtMs = performance.now();
-  /** When the first of the requests began that all failed since the last success and the last reconnect. */
+  let workedAtMs = performance.now();
+  /** When the first of the requests began that all failed since this server last worked. */
   let failingSinceMs: number | undefined;
-  bus.onReconnect(() => {
-    connectedAtMs = performance.now();
+  /** A request was counted, or the server is a new one. */
+  const noteWorking = (): void => {
+    workedAtMs = performance.now();
     failingSinceMs = undefined;
-  });
+  };
+  bus.onReconnect(noteWorking);
   /** Leaves a NATS server that is cut off from the logs, though it answers. */
   const noteFailure = (startedMs: number): void => {
-    failingSinceMs ??= Math.max(startedMs, connectedAtMs);
+    failingSinceMs ??= Math.max(startedMs, workedAtMs);
     if (performance.now() - failingSinceMs < timeoutMs * 0.9) return;
-    failingSinceMs = undefined;
+    noteWorking();
     bus.switchServer('too few logs of the limiter answer through it');
   };
 
@@ -106,7 +108,7 @@ export const createCounter = ({
       countIn(window, takes).then(
         (positions) => {
           clearTimeout(late);
-          failingSinceMs = undefined;
+          noteWorking();
           for (const [at, group] of groups.entries()) {
             const own = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
