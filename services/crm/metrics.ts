@@ -6,7 +6,5 @@ export const crmMetrics = declareMetrics({
     type: 'counter',
     help: 'Events left to the sweeper because NATS was unreachable or slow',
   },
-  crm_search_indexed_total: { type: 'counter', help: 'Clients moved into the search index' },
   crm_search_waiting: { type: 'gauge', help: 'Clients that wait for the search index' },
-  crm_write_groups_split_total: { type: 'counter', help: 'Groups that failed and were retried call by call' },
 });

@@ -13,9 +13,9 @@ import {
 import { createRunner } from './actions/runner.ts';
 import { startCleanup } from './cleanup.ts';
 import { createEventLog } from './events/event-log.ts';
-import { serveIngest } from './events/ingest.ts';
 import { openPublisher } from './events/publisher.ts';
 import { handlers } from './handlers.ts';
+import { serveIngest } from './ingest.ts';
 import { startIndexer } from './search/indexer.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import type { EventType } from '@causeway/proto';
 import { personDetails } from '@causeway/proto/schemas';
-import { type IdempotencyTables, perCountFor } from '@causeway/runtime';
+import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { output } from 'zod';
 
@@ -191,5 +191,3 @@ interface EventDedupeKeys {
   event_id: number;
   created_utc: Date;
 }
-
-export const perCount = perCountFor<Tables>();

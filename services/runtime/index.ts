@@ -30,7 +30,7 @@ export {
 } from './database/errors.ts';
 export type { Database, Trx } from './database/handle.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
-export { later, perCountFor, rowList, sendDeferred } from './database/queries.ts';
+export { insertedId, later, rowList, sendDeferred, type Value } from './database/queries.ts';
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';

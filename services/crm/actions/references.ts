@@ -2,7 +2,7 @@ import type { Detail } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
 import type { Kysely, Selectable } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
-import type { createStatusReader, Status, Statuses, StatusRow } from './statuses.ts';
+import { readStatuses, type Status, type Statuses, type StatusRow } from './statuses.ts';
 
 /** The company's rows that a body refers to, by the field that names them. */
 export interface References {
@@ -25,11 +25,10 @@ export interface KnownReferences {
 /** Takes at most two round trips. @param ahead the statuses, if they were read before the transaction. */
 export const lookUp = async (
   db: Kysely<Tables>,
-  reader: Pick<ReturnType<typeof createStatusReader>, 'read'>,
   group: readonly Referring[],
   ahead?: readonly StatusRow[],
 ): Promise<KnownReferences> => {
-  const statuses = await reader.read(db, companiesOf(group), ahead);
+  const statuses = await readStatuses(db, companiesOf(group), ahead);
   const people = await readPeople(db, group);
   return {
     statuses,

@@ -23,12 +23,11 @@ import {
   transaction,
 } from '@causeway/runtime';
 import type { EventLog } from '../events/event-log.ts';
-import { crmMetrics } from '../metrics.ts';
 import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import { type Action, type Change, type Group, isChange, type Submission } from './action.ts';
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
-import { createStatusReader } from './statuses.ts';
+import { readStatusesAhead } from './statuses.ts';
 
 export interface ActionRunner {
   /**
@@ -57,9 +56,7 @@ export interface ActionRunner {
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroupSize = 64 } = options;
-  const statuses = createStatusReader();
   const ledger = createLedger();
-  const split = metrics.counter(crmMetrics.crm_write_groups_split_total).cell();
 
   const runGroup = async (group: readonly WaitingCall[]): Promise<void> => {
     const nowMs = performance.now();
@@ -84,7 +81,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   ): Promise<void> => {
     let refused: Results = new Map();
     try {
-      const ahead = await statuses.readAhead(own, companiesOf(calls.map(submissionOf)));
+      const ahead = await readStatusesAhead(own, companiesOf(calls.map(submissionOf)));
       const done = await transaction(own, async (trx) => {
         const group = { trx, now: now(), locked: new Map() };
         const [first = [], ...rest] = stepsOf(calls);
@@ -94,7 +91,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           all: tries > 1,
         });
         await lock(group, first);
-        const known = await lookUp(trx, statuses, calls.map(referencesOf), ahead);
+        const known = await lookUp(trx, calls.map(referencesOf), ahead);
 
         refused = refusals(calls, answered, known);
         const keys = calls
@@ -153,7 +150,6 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       // Most likely another request created a record with the same external id; now it can be found.
       await attempt(group, own, 2);
     } else {
-      split.value++;
       for (const call of group) await attempt([call], own, 1);
     }
   };
@@ -192,8 +188,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         batch.add({ action, submission, deadlineMs, identity, span, resolve, reject } as never);
       }),
     problems: async (referring) => {
-      const ahead = await statuses.readAhead(db, [referring.companyId]);
-      const known = await transaction(db, (trx) => lookUp(trx, statuses, [referring], ahead));
+      const ahead = await readStatusesAhead(db, [referring.companyId]);
+      const known = await transaction(db, (trx) => lookUp(trx, [referring], ahead));
       return known.problems(referring);
     },
   };

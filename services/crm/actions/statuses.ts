@@ -1,9 +1,9 @@
 import type { StatusReference } from '@causeway/proto/schemas';
-import type { Database } from '@causeway/runtime';
+import { type Database, later } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { newEvent } from '../events/event-log.ts';
 import type { ClientRow } from '../store/store.ts';
-import { globalCompanyId, perCount, type Tables } from '../tables.ts';
+import { globalCompanyId, type Tables } from '../tables.ts';
 
 export interface Status {
   readonly id: number;
@@ -26,47 +26,40 @@ export interface Statuses {
 const newLeadName = 'Lead - New';
 const newClientName = 'Client - Active';
 
-/** Reads statuses and default statuses in one round trip: a join takes the server 0.1 ms more. */
-export const createStatusReader = () => {
-  const selectStatuses = perCount<number, StatusRow>(
-    (companyIds) => [globalCompanyId, ...companyIds],
-    (db, companyIds) =>
-      db
-        .selectFrom('statuses')
-        .select(['company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
-        .where('company_id', 'in', [globalCompanyId, ...companyIds])
-        .compile(),
-  );
-  const selectDefaults = perCount<number, DefaultRow>(
-    (companyIds) => companyIds,
-    (db, companyIds) =>
-      db
-        .selectFrom('company_settings')
-        .select(['company_id', 'default_client_status_id'])
-        .where('company_id', 'in', companyIds)
-        .compile(),
-  );
-  const read = async (
-    trx: Kysely<Tables>,
-    companyIds: readonly number[],
-    ahead?: readonly StatusRow[],
-  ): Promise<Statuses> => {
-    if (ahead) return statusesOf(ahead, (await selectDefaults(trx, companyIds)).rows);
-    let defaults: readonly DefaultRow[] = [];
-    await selectDefaults.later(trx, companyIds, ({ rows }) => {
-      defaults = rows;
-    });
-    const { rows: statuses } = await selectStatuses(trx, companyIds);
-    return statusesOf(statuses, defaults);
-  };
-  /** Every shard has a copy, and vtgate reads any of them, but a transaction may concern only one shard. */
-  const readAhead = async (
-    db: Database<Tables>,
-    companyIds: readonly number[],
-  ): Promise<readonly StatusRow[] | undefined> =>
-    db.shards ? (await selectStatuses(db, companyIds)).rows : undefined;
-  return { read, readAhead };
+/**
+ * Reads statuses and default statuses in one round trip: a join takes the server 0.1 ms more.
+ * @param ahead the statuses, if they were read before the transaction.
+ */
+export const readStatuses = async (
+  trx: Kysely<Tables>,
+  companyIds: readonly number[],
+  ahead?: readonly StatusRow[],
+): Promise<Statuses> => {
+  const selectDefaults = trx
+    .selectFrom('company_settings')
+    .select(['company_id', 'default_client_status_id'])
+    .where('company_id', 'in', companyIds);
+  if (ahead) return statusesOf(ahead, await selectDefaults.execute());
+  let defaults: readonly DefaultRow[] = [];
+  await later(trx, selectDefaults.compile(), ({ rows }) => {
+    defaults = rows;
+  });
+  const statuses = await selectStatuses(trx, companyIds);
+  return statusesOf(statuses, defaults);
 };
+
+/** Every shard has a copy, and vtgate reads any of them, but a transaction may concern only one shard. */
+export const readStatusesAhead = async (
+  db: Database<Tables>,
+  companyIds: readonly number[],
+): Promise<readonly StatusRow[] | undefined> => (db.shards ? selectStatuses(db, companyIds) : undefined);
+
+const selectStatuses = (db: Kysely<Tables>, companyIds: readonly number[]): Promise<StatusRow[]> =>
+  db
+    .selectFrom('statuses')
+    .select(['company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
+    .where('company_id', 'in', [globalCompanyId, ...companyIds])
+    .execute();
 
 export interface StatusRow {
   readonly company_id: number;

@@ -5,10 +5,10 @@ import {
   outboxLeaseMs,
   type StoredEvent,
 } from '@causeway/proto';
-import type { Span, Trx } from '@causeway/runtime';
-import { sql } from 'kysely';
-import { insertedId, insertRows } from '../store/rows.ts';
-import { perCount, type Tables } from '../tables.ts';
+import { insertedId, later, rowList, type Span, type Trx } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
+import { insertRows } from '../store/rows.ts';
+import type { Tables } from '../tables.ts';
 
 export interface NewEvent {
   readonly companyId: number;
@@ -42,118 +42,101 @@ export interface EventLog {
  * dispatcher that gets the event's message may act on it without asking the database
  * (services/dispatcher/README.md).
  */
-export const createEventLog = ({ publish }: EventLogOptions): EventLog => {
-  const takeNumbers = perCount<TakenNumbers>(
-    (rows) => rows.flatMap((row) => [row.company_id, row.last_sequence]),
-    (db, rows) =>
-      db
-        .insertInto('event_sequences')
-        .values([...rows])
-        .onDuplicateKeyUpdate({
-          last_sequence: sql`event_sequences.last_sequence + VALUES(last_sequence)`,
-        })
-        .compile(),
-  );
-  const lastNumbers = perCount<TakenNumbers, TakenNumbers & { readonly subscriptions_version: number }>(
-    (rows) => rows.map((row) => row.company_id),
-    (db, rows) =>
-      db
-        .selectFrom('event_sequences')
-        .select(['company_id', 'last_sequence', 'subscriptions_version'])
-        .where(
-          'company_id',
-          'in',
-          rows.map((row) => row.company_id),
-        )
-        .compile(),
-  );
-  const insertEvents = insertRows(
-    'events',
-    ['company_id', 'sequence', 'created_utc', 'type', 'payload'],
-    'event_id',
-  );
-  const insertOutbox = perCount<OutboxRow>(
-    (rows) =>
-      rows.flatMap((row) => [row.company_id, row.at, row.sequence, row.created_utc, row.leased_until]),
-    (db, rows) =>
-      db
-        .insertInto('event_outbox')
-        .values(
-          rows.map(({ company_id, at, sequence, created_utc, leased_until }) => ({
-            company_id,
-            event_id: insertedId(at),
-            sequence,
-            created_utc,
-            leased_until,
-          })),
-        )
-        .compile(),
-  );
-  const insertDedupeKeys = perCount<KeyRow>(
-    (rows) => rows.flatMap((row) => [row.company_id, row.dedupe_key, row.at, row.created_utc]),
-    (db, rows) =>
-      db
-        .insertInto('event_dedupe_keys')
-        .values(
-          rows.map(({ company_id, dedupe_key, at, created_utc }) => ({
-            company_id,
-            dedupe_key,
-            event_id: insertedId(at),
-            created_utc,
-          })),
-        )
-        .compile(),
-  );
+export const createEventLog = ({ publish }: EventLogOptions): EventLog => ({
+  write: async ({ trx, now }, events) => {
+    const all = events.flat();
+    if (all.length === 0) return events.map(() => []);
+    const rows = numbered(all, await takeNumbers(trx, all), now);
+    // These travel with COMMIT, so that the counters are locked for two round trips only.
+    await insertEvents(trx, rows);
+    await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
+    await insertDedupeKeys(trx, rows, all);
+    trx.onCommit(() => publish(rows, all));
+    let from = 0;
+    return events.map(({ length }) => {
+      from += length;
+      return rows.slice(from - length, from);
+    });
+  },
+});
 
-  return {
-    write: async ({ trx, now }, events) => {
-      const all = events.flat();
-      if (all.length === 0) return events.map(() => []);
-      const counts = new Map<number, number>();
-      for (const { companyId } of all) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
-      // Locked in the same order by every transaction, to avoid deadlocks.
-      const taken = [...counts]
-        .map(([company_id, last_sequence]) => ({ company_id, last_sequence }))
-        .sort((a, b) => a.company_id - b.company_id);
-      await takeNumbers.later(trx, taken);
-      const { rows: last } = await lastNumbers(trx, taken);
-      const next = new Map(
-        last.map((row) => [row.company_id, row.last_sequence - counts.get(row.company_id)! + 1]),
-      );
-      const versions = new Map(last.map((row) => [row.company_id, row.subscriptions_version]));
-      const rows = all.map(({ companyId, type, payload }): CommittedEvent & { readonly sequence: number } => {
-        const sequence = next.get(companyId)!;
-        next.set(companyId, sequence + 1);
-        return {
-          company_id: companyId,
-          sequence,
-          created_utc: now,
-          event_id: 0,
-          type,
-          payload: payload(),
-          subscriptionsVersion: versions.get(companyId)!,
-        };
-      });
-      // These travel with COMMIT, so that the counters are locked for two round trips only.
-      await insertEvents(trx, rows);
-      const leased_until = new Date(now.getTime() + outboxLeaseMs);
-      await insertOutbox.later(
-        trx,
-        rows.map((row, at) => ({ ...row, at, leased_until })),
-      );
-      const keyed = rows.flatMap(({ company_id, created_utc }, at) => {
-        const { dedupeKey } = all[at]!;
-        return dedupeKey === undefined ? [] : [{ company_id, dedupe_key: dedupeKey, created_utc, at }];
-      });
-      if (keyed.length > 0) await insertDedupeKeys.later(trx, keyed);
-      trx.onCommit(() => publish(rows, all));
-      let from = 0;
-      return events.map(({ length }) => {
-        from += length;
-        return rows.slice(from - length, from);
-      });
-    },
-  };
+/** @returns the next number of each company, after its events are counted. */
+const takeNumbers = async (trx: Kysely<Tables>, events: readonly NewEvent[]) => {
+  const counts = new Map<number, number>();
+  for (const { companyId } of events) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
+  // Locked in the same order by every transaction, to avoid deadlocks.
+  const taken = [...counts].sort(([a], [b]) => a - b);
+  const count = sql`
+    INSERT INTO event_sequences (company_id, last_sequence) VALUES ${rowList(taken)}
+    ON DUPLICATE KEY UPDATE last_sequence = event_sequences.last_sequence + VALUES(last_sequence)`;
+  await later(trx, count.compile(trx));
+  const last = await trx
+    .selectFrom('event_sequences')
+    .select(['company_id', 'last_sequence', 'subscriptions_version'])
+    .where(
+      'company_id',
+      'in',
+      taken.map(([companyId]) => companyId),
+    )
+    .execute();
+  return new Map(
+    last.map((row) => [
+      row.company_id,
+      {
+        next: row.last_sequence - counts.get(row.company_id)! + 1,
+        subscriptionsVersion: row.subscriptions_version,
+      },
+    ]),
+  );
+};
+
+const numbered = (events: readonly NewEvent[], numbers: Awaited<ReturnType<typeof takeNumbers>>, now: Date) =>
+  events.map(({ companyId, type, payload }): NumberedEvent => {
+    const company = numbers.get(companyId)!;
+    return {
+      company_id: companyId,
+      sequence: company.next++,
+      created_utc: now,
+      event_id: 0,
+      type,
+      payload: payload(),
+      subscriptionsVersion: company.subscriptionsVersion,
+    };
+  });
+
+const insertEvents = insertRows(
+  'events',
+  ['company_id', 'sequence', 'created_utc', 'type', 'payload'],
+  'event_id',
+);
+
+const insertOutbox = (trx: Kysely<Tables>, events: readonly NumberedEvent[], leasedUntil: Date) => {
+  const rows = events.map((event, at) => [
+    event.company_id,
+    insertedId(at),
+    event.sequence,
+    event.created_utc,
+    leasedUntil,
+  ]);
+  const insert = sql`
+    INSERT INTO event_outbox (company_id, event_id, sequence, created_utc, leased_until)
+    VALUES ${rowList(rows)}`;
+  return later(trx, insert.compile(trx));
+};
+
+const insertDedupeKeys = async (
+  trx: Kysely<Tables>,
+  events: readonly NumberedEvent[],
+  sources: readonly NewEvent[],
+) => {
+  const rows = events.flatMap(({ company_id, created_utc }, at) => {
+    const { dedupeKey } = sources[at]!;
+    return dedupeKey === undefined ? [] : [[company_id, dedupeKey, insertedId(at), created_utc]];
+  });
+  if (rows.length === 0) return;
+  const insert = sql`
+    INSERT INTO event_dedupe_keys (company_id, dedupe_key, event_id, created_utc) VALUES ${rowList(rows)}`;
+  await later(trx, insert.compile(trx));
 };
 
 export const newEvent = <Type extends EventType>(
@@ -176,20 +159,6 @@ export interface CommittedEvent extends StoredEvent {
   readonly subscriptionsVersion: number;
 }
 
-interface TakenNumbers {
-  readonly company_id: number;
-  readonly last_sequence: number;
-}
-
-interface OutboxRow {
-  readonly company_id: number;
+interface NumberedEvent extends CommittedEvent {
   readonly sequence: number;
-  readonly created_utc: Date;
-  readonly leased_until: Date;
-  /** The place of the event in the statement that inserts the events. */
-  readonly at: number;
-}
-
-interface KeyRow extends Omit<OutboxRow, 'sequence' | 'leased_until'> {
-  readonly dedupe_key: string;
 }

@@ -26,7 +26,6 @@ import { indexCompany } from './index-company.ts';
  * becomes stale; therefore a search compares the client's row itself before it shows it.
  */
 export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => {
-  const indexed = metrics?.counter(crmMetrics.crm_search_indexed_total).cell();
   const waiting = createMeasurement<number>(measuredForMs);
   metrics?.gauge(crmMetrics.crm_search_waiting, waiting.read);
   let pauseMs = minPauseMs;
@@ -44,7 +43,6 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
         if (moved < minWaiting) break;
       }
     }
-    if (indexed) indexed.value += taken;
     // When idle, looking for work takes at most a hundredth of the time, however long the table is.
     const restMs = taken > 0 ? 0 : 100 * (performance.now() - startedMs);
     pauseMs = Math.min(Math.max(minPauseMs, restMs), maxPauseMs);

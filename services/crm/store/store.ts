@@ -1,6 +1,7 @@
-import type { Kysely, Selectable } from 'kysely';
-import { optionalClientColumns, perCount, type Tables } from '../tables.ts';
-import { insertedId, insertRows, lockRows, updateRows } from './rows.ts';
+import { insertedId, later, rowList } from '@causeway/runtime';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { optionalClientColumns, type Tables } from '../tables.ts';
+import { insertRows, lockRows, updateRows } from './rows.ts';
 
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
 const clientFields = ['status_id', 'first_name', 'last_name', 'email', ...optionalClientColumns] as const;
@@ -83,15 +84,6 @@ export const lockable: Readonly<
   ),
 };
 
-const markNew = perCount<{ readonly company_id: number; readonly at: number }>(
-  (rows) => rows.flatMap((row) => [row.company_id, row.at]),
-  (db, rows) =>
-    db
-      .insertInto('client_search_pending')
-      .values(rows.map(({ company_id, at }) => ({ company_id, client_id: insertedId(at) })))
-      .compile(),
-);
-
 export const clients = {
   insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc'], 'client_id'),
   update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
@@ -100,8 +92,12 @@ export const clients = {
     trx: Kysely<Tables>,
     made: readonly { readonly company_id: number }[],
   ): Promise<void> => {
-    const rows = made.map(({ company_id }, at) => ({ company_id, at }));
-    if (rows.length > 0) await markNew.later(trx, rows);
+    if (made.length === 0) return;
+    const rows = rowList(made.map(({ company_id }, at) => [company_id, insertedId(at)]));
+    await later(
+      trx,
+      sql`INSERT INTO client_search_pending (company_id, client_id) VALUES ${rows}`.compile(trx),
+    );
   },
   /** After the commit, every replica's search finds the clients. */
   markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),

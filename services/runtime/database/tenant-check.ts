@@ -20,7 +20,7 @@ import {
   ValuesNode,
 } from 'kysely';
 import { TenantGuardError } from './errors.ts';
-import { columnOf, createRawCheck, type RawCheck } from './tenant-raw.ts';
+import { columnOf, createRawCheck, isId, type RawCheck } from './tenant-raw.ts';
 
 /**
  * Supports selects from tables with inner and left joins, updates of and deletes from one table, inserts of
@@ -171,9 +171,6 @@ const tableOf = (item: OperationNode | undefined): { readonly name: string; read
 
 const isValue = (node: OperationNode | undefined): boolean =>
   node !== undefined && ValueNode.is(node) && isId(node.value);
-
-const isId = (value: unknown): boolean =>
-  ['number', 'bigint', 'string'].includes(typeof value) && value !== '';
 
 const unsupported = (what: string): TenantGuardError =>
   new TenantGuardError(

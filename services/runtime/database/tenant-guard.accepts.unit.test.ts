@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { rowList } from './queries.ts';
 import { tenantIn, tenantIs } from './tenant-raw.ts';
 import { type Builds, compile, openGuarded, people } from './testing/tenants.ts';
 
@@ -105,6 +106,16 @@ const accepted: Record<string, Builds> = {
     sql`update ${sql.table('people')} as p set p.name = 'x' where p.company_id in ${tenantIn(1)}` as never,
   'raw SQL with one tenant': () =>
     sql`update people set name = 'x' where company_id = ${tenantIs(1)} and id = 2` as never,
+  'whole raw SQL that inserts rows which begin with their tenants': () =>
+    sql`insert into notes (${sql.ref('company_id')}, id, text) values ${rowList([
+      [1, 1, 'a'],
+      [2, 1, 'b'],
+    ])} on duplicate key update text = values(text)` as never,
+  'whole raw SQL with a list of keys that begin with their tenants': () =>
+    sql`delete from notes where (company_id, id) in (${rowList([[1, 2]])}) and (text = 'a' or text = 'b')` as never,
+  'whole raw SQL with such a list for each of two tables': () =>
+    sql`select 1 from people p join notes n on (n.company_id, n.person_id) in (${rowList([[1, 2]])})
+        where (p.company_id, p.id) in (${rowList([[1, 2]])})` as never,
   'whole raw SQL on no tenant table': () => sql`select get_lock('people.x', 1)` as never,
   'a select from nothing': (db) => db.selectNoFrom((eb) => eb.lit(1).as('one')),
   'an update': (db) => db.updateTable('people').set({ name: 'x' }).where('company_id', '=', 1),

@@ -1,6 +1,7 @@
 import { expressionBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { TenantGuardError } from './errors.ts';
+import { rowList } from './queries.ts';
 import { acrossTenants } from './tenant-guard.ts';
 import { tenantIn, tenantIs } from './tenant-raw.ts';
 import { type Builds, compile, type Db, openGuarded, people, type Tables } from './testing/tenants.ts';
@@ -315,6 +316,31 @@ const refused: Record<string, Builds> = {
     sql`select 1 from people where name = 'company_id in ${tenantIn(1)}'` as never,
   'whole raw SQL with a tenant in another comparison': () =>
     sql`select 1 from people where company_id <> ${tenantIs(1)}` as never,
+  'raw rows in which one lacks its tenant': () =>
+    sql`insert into notes (company_id, id) values ${rowList([
+      [1, 1],
+      [null, 2],
+    ])}` as never,
+  'raw rows whose first column is another one': () =>
+    sql`insert into notes (id, company_id) values ${rowList([[1, 1]])}` as never,
+  'raw rows beside a row that is written out': () =>
+    sql`insert into notes (company_id, id) values ${rowList([[1, 1]])}, (2, 2)` as never,
+  'raw rows that move a row on a duplicate key': () =>
+    sql`insert into notes (company_id, id) values ${rowList([[1, 1]])} on duplicate key update company_id = 2` as never,
+  'raw keys whose first column is another one': () =>
+    sql`delete from notes where (id, company_id) in (${rowList([[1, 1]])})` as never,
+  'raw keys whose first column is an expression': () =>
+    sql`delete from notes where (company_id + 1, id) in (${rowList([[1, 1]])})` as never,
+  'raw keys that are negated': () =>
+    sql`delete from notes where (company_id, id) not in (${rowList([[1, 1]])})` as never,
+  'raw keys in negated parentheses': () =>
+    sql`delete from notes where not ((company_id, id) in (${rowList([[1, 1]])}))` as never,
+  'raw keys with an or that undoes them': () =>
+    sql`delete from notes where ((company_id, id) in (${rowList([[1, 1]])}) or id = 1)` as never,
+  'raw keys of one table of two': () =>
+    sql`select 1 from people p, notes n where (p.company_id, p.id) in (${rowList([[1, 1]])})` as never,
+  'raw rows as the values of another list': () =>
+    sql`select 1 from notes where (id, person_id) in (${rowList([[1, 1]])})` as never,
   'whole raw SQL that assigns a tenant': () =>
     sql`update people set company_id = ${tenantIs(1)} where id = 2` as never,
 };

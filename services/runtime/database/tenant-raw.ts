@@ -7,6 +7,7 @@ import {
   ReferenceNode,
   sql,
   TableNode,
+  ValueNode,
 } from 'kysely';
 import { TenantGuardError } from './errors.ts';
 
@@ -27,15 +28,19 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
 type TenantId = number | bigint | string;
 
 /**
- * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn` or `tenantIs`, and no
- * comment, semicolon or `or` outside of parentheses may undo it. @param visit receives the parameters.
+ * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn`, `tenantIs` or `rowList` whose rows begin
+ * with the tenant, and no comment, semicolon or `or` outside of parentheses may undo it. @param visit receives the parameters.
  */
 export const createRawCheck = (tables: ReadonlySet<string>, column: string): RawCheck => {
   const tableName = new RegExp(`\\b(?:${[...tables].map(escaped).join('|')})\\b(?!\\s*\\.)`, 'gi');
-  const binding = new RegExp(
-    `(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}(?:\\s+in|\\s*=)\\s*${listMark}`,
-    'gi',
-  );
+  const named = `(?:(\\w+)\\s*\\.\\s*)?\\b${escaped(column)}`;
+  const namedFirst = `\\[\\s*${named}\\s*(?:,[^\\][]*)?\\]`;
+  const bindings = [
+    `${named}(?:\\s+in|\\s*=)\\s*${listMark}`,
+    `${namedFirst}\\s*in\\s*\\[\\s*${rowsMark}\\s*\\]`,
+    `\\binto\\s+\\w+\\s*${namedFirst}\\s*values\\s*${rowsMark}\\s*(?=$|on\\s+duplicate\\b)`,
+  ].map((binding) => new RegExp(binding, 'gi'));
+  const moving = new RegExp(`\\bon\\s+duplicate\\b.*\\b${escaped(column)}\\s*=`, 'is');
   return (node, visit) => {
     const text = textOf(node, visit).replace(stringLiteral, "''").replaceAll('`', ' ');
     const refuse = (why: string) => {
@@ -47,7 +52,12 @@ export const createRawCheck = (tables: ReadonlySet<string>, column: string): Raw
       refuse('must put an "or" in parentheses and close what it opens');
     const names = text.match(tableName) ?? [];
     const conditions = certain.replace(assignments, ' ');
-    const bound = new Set([...conditions.matchAll(binding)].map(([, alias]) => alias?.toLowerCase()));
+    const bound = new Set(
+      bindings.flatMap((binding) =>
+        [...conditions.matchAll(binding)].map(([, alias]) => alias?.toLowerCase()),
+      ),
+    );
+    if (names.length > 0 && moving.test(text)) refuse(`may not change ${column}`);
     if (names.length > bound.size)
       refuse(
         `names ${names.join(', ')} and binds ${bound.size} of them; say \`alias.${column} in \${tenantIn(ids)}\` ` +
@@ -61,6 +71,14 @@ export type RawCheck = (node: RawNode, visit: (parameter: OperationNode) => void
 const escaped = (name: string): string => name.replace(/\W/g, '\\$&');
 
 const listMark = '\0';
+const rowsMark = '\x01';
+
+const isRowsOfTenants = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((row) => Array.isArray(row) && isId(row[0]));
+
+export const isId = (value: unknown): boolean =>
+  ['number', 'bigint', 'string'].includes(typeof value) && value !== '';
+
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
 /** Allows optimizer hints only; MySQL runs a version comment as code. */
 const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
@@ -70,6 +88,7 @@ const assignments = /\bset\b.*?(?=\bwhere\b|$)/gis;
 
 const textOf = (node: OperationNode, visit: (parameter: OperationNode) => void): string => {
   if ('isTenantList' in node) return listMark;
+  if (ValueNode.is(node) && isRowsOfTenants(node.value)) return rowsMark;
   if (RawNode.is(node))
     return node.sqlFragments
       .map((text, at) => text + (at in node.parameters ? textOf(node.parameters[at]!, visit) : ''))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
-import type { ExpressionBuilder, Kysely } from 'kysely';
-import { perCountFor } from '../database/queries.ts';
+import { type Kysely, sql } from 'kysely';
+import { later, rowList } from '../database/queries.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {
@@ -58,54 +58,6 @@ export interface Ledger {
 }
 
 export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
-  const select = (isFirst: boolean) =>
-    perCount<CallIdentity, Row>(valuesOf, (db, identities) => {
-      const query = db
-        .selectFrom('idempotency_keys')
-        .select([
-          'company_id',
-          'idempotency_key',
-          'fingerprint',
-          'call_id',
-          'status',
-          'answer',
-          'expires_utc',
-        ])
-        .where(namedIn(identities));
-      // Fails at once if another transaction has claimed one of them.
-      return (isFirst ? query.forUpdate().noWait() : query).compile();
-    });
-  const [lookAtFirst, lookAgain] = [select(true), select(false)];
-  const remove = perCount<CallIdentity>(valuesOf, (db, identities) =>
-    db.deleteFrom('idempotency_keys').where(namedIn(identities)).compile(),
-  );
-  const removeExpired = perCount<CallIdentity & { readonly now: Date }>(
-    (identities) => [...valuesOf(identities), identities[0]!.now],
-    (db, identities) =>
-      db
-        .deleteFrom('idempotency_keys')
-        .where(namedIn(identities))
-        .where('expires_utc', '<=', identities[0]!.now)
-        .compile(),
-  );
-  const insert = perCount<Row>(
-    (rows) =>
-      rows.flatMap((row) => [
-        row.company_id,
-        row.idempotency_key,
-        row.fingerprint,
-        row.call_id,
-        row.status,
-        row.answer,
-        row.expires_utc,
-      ]),
-    (db, rows) =>
-      db
-        .insertInto('idempotency_keys')
-        .values([...rows])
-        .compile(),
-  );
-
   const answerIn = (row: Row, { fingerprint, callId }: CallIdentity): Answer | Problem => {
     if (fingerprint && !row.fingerprint?.equals(fingerprint)) return problem('idempotency_key_reused');
     const body = seal.open(row.company_id, row.answer);
@@ -119,15 +71,20 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     lookUp: async (trx, identities, { now, all }) => {
       const db = asLedger(trx);
       const found = new Map<string, Row>();
-      const take = ({ rows }: { readonly rows: readonly Row[] }): void => {
-        for (const row of rows) if (row.expires_utc > now) found.set(nameOf(row), row);
+      const look = async (some: readonly CallIdentity[], lock = sql``): Promise<void> => {
+        if (some.length === 0) return;
+        const select = sql<Row>`
+          SELECT ${columnNames} FROM idempotency_keys WHERE ${isAmong(some)} ${lock}`;
+        await later(db, select.compile(db), ({ rows }) => {
+          for (const row of rows) if (row.expires_utc > now) found.set(nameOf(row), row);
+        });
       };
-      const [first, later] = [
+      // Fails at once if another transaction has claimed one of them.
+      await look(
         identities.filter((one) => !all && !one.again && one.fingerprint !== null),
-        identities.filter((one) => all || one.again),
-      ];
-      if (first.length > 0) await lookAtFirst.later(db, first, take);
-      if (later.length > 0) await lookAgain.later(db, later, take);
+        sql`FOR UPDATE NOWAIT`,
+      );
+      await look(identities.filter((one) => all || one.again));
       return {
         get: (identity) => {
           const row = found.get(nameOf(rowKey(identity)));
@@ -138,22 +95,19 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     claim: async (trx, identities, now) => {
       if (identities.length === 0) return;
       const db = asLedger(trx);
-      await removeExpired.later(
-        db,
-        identities.map((one) => ({ ...one, now })),
-      );
-      await insert.later(
+      await remove(db, identities, sql`AND expires_utc <= ${now}`);
+      await insert(
         db,
         identities.map((identity) => rowOf(identity, 0, nothing, now)),
       );
     },
     record: async (trx, carriedOut, claimed, now) => {
       const db = asLedger(trx);
-      if (claimed.length > 0) await remove.later(db, claimed);
+      if (claimed.length > 0) await remove(db, claimed);
       const rows = carriedOut.map(({ identity, answer: { status, body } }) =>
         rowOf(identity, status, seal.seal(identity.companyId, bytesOf(body)), now),
       );
-      if (rows.length > 0) await insert.later(db, rows);
+      if (rows.length > 0) await insert(db, rows);
     },
   };
 };
@@ -166,7 +120,31 @@ const callMs = 300_000;
 
 type Row = IdempotencyTables['idempotency_keys'];
 
-const perCount = perCountFor<IdempotencyTables>();
+const columns = [
+  'company_id',
+  'idempotency_key',
+  'fingerprint',
+  'call_id',
+  'status',
+  'answer',
+  'expires_utc',
+] as const;
+const columnNames = sql.raw(columns.join(', '));
+
+const insert = (db: Kysely<IdempotencyTables>, rows: readonly Row[]): Promise<void> => {
+  const values = rowList(rows.map((row) => columns.map((column) => row[column])));
+  return later(db, sql`INSERT INTO idempotency_keys (${columnNames}) VALUES ${values}`.compile(db));
+};
+
+const remove = (
+  db: Kysely<IdempotencyTables>,
+  identities: readonly CallIdentity[],
+  condition = sql``,
+): Promise<void> =>
+  later(db, sql`DELETE FROM idempotency_keys WHERE ${isAmong(identities)} ${condition}`.compile(db));
+
+const isAmong = (identities: readonly CallIdentity[]) =>
+  sql`(company_id, idempotency_key) IN (${rowList(identities.map(({ companyId, key }) => [companyId, key]))})`;
 
 const asLedger = <DB>(db: Kysely<DB>) => db as unknown as Kysely<IdempotencyTables>;
 
@@ -182,17 +160,6 @@ const rowOf = (identity: CallIdentity, status: number, answer: Buffer, now: Date
   answer,
   expires_utc: new Date(now.getTime() + (identity.fingerprint ? idempotencyKeyMs : callMs)),
 });
-
-const valuesOf = (identities: readonly CallIdentity[]) =>
-  identities.flatMap(({ companyId, key }) => [companyId, key]);
-const namedIn =
-  (identities: readonly CallIdentity[]) =>
-  ({ eb, refTuple, tuple }: ExpressionBuilder<IdempotencyTables, 'idempotency_keys'>) =>
-    eb(
-      refTuple('company_id', 'idempotency_key'),
-      'in',
-      identities.map(({ companyId, key }) => tuple(companyId, key)),
-    );
 
 const nothing = Buffer.alloc(0);
 const bytesOf = (body: Answer['body']): Buffer =>

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { readEnv } from '@causeway/runtime';
 import * as real from '../../../../services/crm/store/rows.ts';
 
-export { insertedId } from '../../../../services/crm/store/rows.ts';
-
 export const releases = ['knows zip', 'writes both', 'reads postal_code', 'knows postal_code'] as const;
 export type Release = (typeof releases)[number];
 

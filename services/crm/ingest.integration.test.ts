@@ -1,7 +1,7 @@
 import { companyEntryName, type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
 import { beforeAll, expect, test } from 'vitest';
-import { type BootedCrm, bootCrm } from '../testing/boot.ts';
-import { eventsOf } from '../testing/look.ts';
+import { type BootedCrm, bootCrm } from './testing/boot.ts';
+import { eventsOf } from './testing/look.ts';
 
 let crm: BootedCrm;
 beforeAll(async () => {

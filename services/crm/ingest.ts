@@ -23,9 +23,9 @@ import {
   tracedAnswer,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import type { Action, Change, Submission } from '../actions/action.ts';
-import type { ActionRunner } from '../actions/runner.ts';
-import type { Tables } from '../tables.ts';
+import type { Action, Change, Submission } from './actions/action.ts';
+import type { ActionRunner } from './actions/runner.ts';
+import type { Tables } from './tables.ts';
 
 interface Ingest {
   /** Stops accepting events and resolves once all accepted ones are answered. */
