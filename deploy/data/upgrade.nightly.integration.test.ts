@@ -6,14 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testCallers } from '@causeway/identity/testing';
 import { companyEntryName, type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
-import {
-  connectBus,
-  migrate,
-  parseKeyRing,
-  parseMysqlUrl,
-  sealSecret,
-  withDatabase,
-} from '@causeway/runtime';
+import { connectBus, migrate, parseKeyRing, parseMysqlUrl, sealSecret } from '@causeway/runtime';
 import {
   cleanUp,
   provided,
@@ -21,6 +14,7 @@ import {
   testNats,
   testProcess,
   testReceiver,
+  withDatabase,
 } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';

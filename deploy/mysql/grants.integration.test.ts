@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { withDatabase } from '@causeway/runtime';
-import { cleanUp, provided, testDatabase } from '@causeway/runtime/testing';
+import { cleanUp, provided, testDatabase, withDatabase } from '@causeway/runtime/testing';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { migrationFolders } from '../migrate/config.ts';

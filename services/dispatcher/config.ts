@@ -31,5 +31,4 @@ export const dispatcherConfig = {
   QUOTA_WAITING_DELIVERIES: integer(1, 1_000_000_000).default(waitingDeliveriesQuota),
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
   NATS_REPLICAS: integer(1, 5).default(1),
-  DISPATCHER_SIGNERS: integer(1, 16).default(1),
 } as const;

@@ -31,7 +31,6 @@ await runProcess(
       probeIntervalMs: config.WEBHOOKS_PROBE_INTERVAL,
       slots: config.DISPATCHER_SLOTS,
       maxPerHost: config.WEBHOOKS_MAX_PER_HOST,
-      signers: config.DISPATCHER_SIGNERS,
       waitingQuota: config.QUOTA_WAITING_DELIVERIES,
       retentionDays: config.RETENTION_DAYS,
       replicas: config.NATS_REPLICAS,

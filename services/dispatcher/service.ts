@@ -59,7 +59,6 @@ export interface DispatcherOptions {
   readonly leaseMs?: number;
   readonly slots?: number;
   readonly maxPerHost?: number;
-  readonly signers?: number;
   readonly waitingQuota?: number;
   readonly retentionDays?: number;
   readonly replicas?: number;
@@ -86,7 +85,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const health = createHealth();
   const sharedHealth = shareHealth(bus, health);
   const holder = await startHolder({ ...common, beatDb: options.beatDb, instance: options.instance });
-  const signer = createSigner({ ...common, keyRing: options.keyRing, threads: options.signers });
+  const signer = createSigner({ ...common, keyRing: options.keyRing });
   const poster = createPoster({ allowHttp, allowPrivate, ports, timeoutMs, resolve, now: nowMs });
 
   const { probeIntervalMs = 1_000, scheduleMs = retryScheduleMs } = options;

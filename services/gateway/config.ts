@@ -24,16 +24,11 @@ export const gatewayConfig = {
   RATE_LIMIT_PORTAL: limit().default(1200),
   /** NATS servers; with three or more, the limiter has three logs. Every gateway needs the same value. */
   NATS_REPLICAS: integer(1, 5).default(1),
-  /** Calls in flight to one service before the gateway sheds load. */
-  LANE_MAX_IN_FLIGHT: integer(1, 100_000).default(4096),
-  /** Bytes of all request bodies in memory before the gateway sheds load. */
-  BODY_BYTES_IN_FLIGHT: integer(2 ** 20, 2 ** 40).default(64 * 2 ** 20),
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
   TAILS_MAX: integer(1, 100_000).default(1000),
   TAILS_PER_COMPANY: integer(1, 100_000).default(50),
-  TAILS_PER_SESSION: integer(1, 1000).default(4),
   /** Each adds to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
   /** Unless their clients close them, idle connections stay open so long after a SIGTERM. */

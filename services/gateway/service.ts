@@ -34,6 +34,9 @@ const startPatienceMs = 30_000;
 const retryMs = 250;
 /** How long slow clients may take to read their answers after a SIGTERM. */
 const unsentPatienceMs = 5000;
+/** Of all requests; beyond it, the gateway sheds load. */
+const maxBodyBytes = 64 * 2 ** 20;
+const maxTailsOfSession = 4;
 
 /** The kit's stop ends everything that is started here. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
@@ -49,7 +52,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     portal: config.RATE_LIMIT_PORTAL,
   };
   const bodies = createBodies({
-    bytesInFlight: config.BODY_BYTES_IN_FLIGHT,
+    bytesInFlight: maxBodyBytes,
     chunks: config.BODY_MAX_CHUNKS,
   });
   metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
@@ -104,7 +107,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
         lane: service,
         subject: laneSubject(service),
         replySubject: `${replyPrefix('gateway')}.${instance}.${service}`,
-        maxInFlight: config.LANE_MAX_IN_FLIGHT,
         metrics,
         tracer,
         log,
@@ -138,7 +140,7 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
     limits: {
       all: config.TAILS_MAX,
       company: config.TAILS_PER_COMPANY,
-      session: config.TAILS_PER_SESSION,
+      session: maxTailsOfSession,
     },
   });
   return {

@@ -35,7 +35,7 @@ export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { tenantIn, tenantIs } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
-export { parseMysqlUrl, withDatabase } from './database/url.ts';
+export { parseMysqlUrl } from './database/url.ts';
 export {
   type CallIdentity,
   type CarriedOut,

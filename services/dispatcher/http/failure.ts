@@ -65,7 +65,7 @@ export const ofTls = (error: unknown): Failure => {
   return new Failure('tls', what[code] ?? 'The TLS handshake failed.');
 };
 
-export const ofExchange = (error: Error): Failure => {
+export const requestFailure = (error: Error): Failure => {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')

@@ -2,9 +2,9 @@ import { type DeliveryPorts, deliveryPorts, portProblem } from '@causeway/delive
 import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import { type Connect, createConnect } from './connect.ts';
 import { createConnectionPool } from './connection-pool.ts';
-import { exchange } from './exchange.ts';
 import { Failure } from './failure.ts';
 import { createResolver, createSystemResolver, type Resolve } from './resolve.ts';
+import { sendPost } from './send-post.ts';
 
 export interface PosterOptions {
   readonly allowPrivate: boolean;
@@ -83,7 +83,7 @@ export const createPoster = (options: PosterOptions): Poster => {
 
   return {
     post: (post) => {
-      const answer = exchange({ pool, now, timeoutMs, targetOf }, post);
+      const answer = sendPost({ pool, now, timeoutMs, targetOf }, post);
       underWay.add(answer);
       answer.then(() => underWay.delete(answer));
       return answer;

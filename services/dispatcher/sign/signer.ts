@@ -22,16 +22,16 @@ export class CannotSign extends Error {
 }
 
 /**
- * Attempts of one tick, and those that arrive while every thread is busy, go to a thread as one task, so that
+ * Attempts of one tick, and those that arrive while the thread is busy, go to it as one task, so that
  * a busy dispatcher pays for one round trip per batch.
  */
-export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptions): Signer => {
+export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer => {
   const pool = new Piscina<SignTask, readonly Signatures[]>({
     filename: new URL('./worker.ts', import.meta.url).href,
-    minThreads: threads,
-    maxThreads: threads,
+    minThreads: 1,
+    maxThreads: 1,
     workerData: keyRing,
-    // The threads inherit neither the environment nor the loaders of this process.
+    // The thread inherits neither the environment nor the loaders of this process.
     env: {},
     execArgv: [],
   });
@@ -58,7 +58,7 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
     when: queueMicrotask,
     maxItems: 128,
     bytes: { max: 2 ** 22, of: ({ request }) => request.body.length },
-    maxFlushes: threads,
+    maxFlushes: 1,
     flush: signAll,
   });
 
@@ -73,7 +73,6 @@ export const createSigner = ({ keyRing, threads = 1, now, metrics }: SignerOptio
 
 interface SignerOptions extends Pick<Context, 'now' | 'metrics'> {
   readonly keyRing: KeyRing;
-  readonly threads?: number | undefined;
 }
 
 interface PendingSignature {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { provided } from '../testing/index.ts';
+import { provided, withDatabase } from '../testing/index.ts';
 import { MigrationError, migrate } from './migrate.ts';
-import { parseMysqlUrl, withDatabase } from './url.ts';
+import { parseMysqlUrl } from './url.ts';
 
 const fixtures = { name: 'fixtures', folder: `${import.meta.dirname}/testing/migrations` };
 

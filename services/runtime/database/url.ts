@@ -54,12 +54,6 @@ export const parseMysqlUrl = (text: string): MysqlAddress => {
   };
 };
 
-export const withDatabase = (url: string, database: string): string => {
-  const other = new URL(url);
-  other.pathname = `/${encodeURIComponent(database)}`;
-  return other.href;
-};
-
 export const describeAddress = ({ host, port, socketPath }: MysqlAddress): string =>
   socketPath ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 

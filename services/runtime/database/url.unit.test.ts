@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { describeAddress, parseMysqlUrl, withDatabase } from './url.ts';
+import { describeAddress, parseMysqlUrl } from './url.ts';
 
 describe('a MySQL URL', () => {
   it('is parsed into server and user, percent-decoded', () => {
@@ -46,10 +46,5 @@ describe('a MySQL URL', () => {
       expect(() => parseMysqlUrl(url)).toThrow(/MySQL URL/);
       expect(() => parseMysqlUrl(url)).not.toThrow(/secret/);
     }
-  });
-
-  it('can be changed to another database', () => {
-    expect(withDatabase('mysql://me:pw@db:1/x?tls=verify', 'y')).toBe('mysql://me:pw@db:1/y?tls=verify');
-    expect(parseMysqlUrl(withDatabase('mysql://me:pw@db:1/x', '')).database).toBe('');
   });
 });

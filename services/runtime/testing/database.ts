@@ -6,7 +6,7 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { connectDatabase, type DatabaseOptions } from '../database/connect.ts';
 import type { Database } from '../database/handle.ts';
 import { type MigrationFolder, migrate } from '../database/migrate.ts';
-import { parseMysqlUrl, withDatabase } from '../database/url.ts';
+import { parseMysqlUrl } from '../database/url.ts';
 import { cleanUp } from './cleanup.ts';
 import { takeDatabase } from './database-pool.ts';
 import { provided } from './provided.ts';
@@ -18,6 +18,12 @@ export interface TestDatabase {
   connect<DB>(options?: Partial<Omit<DatabaseOptions, 'url'>>): Database<DB>;
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
+
+export const withDatabase = (url: string, database: string): string => {
+  const other = new URL(url);
+  other.pathname = `/${encodeURIComponent(database)}`;
+  return other.href;
+};
 
 /**
  * Gives a test its own database until its end. A connection still open then fails it: a pool was not closed.

@@ -5,9 +5,9 @@ import { connect } from '@nats-io/transport-node';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrate } from '../database/migrate.ts';
-import { parseMysqlUrl, withDatabase } from '../database/url.ts';
+import { parseMysqlUrl } from '../database/url.ts';
 import { takeDatabase } from './database-pool.ts';
-import { provided, testDatabase, testNats } from './index.ts';
+import { provided, testDatabase, testNats, withDatabase } from './index.ts';
 
 const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/testing/migrations` }];
 

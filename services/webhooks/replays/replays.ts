@@ -15,11 +15,11 @@ import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
-import { readOutcome } from '../deliveries/stats.ts';
+import { readOutcome } from '../delivery-stats.ts';
+import { resetMissed } from '../subscriptions/missed.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 import { assertNoOther, assertOn, beginReplay, readReplay, replayAnswer, selectReplays } from './begin.ts';
-import { resetMissed } from './missed.ts';
 
 export const createReplay = (context: WebhooksContext) =>
   handler(contract.createReplay, async (call) => {

@@ -16,9 +16,9 @@ import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
-import { noteMissedWhileOff } from '../replays/missed.ts';
 import type { Tables } from '../tables.ts';
 import { assertEditable, disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
+import { noteMissedWhileOff } from './missed.ts';
 import { shownTo } from './read.ts';
 import {
   findSubscription,

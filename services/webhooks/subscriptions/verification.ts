@@ -7,9 +7,9 @@ import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
-import { noteMissedWhileOff } from '../replays/missed.ts';
 import type { Tables } from '../tables.ts';
 import { type Editor, noteChange } from './editor.ts';
+import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
 import { type Sending, sendNow } from './test.ts';
 

@@ -2,10 +2,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import type { Dispatcher } from 'undici';
 import type { Connection, ConnectionPool } from './connection-pool.ts';
-import { Failure, ofExchange } from './failure.ts';
+import { Failure, requestFailure } from './failure.ts';
 import type { Post, PostResult } from './post.ts';
 
-interface ExchangeContext {
+interface SendContext {
   readonly pool: ConnectionPool;
   readonly now: () => number;
   readonly timeoutMs: number;
@@ -21,7 +21,7 @@ const keptHeaderBytes = 8 * 1024;
 const maxInformational = 64;
 
 /** Never rejects. */
-export const exchange = (context: ExchangeContext, post: Post): Promise<PostResult> =>
+export const sendPost = (context: SendContext, post: Post): Promise<PostResult> =>
   new Promise((resolve) => {
     const { pool, now, timeoutMs } = context;
     const startMs = now();
@@ -101,7 +101,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
       onResponseError: (_controller, error) => {
         // The receiver may close an idle connection just as the request goes out.
         if (!over && reused && firstByteMs === null) return send(true);
-        finish(ofExchange(error), false);
+        finish(requestFailure(error), false);
       },
     };
 
@@ -123,7 +123,7 @@ export const exchange = (context: ExchangeContext, post: Post): Promise<PostResu
           handler,
         );
       } catch (error) {
-        finish(ofExchange(error as Error), false);
+        finish(requestFailure(error as Error), false);
       }
     };
     send(false);
@@ -142,7 +142,7 @@ const verdict = (
     : { errorClass: 'status', error: `The receiver answered ${statusCode}.` };
 };
 
-const tooLate = (connection: Connection | undefined, { timeoutMs }: ExchangeContext): Failure => {
+const tooLate = (connection: Connection | undefined, { timeoutMs }: SendContext): Failure => {
   const seconds = `${timeoutMs / 1000} s`;
   const { doing, address, tlsMs } = connection?.opening ?? {};
   if (doing === 'dns' && !address)

@@ -12,10 +12,6 @@ import {
 import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
-import { readEvent } from '../events/read.ts';
-import { assertOn, beginReplay, readReplay, replayAnswer } from '../replays/begin.ts';
-import { lockSubscription } from '../subscriptions/record.ts';
-import type { Tables } from '../tables.ts';
 import {
   type DeliveryIds,
   type DeliveryRecord,
@@ -23,7 +19,11 @@ import {
   deliveryIdsOf,
   oneOf,
   readSiblings,
-} from './record.ts';
+} from '../deliveries/record.ts';
+import { readEvent } from '../events/read.ts';
+import { lockSubscription } from '../subscriptions/record.ts';
+import type { Tables } from '../tables.ts';
+import { assertOn, beginReplay, readReplay, replayAnswer } from './begin.ts';
 
 /** A dispatcher writes the delivery. The lock on the subscription makes concurrent resends take turns. */
 export const resendDelivery = (context: WebhooksContext) =>

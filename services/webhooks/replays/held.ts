@@ -2,10 +2,10 @@ import { conflict, contract, definitions, stateConflict } from '@causeway/proto'
 import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
-import { assertNoOther, assertOn, beginReplay, replayAnswer, selectReplays } from '../replays/begin.ts';
 import { editorOf } from '../subscriptions/editor.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
+import { assertNoOther, assertOn, beginReplay, replayAnswer, selectReplays } from './begin.ts';
 
 export const countHeld = ({ db }: WebhooksContext) =>
   handler(contract.countHeld, async (call) => {

@@ -4,9 +4,9 @@ import { handler, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
-import { editorOf } from '../subscriptions/editor.ts';
-import { lockSubscription, type SubscriptionRecord } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
+import { editorOf } from './editor.ts';
+import { lockSubscription, type SubscriptionRecord } from './record.ts';
 
 export const dismissMissedEvents = (context: WebhooksContext) =>
   handler(contract.dismissMissedEvents, async (call) => {

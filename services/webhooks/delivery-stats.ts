@@ -1,9 +1,9 @@
 import { contract, elapsedBoundsMs, rangeMinutes } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { WebhooksContext } from '../context.ts';
-import { readSubscriptions } from '../subscriptions/record.ts';
-import type { Tables } from '../tables.ts';
+import type { WebhooksContext } from './context.ts';
+import { readSubscriptions } from './subscriptions/record.ts';
+import type { Tables } from './tables.ts';
 
 export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
   handler(contract.getDeliveryStats, async ({ companyId, query }) => {
