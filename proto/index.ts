@@ -7,6 +7,7 @@ export * from './events/summary.ts';
 export * from './events.ts';
 export * from './key-table.ts';
 export * from './operation.ts';
+export { changesForgotten, type RecordType, recordTypes } from './operations/changes.ts';
 export * from './operations.ts';
 export * from './operator.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';

@@ -11,6 +11,7 @@ import {
   operationsOf,
 } from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
+import * as changes from './operations/changes.ts';
 import * as clients from './operations/clients.ts';
 import * as events from './operations/events.ts';
 import * as find from './operations/find.ts';
@@ -49,6 +50,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(leads),
   ...definitionsIn(clients),
   ...definitionsIn(affiliates),
+  ...definitionsIn(changes),
   ...definitionsIn(subscriptions),
   ...definitionsIn(events),
   ...definitionsIn(session),

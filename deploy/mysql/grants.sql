@@ -25,6 +25,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_sequences` TO 'causewa
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_outbox` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_dedupe_keys` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, DELETE ON `causeway`.`idempotency_keys` TO 'causeway_crm'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`record_changes` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';

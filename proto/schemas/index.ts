@@ -1,4 +1,4 @@
 export * from './fields.ts';
-export { personFound } from './records.ts';
+export { affiliate, note, person, personFound } from './records.ts';
 export * from './values.ts';
 export * from './webhooks.ts';

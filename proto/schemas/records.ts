@@ -98,6 +98,79 @@ export const affiliateCreated = z.object({
   created_utc: instant,
 });
 
+const text = z.string();
+const optionalText = text.nullable();
+const kept = {
+  external_id: optionalText,
+  created_utc: instant,
+  updated_utc: instant,
+  version: z.int().min(1).meta({ description: 'Rises with each change of a value.' }),
+};
+
+/** Every field of a lead or client (decision "People": one record over its life). */
+export const person = z.object({
+  client_id: id,
+  first_name: text,
+  last_name: text,
+  email: text,
+  phone: optionalText,
+  ...(Object.fromEntries(Object.keys(f.personDetails).map((name) => [name, optionalText])) as Record<
+    keyof typeof f.personDetails,
+    typeof optionalText
+  >),
+  package_keyword: optionalText,
+  status_id: id,
+  status: text,
+  is_lead: z.boolean(),
+  employee_id: id.nullable(),
+  affiliate_id: id.nullable(),
+  ...kept,
+});
+
+export const affiliate = z.object({
+  employee_id: id,
+  first_name: text,
+  last_name: text,
+  email: text,
+  phone: optionalText,
+  affiliate_code: optionalText,
+  commission_rate: z.number().nullable(),
+  affiliate_company_name: optionalText,
+  is_active: z.boolean(),
+  is_approved: z.boolean(),
+  ...kept,
+});
+
+export const note = z.object({
+  client_note_id: id,
+  client_id: id,
+  text,
+  note_type: text,
+  visibility: text,
+  ...kept,
+});
+
+export const personExample = {
+  client_id: 1042,
+  first_name: 'Katherine',
+  last_name: 'Johnson',
+  email: 'katherine@example.com',
+  phone: '+1 555 010 4477',
+  city: 'Hampton',
+  state: 'Virginia',
+  zip: '23666',
+  package_keyword: null,
+  status_id: 20,
+  status: 'Client - Active',
+  is_lead: false,
+  employee_id: 7,
+  affiliate_id: null,
+  external_id: 'crm-88',
+  created_utc: '2026-01-15T09:30:00.000Z',
+  updated_utc: '2026-01-15T09:31:00.000Z',
+  version: 2,
+};
+
 export const personFound = z.object({
   client_id: id,
   first_name: z.string(),

@@ -3,6 +3,7 @@ import { createAffiliate, updateAffiliate } from './actions/affiliates.ts';
 import { updateClientStatus, updateLeadStatus } from './actions/change-status.ts';
 import { addClientNote } from './actions/notes.ts';
 import { createClient, createLead, updateClient, updateLead } from './actions/people.ts';
+import { listChanges } from './changes.ts';
 import type { ActionsContext } from './context.ts';
 import { findClients, findLeads } from './find.ts';
 import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
@@ -15,6 +16,7 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   searchClients,
   findLeads,
   findClients,
+  listChanges,
   createLead,
   createClient,
   updateLead,

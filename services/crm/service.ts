@@ -11,6 +11,7 @@ import {
   type Tracer,
 } from '@causeway/runtime';
 import { createRunner } from './actions/runner.ts';
+import { startBackfill } from './backfill.ts';
 import { startCleanup } from './cleanup.ts';
 import { createEventLog } from './events/event-log.ts';
 import { openPublisher } from './events/publisher.ts';
@@ -43,9 +44,10 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { now = () => new Date(), random = randomBytes } = options;
   const callers = followCallers({ bus, log, metrics, now });
   const publisher = openPublisher({ bus, metrics, tracer });
+  const events = createEventLog(publisher);
   const runner = createRunner({
     db,
-    events: createEventLog(publisher),
+    events,
     now,
     metrics,
     tracer,
@@ -67,6 +69,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   });
   const indexer = startIndexer({ db, log, metrics });
   const cleanup = startCleanup({ db, log, now });
+  const backfill = startBackfill({ db, events, log });
   return {
     ready: callers.ready,
     drain: async () => {
@@ -75,6 +78,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       await publisher.drain();
       await indexer.stop();
       await cleanup.stop();
+      await backfill.stop();
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { EventType } from '@causeway/proto';
+import type { EventType, RecordType } from '@causeway/proto';
 import { personDetails } from '@causeway/proto/schemas';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
@@ -19,6 +19,7 @@ export interface Tables extends IdempotencyTables {
   event_sequences: EventSequences;
   event_outbox: EventOutbox;
   event_dedupe_keys: EventDedupeKeys;
+  record_changes: RecordChanges;
 }
 
 /** Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
@@ -37,6 +38,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'event_outbox',
   'event_dedupe_keys',
+  'record_changes',
   'idempotency_keys',
 ]);
 
@@ -63,6 +65,7 @@ interface Employees {
   external_id: string | null;
   created_utc: Generated<Date>;
   updated_utc: Generated<Date>;
+  version: Generated<number>;
   listed_as: GeneratedAlways<'employee' | 'affiliate' | null>;
 }
 
@@ -106,6 +109,7 @@ interface Clients extends PersonDetails {
   external_id: string | null;
   created_utc: Generated<Date>;
   updated_utc: Generated<Date>;
+  version: Generated<number>;
 }
 
 interface ClientSearchPending {
@@ -144,6 +148,7 @@ interface ClientNotes {
   external_id: string | null;
   created_utc: Date;
   updated_utc: Date;
+  version: Generated<number>;
 }
 
 interface ClientStatusHistory {
@@ -169,11 +174,13 @@ interface Events {
   event_id: Generated<number>;
   type: EventType;
   payload: Buffer;
+  origin: string | null;
 }
 
 interface EventSequences {
   company_id: number;
   last_sequence: number;
+  last_change: Generated<number>;
   subscriptions_version: Generated<number>;
 }
 
@@ -190,4 +197,15 @@ interface EventDedupeKeys {
   dedupe_key: string;
   event_id: number;
   created_utc: Date;
+}
+
+interface RecordChanges {
+  company_id: number;
+  type: RecordType;
+  record_id: number;
+  sequence: number;
+  version: number;
+  origin: string;
+  changed_utc: Date;
+  is_deleted: number;
 }

@@ -19,7 +19,7 @@ import {
 } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { ActionsContext } from '../context.ts';
-import type { NewEvent } from '../events/event-log.ts';
+import type { ChangedRecord, NewEvent } from '../events/event-log.ts';
 import type { LockableRows } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import type { KnownReferences, References } from './references.ts';
@@ -39,7 +39,7 @@ export const handleAction = <O extends KeyOperation>(
         return references ? runner.problems({ companyId: call.tenant, references }) : [];
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
-      const submission = { companyId: call.tenant, body, recordId };
+      const submission = { companyId: call.tenant, body, recordId, origin: originOf(call) };
       return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
@@ -55,11 +55,19 @@ const parse = async <O extends KeyOperation>(
   throw invalid([...problems, ...(await problemsOf(validFields()))], extra);
 };
 
+/** @returns who makes a call, as the changes and events that it causes name them (contract, "Changes"). */
+const originOf = ({ actor, caller }: Call): string => {
+  if (actor?.user) return `member:${actor.user.id}`;
+  return caller === 0 ? 'operator' : `key:${caller}`;
+};
+
 export interface Submission<Body> {
   readonly companyId: number;
   readonly body: Body;
   /** The record of the path; 0 where the path names none. */
   readonly recordId: number;
+  /** Who caused it (contract, "Changes"). */
+  readonly origin: string;
 }
 
 /** The values of unique keys, by the name of the key in `lockable`. */
@@ -104,6 +112,8 @@ export interface Change {
   /** Inserted, so its id is unknown until the statement is sent. */
   readonly isNew?: boolean;
   readonly events?: readonly NewEvent[];
+  /** Those of which a value changed, with their new versions. */
+  readonly records?: readonly ChangedRecord[];
 }
 
 export const isChange = <Changed extends Change>(one: Changed | Problem): one is Changed =>

@@ -37,10 +37,10 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
       const before = locked.get(one)?.affiliateByExternalId;
       if (before && before.role_id !== affiliateRoleId)
         return externalIdTakenError('employee_id', before.employee_id);
-      if (before) return { before, after: withChanges(before, sentFields(one.body), now) };
+      if (before) return changedAffiliate(before, withChanges(before, sentFields(one.body), now));
       const after = newRow(one, affiliateCode(random), now);
       const event = newEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
-      return { isNew: true, after, events: [event] };
+      return { isNew: true, after, events: [event], records: [{ type: 'affiliate', row: after }] };
     });
     const valid = changes.filter(isChange);
     await affiliates.insert(
@@ -56,6 +56,12 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
     key === 'affiliate_code' && affiliate_code
       ? invalidField('affiliate_code', 'affiliate_code is already in use')
       : undefined,
+});
+
+const changedAffiliate = (before: AffiliateRow, after: AffiliateRow): AffiliateChange => ({
+  before,
+  after,
+  records: after === before ? [] : [{ type: 'affiliate', row: after }],
 });
 
 const writeChanged = (trx: Trx<Tables>, changes: readonly AffiliateChange[]): Promise<void> =>
@@ -78,6 +84,7 @@ const newRow = ({ companyId, body }: Submission<NewAffiliate>, code: string, now
   is_active: 1,
   is_approved: 0,
   external_id: body.external_id ?? null,
+  version: 1,
   created_utc: now,
   updated_utc: now,
 });
@@ -118,7 +125,7 @@ const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
       const problems = updateProblems(one.body, { ...before });
       if (problems.length > 0) return invalid(problems);
-      return { before, after: withChanges(before, changedFields(one.body), now) };
+      return changedAffiliate(before, withChanges(before, changedFields(one.body), now));
     });
     await writeChanged(trx, changes.filter(isChange));
     return changes;

@@ -4,7 +4,7 @@ import type { ActionsContext } from '../context.ts';
 import { type ClientRow, notes } from '../store/store.ts';
 import { type Action, type Change, handleAction, isChange } from './action.ts';
 import { defaultVisibility } from './notes.ts';
-import { writeChanges } from './people.ts';
+import { changedPerson, writeChanges } from './people.ts';
 import { otherKindError, withChanges } from './person.ts';
 import { convertedEvent, type Status } from './statuses.ts';
 
@@ -22,6 +22,7 @@ interface StatusChange extends Change {
   readonly from: Status;
   readonly to: Status;
   readonly reason: Body;
+  readonly note: ReturnType<typeof statusNote> | null;
 }
 
 /** Only a new client status is an event; the current one changes nothing (contract, "Leads and clients"). */
@@ -44,16 +45,19 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
       const after = withChanges(before, { status_id: to.id }, now);
       const events =
         kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
-      return { before, after, from, to, reason, events };
+      // Without a status change there is no history row to carry the note.
+      const note = reason.status_note && after === before ? statusNote(after, reason.status_note, now) : null;
+      const records = [
+        ...changedPerson(before, after),
+        ...(note ? [{ type: 'note', row: note } as const] : []),
+      ];
+      return { before, after, from, to, reason, note, events, records };
     });
     const valid = changes.filter(isChange);
     await writeChanges(group, valid);
-    // Without a status change there is no history row to carry the note.
     await notes.insert(
       trx,
-      valid.flatMap(({ before, after, reason: { status_note } }) =>
-        status_note && before === after ? [statusNote(after, status_note, now)] : [],
-      ),
+      valid.flatMap(({ note }) => note ?? []),
     );
     return changes;
   },
@@ -69,6 +73,7 @@ const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Dat
   note_type: 'status',
   visibility: defaultVisibility,
   external_id: null,
+  version: 1,
   created_utc: now,
   updated_utc: now,
 });

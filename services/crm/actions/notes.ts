@@ -13,7 +13,7 @@ export const addClientNote = (context: ActionsContext) =>
 interface NoteChange extends Change {
   /** Without a `before`, it is new. */
   readonly before?: NoteRow;
-  readonly after: NoteRow & { readonly updated_utc: Date };
+  readonly after: NoteRow;
 }
 
 /** A note whose `external_id` exists is changed and moved to the path's record (contract, "external_id"). */
@@ -26,7 +26,7 @@ const addNote: Action<Body, Answer, NoteChange> = {
       if (!clientById) return notFound('client');
       if (before) {
         const after = withChanges(before, { ...changedFields(body), client_id }, now);
-        return { before, after: after as NoteChange['after'] };
+        return { before, after, records: after === before ? [] : [{ type: 'note', row: after }] };
       }
       const after = {
         company_id,
@@ -36,10 +36,11 @@ const addNote: Action<Body, Answer, NoteChange> = {
         note_type: body.note_type ?? defaultType,
         visibility: body.visibility ?? defaultVisibility,
         external_id: body.external_id ?? null,
+        version: 1,
         created_utc: now,
         updated_utc: now,
       };
-      return { isNew: true, after };
+      return { isNew: true, after, records: [{ type: 'note', row: after }] };
     });
     const valid = changes.filter(isChange);
     await notes.insert(

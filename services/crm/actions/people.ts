@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import { type Answer, json } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { newEvent } from '../events/event-log.ts';
+import { type ChangedRecord, newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import { type Action, type Change, type Group, handleAction, isChange, type Submission } from './action.ts';
 import {
@@ -87,6 +87,7 @@ const newPerson = (
     company_id: one.companyId,
     client_id: 0,
     status_id: status.id,
+    version: 1,
     created_utc: now,
     updated_utc: now,
   };
@@ -100,7 +101,14 @@ const newPerson = (
     status: status.name,
     created_date: after.created_utc.toISOString(),
   });
-  return { isNew: true, after, from: status, to: status, events: [newEvent(one.companyId, type, payload)] };
+  return {
+    isNew: true,
+    after,
+    from: status,
+    to: status,
+    events: [newEvent(one.companyId, type, payload)],
+    records: changedPerson(undefined, after),
+  };
 };
 
 const metPerson = (
@@ -119,11 +127,15 @@ const metPerson = (
     from,
     to,
     events: from.id === to.id ? [] : [convertedEvent(after, from, to, {}, now)],
+    records: changedPerson(before, after),
   };
 };
 
 const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: Submission<NewPerson>) =>
   'status' in body && body.status ? statuses.find(companyId, body.status) : undefined;
+
+export const changedPerson = (before: ClientRow | undefined, after: ClientRow): readonly ChangedRecord[] =>
+  after === before ? [] : [{ type: 'person', row: after }];
 
 interface RecordChange extends Change {
   readonly before: ClientRow;
@@ -173,7 +185,8 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
         status: `PATCH /integrations/${kind}s/${before.client_id}/status`,
       });
       if (problems.length > 0) return invalid(problems);
-      return { before, after: withChanges(before, one.body, group.now) };
+      const after = withChanges(before, one.body, group.now);
+      return { before, after, records: changedPerson(before, after) };
     });
     await writeChanges(group, changes.filter(isChange));
     return changes;

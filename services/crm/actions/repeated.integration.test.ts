@@ -376,7 +376,12 @@ test('the answer to a repeated request is given after the end of its transaction
   for (const body of [person, { ...person, city: 'Graz' }]) {
     const identity = identityOf(companyId, { body: Buffer.from(JSON.stringify(body)), idempotencyKey });
     await runner
-      .submit(createPerson('lead'), { companyId, body, recordId: 0 }, performance.now() + 10_000, identity)
+      .submit(
+        createPerson('lead'),
+        { companyId, body, recordId: 0, origin: 'key:1' },
+        performance.now() + 10_000,
+        identity,
+      )
       .then(
         ({ status }) => order.push(`${status}`),
         ({ code }) => order.push(code),
@@ -401,7 +406,7 @@ test.each([
   const events = createEventLog({ publish: () => {} });
   const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
   const identity = identityOf(companyId, {});
-  const submission = { companyId, body: person, recordId: 0 };
+  const submission = { companyId, body: person, recordId: 0, origin: 'key:1' };
   const lead = createPerson('lead');
   const answer = await runner.submit(lead, submission, performance.now() + 10_000, identity);
   expect([answer.status, cuts]).toEqual([201, verdict === 'drop' ? 2 : 1]);

@@ -22,7 +22,7 @@ import {
   traced,
   transaction,
 } from '@causeway/runtime';
-import type { EventLog } from '../events/event-log.ts';
+import type { EventLog, WrittenCall } from '../events/event-log.ts';
 import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import { type Action, type Change, type Group, isChange, type Submission } from './action.ts';
@@ -107,7 +107,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           await sendDeferred(trx);
           await write({ ...group, known }, step, refused, changes);
         }
-        const stored = await events.write(group, [...changes].map(eventsOf));
+        const stored = await events.write(group, [...changes].map(writtenOf));
         await ledger.record(trx, await answersOf(trx, changes), keys, group.now);
         return { changes, stored };
       });
@@ -292,7 +292,9 @@ const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly C
   const remembered = [...changes].flatMap(([{ action, identity }, change]) =>
     identity && isChange(change) ? [{ action, identity, change }] : [],
   );
-  const isFlushed = [...changes.values()].some((change) => isChange(change) && change.events?.length);
+  const isFlushed = [...changes.values()].some(
+    (change) => isChange(change) && (change.events?.length || change.records?.length),
+  );
   if (!isFlushed && remembered.some(({ change }) => change.isNew)) await sendDeferred(trx);
   return remembered.map(({ action, identity, change }) => ({
     identity,
@@ -325,9 +327,9 @@ const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) 
   references: action.references?.(body as object) ?? {},
 });
 
-const eventsOf = ([{ span }, change]: readonly [WaitingCall, Change | Problem]) => {
-  const { events = [] } = change instanceof Problem ? {} : change;
-  return span ? events.map((event) => ({ ...event, span })) : events;
+const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {
+  const { events = [], records = [] } = change instanceof Problem ? {} : change;
+  return { origin: call.submission.origin, span: call.span, events, records };
 };
 
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */

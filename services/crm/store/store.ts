@@ -4,7 +4,14 @@ import { optionalClientColumns, type Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows } from './rows.ts';
 
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
-const clientFields = ['status_id', 'first_name', 'last_name', 'email', ...optionalClientColumns] as const;
+const clientFields = [
+  'status_id',
+  'first_name',
+  'last_name',
+  'email',
+  ...optionalClientColumns,
+  'version',
+] as const;
 const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;
 const affiliateFields = [
   'first_name',
@@ -17,6 +24,7 @@ const affiliateFields = [
   'is_active',
   'is_approved',
   'external_id',
+  'version',
 ] as const;
 const affiliateColumns = [
   'company_id',
@@ -26,13 +34,14 @@ const affiliateColumns = [
   'created_utc',
   'updated_utc',
 ] as const;
-const noteFields = ['text', 'note_type', 'visibility'] as const;
+const noteFields = ['text', 'note_type', 'visibility', 'version'] as const;
 const noteColumns = [
   'company_id',
   'client_note_id',
   'client_id',
   ...noteFields,
   'created_utc',
+  'updated_utc',
   'external_id',
 ] as const;
 

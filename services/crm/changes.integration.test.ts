@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import { backfill } from './backfill.ts';
+import { createEventLog } from './events/event-log.ts';
+import { bootCrm } from './testing/boot.ts';
+import { makeAffiliate, makeClient, makeEmployee } from './testing/make.ts';
+
+const crm = await bootCrm({ replicas: 2 });
+let lastCompany = 7000;
+const newCompany = (): number => ++lastCompany;
+
+interface Entry {
+  readonly sequence: number;
+  readonly type: 'person' | 'affiliate' | 'note';
+  readonly id: number;
+  readonly version: number;
+  readonly origin: string;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+type Query = Readonly<Record<string, string>>;
+
+const readPage = async (companyId: number, query: Query = {}) => {
+  const { status, body } = await crm.ask('listChanges', companyId, query);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body as {
+    readonly changes: readonly Entry[];
+    readonly nextCursor: string;
+    readonly hasMore: boolean;
+  };
+};
+
+/** Reads to the end as a client does that keeps each record at its highest version. */
+const follow = async (companyId: number, query: Query = {}, cursor = '') => {
+  const entries: Entry[] = [];
+  const state = new Map<string, Entry>();
+  for (let next = cursor; ; ) {
+    const page = await readPage(companyId, { ...query, ...(next && { cursor: next }) });
+    for (const entry of page.changes) {
+      entries.push(entry);
+      const key = `${entry.type} ${entry.id}`;
+      if (entry.version > (state.get(key)?.version ?? 0)) state.set(key, entry);
+    }
+    next = page.nextCursor;
+    if (!page.hasMore) return { entries, state, cursor: next };
+  }
+};
+
+const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
+const createLead = async (companyId: number, more: object = {}): Promise<number> =>
+  (await crm.act('createLead', companyId, { ...person, ...more })).body.client_id;
+
+describe('The changes', () => {
+  test('of a company without records are empty, and can be followed from there', async () => {
+    const companyId = newCompany();
+    const empty = await readPage(companyId);
+    expect(empty).toEqual({ changes: [], nextCursor: expect.any(String), hasMore: false });
+    const id = await createLead(companyId);
+    const { changes } = await readPage(companyId, { cursor: empty.nextCursor });
+    expect(changes).toMatchObject([{ sequence: 1, type: 'person', id, operation: 'upsert', version: 1 }]);
+  });
+
+  test('hold each record once, whole, at its latest change, with who made it', async () => {
+    const companyId = newCompany();
+    const first = await createLead(companyId, { external_id: 'a', city: 'Graz' });
+    const second = await createLead(companyId);
+    const { body: note } = await crm.act('addClientNote', companyId, { text: 'Hello' }, first);
+    const { body: made } = await crm.act('createAffiliate', companyId, { ...person, commission_rate: 12.5 });
+    await crm.act('updateLead', companyId, { first_name: 'Anna' }, first);
+    await crm.act('updateClientStatus', companyId, { new_status: 'Client - Active' }, second);
+    const { entries } = await follow(companyId);
+    expect(entries).toMatchObject([
+      { sequence: 3, type: 'note', id: note.client_note_id, version: 1 },
+      { sequence: 4, type: 'affiliate', id: made.employee_id, version: 1 },
+      { sequence: 5, type: 'person', id: first, version: 2, external_id: 'a' },
+      { sequence: 6, type: 'person', id: second, version: 2, external_id: null },
+    ]);
+    expect(new Set(entries.map(({ origin }) => origin))).toEqual(new Set(['key:1']));
+    expect(entries[0]!.record).toEqual({
+      client_note_id: note.client_note_id,
+      client_id: first,
+      text: 'Hello',
+      note_type: 'general',
+      visibility: 'internal',
+      external_id: null,
+      created_utc: note.created_utc,
+      updated_utc: note.created_utc,
+      version: 1,
+    });
+    expect(entries[1]!.record).toMatchObject({ commission_rate: 12.5, is_active: true, is_approved: false });
+    expect(entries[2]!.record).toMatchObject({
+      client_id: first,
+      first_name: 'Anna',
+      city: 'Graz',
+      status: 'Lead - New',
+      status_id: 1,
+      is_lead: true,
+      version: 2,
+    });
+    expect(entries[3]!.record).toMatchObject({ status: 'Client - Active', is_lead: false });
+  });
+
+  test('do not move for a write that changes no value', async () => {
+    const companyId = newCompany();
+    const id = await createLead(companyId, { external_id: 'same' });
+    const { cursor } = await follow(companyId);
+    await crm.act('updateLead', companyId, { first_name: 'Ann' }, id);
+    await crm.act('createLead', companyId, { ...person, external_id: 'same' });
+    expect(await follow(companyId, {}, cursor)).toMatchObject({ entries: [] });
+  });
+
+  test('are the same in pages of any size', async () => {
+    const companyId = newCompany();
+    await Promise.all(Array.from({ length: 23 }, () => createLead(companyId)));
+    const { entries } = await follow(companyId);
+    expect(entries.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 23 }, (_, at) => at + 1));
+    for (const limit of ['1', '5', '22', '23', '24'])
+      expect((await follow(companyId, { limit })).entries).toEqual(entries);
+  });
+
+  test('are narrowed to types and to what others changed, and a page without any still goes on', async () => {
+    const companyId = newCompany();
+    const id = await createLead(companyId);
+    await crm.act('addClientNote', companyId, { text: 'Hello' }, id);
+    const typesOf = async (query: Query) => (await follow(companyId, query)).entries.map(({ type }) => type);
+    expect(await typesOf({ types: 'note' })).toEqual(['note']);
+    expect(await typesOf({ types: 'note,person' })).toEqual(['person', 'note']);
+    const own = await readPage(companyId, { exclude_origin: 'self' });
+    expect([own.changes, own.hasMore]).toEqual([[], false]);
+    expect((await follow(companyId, {}, own.nextCursor)).entries).toEqual([]);
+  });
+
+  test('of another company are not visible, and its cursor is refused, as is one of other types', async () => {
+    const [mine, theirs] = [newCompany(), newCompany()];
+    await createLead(theirs);
+    const { cursor } = await follow(theirs);
+    expect((await follow(mine)).entries).toEqual([]);
+    for (const [companyId, query] of [
+      [mine, { cursor }],
+      [theirs, { cursor, types: 'note' }],
+      [theirs, { cursor: 'abc' }],
+      [theirs, { cursor: Buffer.from('[1,2,3]').toString('base64url') }],
+    ] as const) {
+      const { status, body } = await crm.ask('listChanges', companyId, query as Query);
+      expect([status, body.error]).toEqual([400, 'invalid cursor']);
+    }
+  });
+
+  test('read to the end give exactly the state of that moment, while eight clients write', async () => {
+    const companyId = newCompany();
+    const ids = await Promise.all(Array.from({ length: 12 }, () => createLead(companyId)));
+    let writing = true;
+    const writers = Promise.all(
+      Array.from({ length: 8 }, async (_, writer) => {
+        for (let round = 0; round < 40; round++) {
+          const id = ids[(writer * 5 + round) % ids.length]!;
+          if (round % 4 === 0) await crm.act('addClientNote', companyId, { text: `${writer}.${round}` }, id);
+          else if (round % 4 === 1) await createLead(companyId, { external_id: `${writer}.${round}` });
+          else await crm.act('updateLead', companyId, { city: `${writer}.${round}` }, id);
+        }
+      }),
+    ).finally(() => {
+      writing = false;
+    });
+    const state = new Map<string, Entry>();
+    let cursor = '';
+    let sequence = 0;
+    for (let last = false; ; ) {
+      const page = await readPage(companyId, { limit: '7', ...(cursor && { cursor }) });
+      for (const entry of page.changes) {
+        expect(entry.sequence).toBeGreaterThan(sequence);
+        sequence = entry.sequence;
+        const key = `${entry.type} ${entry.id}`;
+        expect(entry.record.version).toBe(entry.version);
+        if (entry.version > (state.get(key)?.version ?? 0)) state.set(key, entry);
+      }
+      cursor = page.nextCursor;
+      if (last && !page.hasMore) break;
+      last = !writing;
+    }
+    await writers;
+    const fresh = await follow(companyId);
+    expect(new Map([...state].sort())).toEqual(new Map([...fresh.state].sort()));
+    expect(fresh.state.size).toBe(12 + 80 + 80);
+  });
+
+  test('hold records from before there were changes, and the writes of an older release, after a backfill', async () => {
+    const companyId = newCompany();
+    const old = await makeClient(crm.db, companyId, {});
+    const partner = await makeAffiliate(crm.db, companyId, {});
+    await makeEmployee(crm.db, companyId, {});
+    const events = createEventLog({ publish: () => {} });
+    expect(await backfill(crm.db, events)).toBeGreaterThanOrEqual(2);
+    const { entries, cursor } = await follow(companyId);
+    expect(entries).toMatchObject([
+      { type: 'person', id: old, version: 1, origin: 'system' },
+      { type: 'affiliate', id: partner, version: 1, origin: 'system' },
+    ]);
+    expect(await backfill(crm.db, events)).toBe(0);
+    await crm.db
+      .updateTable('clients')
+      .set({ city: 'Linz', updated_utc: new Date(Date.now() + 1000) })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', old)
+      .execute();
+    expect(await backfill(crm.db, events)).toBe(1);
+    expect((await follow(companyId, {}, cursor)).entries).toMatchObject([
+      { id: old, version: 2, record: { city: 'Linz', version: 2 } },
+    ]);
+    expect(await backfill(crm.db, events)).toBe(0);
+  });
+});

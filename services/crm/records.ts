@@ -1,0 +1,87 @@
+import type { RecordType } from '@causeway/proto';
+import { affiliate, note, person } from '@causeway/proto/schemas';
+import type { Kysely } from 'kysely';
+import { affiliateRoleId, globalCompanyId, type Tables } from './tables.ts';
+
+/** A record as readers get it, whole; its times are dates until they are JSON. */
+export interface ShownRecord {
+  readonly version: number;
+  readonly external_id: string | null;
+}
+
+const names = <Shape extends object>(schema: { readonly shape: Shape }): readonly (keyof Shape & string)[] =>
+  Object.keys(schema.shape) as (keyof Shape & string)[];
+
+const isTrue = (flag: number): boolean => flag === 1;
+
+/** Every field has a column of its name, but for the name of the status. */
+export const selectPeople = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('clients')
+    .innerJoin('statuses', (join) =>
+      join
+        .onRef('statuses.status_id', '=', 'clients.status_id')
+        .on('statuses.company_id', 'in', [globalCompanyId, companyId]),
+    )
+    .select(
+      names(person).map((field) =>
+        field === 'status'
+          ? ('status_name as status' as const)
+          : field === 'status_id'
+            ? ('clients.status_id' as const)
+            : field,
+      ),
+    )
+    .where('clients.company_id', '=', companyId);
+
+export const showPerson = <Row extends { readonly is_lead: number }>(row: Row) => ({
+  ...row,
+  is_lead: isTrue(row.is_lead),
+});
+
+export const selectAffiliates = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('employees')
+    .select(names(affiliate))
+    .where('company_id', '=', companyId)
+    .where('role_id', '=', affiliateRoleId);
+
+export const showAffiliate = <
+  Row extends {
+    readonly commission_rate: string | null;
+    readonly is_active: number;
+    readonly is_approved: number;
+  },
+>(
+  row: Row,
+) => ({
+  ...row,
+  commission_rate: row.commission_rate === null ? null : Number(row.commission_rate),
+  is_active: isTrue(row.is_active),
+  is_approved: isTrue(row.is_approved),
+});
+
+export const selectNotes = (db: Kysely<Tables>, companyId: number) =>
+  db.selectFrom('client_notes').select(names(note)).where('company_id', '=', companyId);
+
+/** @returns the records of a type that exist, by id. */
+export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {
+  person: async (db, companyId, ids) => {
+    const rows = await selectPeople(db, companyId).where('client_id', 'in', ids).execute();
+    return new Map(rows.map((row) => [row.client_id, showPerson(row)]));
+  },
+  affiliate: async (db, companyId, ids) => {
+    const rows = await selectAffiliates(db, companyId).where('employee_id', 'in', ids).execute();
+    return new Map(rows.map((row) => [row.employee_id, showAffiliate(row)]));
+  },
+  note: async (db, companyId, ids) => {
+    const rows = await selectNotes(db, companyId).where('client_note_id', 'in', ids).execute();
+    return new Map(rows.map((row) => [row.client_note_id, row]));
+  },
+};
+
+type ReadRecords = (
+  db: Kysely<Tables>,
+  companyId: number,
+  ids: readonly number[],
+) => Promise<ReadonlyMap<number, ShownRecord>>;
