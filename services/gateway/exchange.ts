@@ -1,21 +1,23 @@
 import {
   type ErrorShape,
   errorShapeOf,
+  type HttpOperation,
   type KeyOperation,
   type MemberOperation,
   pathOf,
   type RenderedProblem,
   renderProblem,
+  repeatOf,
 } from '@causeway/proto';
-import { type LaneAnswer, randomHex, type Span } from '@causeway/runtime';
+import { type LaneAnswer, type LaneCall, randomHex, type Span } from '@causeway/runtime';
 import { problemOf } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { writeAnswer } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
 import type { Head } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
-import type { Header } from './limits/policy.ts';
-import { endRequest, startRequest } from './tracing.ts';
+import type { Header } from './limits/limiter.ts';
+import { endRequest, startRequest } from './traffic.ts';
 
 export interface AnswerRules {
   readonly logged: string;
@@ -198,3 +200,31 @@ const clientGone = 499;
 const nobody: Caller = {};
 const noHeaders: readonly Header[] = [];
 const jsonType: Header = ['Content-Type', 'application/json'];
+
+/** Sends a request to the service of its operation. @throws LaneError */
+export const callService = (
+  { lanes }: Pick<Gateway, 'lanes'>,
+  { requestId, traceparent, head }: Exchange,
+  { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,
+  body: Buffer,
+): Promise<LaneAnswer> =>
+  lanes[operation.service].request({
+    operation: operation.id,
+    requestId,
+    traceparent,
+    budgetMs: operation.deadlineMs,
+    params,
+    query: head.query,
+    body,
+    ...caller,
+    ...sendingOf(operation),
+  });
+
+const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
+  const repeat = repeatOf(operation);
+  return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
+};
+
+/** Begins with the time in milliseconds, so that rows are inserted in the order of their index. */
+const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);

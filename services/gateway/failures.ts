@@ -1,7 +1,5 @@
-import { type HttpOperation, invalidField, Problem, problem, repeatOf } from '@causeway/proto';
-import { type LaneAnswer, type LaneCall, LaneError, randomHex } from '@causeway/runtime';
-import type { Exchange } from './exchange.ts';
-import type { Gateway } from './gateway.ts';
+import { invalidField, Problem, problem } from '@causeway/proto';
+import { LaneError } from '@causeway/runtime';
 import { CountError } from './limits/counter.ts';
 
 export const problemOf = (error: unknown): Problem => {
@@ -36,31 +34,3 @@ export const invalidHost = (): Problem =>
 /** The sealed answer (`writeAnswer`) would be held in memory whole, and no client needs to send a body. */
 export const pageWithChunks = (): Problem =>
   new Problem({ code: 'invalid_request', publicMessage: 'a page takes no body' });
-
-/** Sends a request to the service of its operation. @throws LaneError */
-export const callService = (
-  { lanes }: Pick<Gateway, 'lanes'>,
-  { requestId, traceparent, head }: Exchange,
-  { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
-  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,
-  body: Buffer,
-): Promise<LaneAnswer> =>
-  lanes[operation.service].request({
-    operation: operation.id,
-    requestId,
-    traceparent,
-    budgetMs: operation.deadlineMs,
-    params,
-    query: head.query,
-    body,
-    ...caller,
-    ...sendingOf(operation),
-  });
-
-const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
-  const repeat = repeatOf(operation);
-  return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
-};
-
-/** Begins with the time in milliseconds, so that rows are inserted in the order of their index. */
-const newCallId = (): string => Date.now().toString(16).padStart(12, '0') + randomHex(10);

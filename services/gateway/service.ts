@@ -11,18 +11,24 @@ import {
 } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
 import type { GatewayConfig } from './config.ts';
+import { Exchange } from './exchange.ts';
+import { invalidHost, pageWithChunks } from './failures.ts';
 import type { Gateway } from './gateway.ts';
-import { handle } from './handle.ts';
 import { createBodies } from './http/body.ts';
-import { loadUws, type us_listen_socket } from './http/uws.ts';
+import { addressOf, readHead, reads } from './http/head.ts';
+import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './http/uws.ts';
 import { keepPresence } from './keys/presence.ts';
+import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { gatewayMetrics } from './metrics.ts';
+import { memberAnswers } from './portal/answers.ts';
 import { createPages } from './portal/files.ts';
 import { createPortal } from './portal/portal.ts';
+import { serveMember } from './portal/serve.ts';
 import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
+import { readVisit } from './portal/visit.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { openUseReports } from './use-reports.ts';
@@ -182,4 +188,33 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     app.close();
   });
   return uws.us_socket_local_port(socket);
+};
+
+/** Everything needed from uWebSockets.js is read before the first await. */
+const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
+  const head = readHead(request);
+  if (head.broken) {
+    gateway.traffic.broken();
+    response.close();
+    return;
+  }
+  const { portal, pages, trustedProxies } = gateway;
+  const address = addressOf(response, head, trustedProxies);
+  const isPortal = !isApiPath(head.path) && portal.takes(head.path);
+  const visit = isPortal ? readVisit(request, address, trustedProxies) : undefined;
+  const rules = visit ? memberAnswers(visit.client) : keyAnswers;
+  const exchange = new Exchange(gateway, response, head, address, rules);
+  try {
+    if (!head.hasHost) throw invalidHost();
+    const page = visit ? portal.page(head, visit.head) : reads(head.method) && pages.get(head.path);
+    if (page) {
+      if (head.bodyBytes < 0) throw pageWithChunks();
+      exchange.answer(page.status, page.body, page.headers);
+      return;
+    }
+    const served = visit ? serveMember(gateway, exchange, visit) : serveKey(gateway, exchange);
+    served.catch((error: unknown) => exchange.fail(error));
+  } catch (error) {
+    exchange.fail(error);
+  }
 };

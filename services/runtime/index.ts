@@ -15,6 +15,7 @@ export {
 export { type Cursors, createCursors } from './cursors.ts';
 export { createBatchWriter } from './database/batch-writer.ts';
 export { connectDatabase, type DatabaseOptions } from './database/connect.ts';
+export { later, sendDeferred } from './database/driver.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
@@ -30,10 +31,9 @@ export {
 } from './database/errors.ts';
 export type { Database, Trx } from './database/handle.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
-export { insertedId, later, rowList, sendDeferred, type Value } from './database/queries.ts';
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
-export { tenantIn, tenantIs } from './database/tenant-raw.ts';
+export { insertedId, rowList, tenantIn, tenantIs, type Value } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl } from './database/url.ts';
 export {

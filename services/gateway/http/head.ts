@@ -146,3 +146,5 @@ const normalAddress = (text: string): string => {
   const number = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16);
   return [24, 16, 8, 0].map((bits) => (number >>> bits) & 255).join('.');
 };
+
+export const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';

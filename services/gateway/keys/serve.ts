@@ -15,14 +15,20 @@ import {
   takesIdempotencyKey,
 } from '@causeway/proto';
 import type { LaneAnswer } from '@causeway/runtime';
-import type { AnswerRules, Exchange } from '../exchange.ts';
-import { callService, invalidIdempotencyKey } from '../failures.ts';
+import { type AnswerRules, callService, type Exchange } from '../exchange.ts';
+import { invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
-import { type Limits, windowName } from '../limits/limiter.ts';
-import { countedIn, type Header, keyLimits, limitHeaders } from '../limits/policy.ts';
+import {
+  countedIn,
+  type Header,
+  keyLimits,
+  type Limits,
+  limitHeaders,
+  windowName,
+} from '../limits/limiter.ts';
 import type { Match } from '../routes.ts';
-import { tracedCount } from '../tracing.ts';
+import { tracedCount } from '../traffic.ts';
 
 /** In the order of the contract ("Order of checks"). The service checks body and record. */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {

@@ -1,5 +1,6 @@
-import type { LimitName } from '@causeway/proto';
+import { type Bucket, type CompanyEntry, type KeyEntry, type LimitName, limitPolicy } from '@causeway/proto';
 import type { Counter } from './counter.ts';
+import { companySlot, keySlot, memberSlot } from './counts.ts';
 
 interface Limit {
   readonly name: LimitName;
@@ -71,10 +72,114 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
 };
 
 /** Fixed windows, aligned to the UTC minute (contract, "Rate limits"). */
-export const windowSeconds = 60;
+const windowSeconds = 60;
 export const windowName = '1m';
 
 /** Minutes since 1970. */
 export const windowOf = (timeMs: number): number => Math.floor(timeMs / (windowSeconds * 1000));
 
 export const windowEndSeconds = (window: number): number => (window + 1) * windowSeconds;
+
+/** Requests per minute. */
+export interface DefaultLimits {
+  readonly read: number;
+  readonly write: number;
+  readonly admin: number;
+  /** Undefined if lookups count as reads. */
+  readonly lookup: number | undefined;
+  /** A multiple of the company's limit for one key, over all its keys. */
+  readonly companyFactor: number;
+  readonly portal: number;
+}
+
+export const countedIn = (
+  bucket: Bucket,
+  key: KeyEntry,
+  company: CompanyEntry | undefined,
+  defaults: DefaultLimits,
+): Bucket =>
+  bucket === 'lookup' &&
+  key.limits?.lookup === undefined &&
+  company?.limits?.lookup === undefined &&
+  defaults.lookup === undefined
+    ? 'read'
+    : bucket;
+
+/** A key's own limit, else its company's, else the configured limit; and the company's ceiling. */
+export const keyLimits = (
+  bucket: Bucket,
+  key: KeyEntry,
+  company: CompanyEntry | undefined,
+  defaults: DefaultLimits,
+): Limits => {
+  const { companyId } = key;
+  const ofKey = key.limits?.[bucket];
+  // If only the key has a limit for lookups, it is the company's limit too.
+  const ofCompany = company?.limits?.[bucket] ?? defaults[bucket] ?? ofKey ?? defaults.read;
+  return {
+    own: { name: bucket, slot: keySlot(key.id, bucket), limit: ofKey ?? ofCompany },
+    company: {
+      name: companyNames[bucket],
+      slot: companySlot(companyId, bucket),
+      limit: ofCompany * defaults.companyFactor,
+    },
+  };
+};
+
+const companyNames = {
+  read: 'company-read',
+  write: 'company-write',
+  admin: 'company-admin',
+  lookup: 'company-lookup',
+} as const satisfies Record<Bucket, LimitName>;
+
+export const memberLimits = (memberId: number, defaults: DefaultLimits): Limits => ({
+  own: { name: 'portal', slot: memberSlot(memberId), limit: defaults.portal },
+  company: null,
+});
+
+/**
+ * The interface's five headers, and the two of draft-ietf-httpapi-ratelimit-headers-11, whose `t` is the
+ * seconds until the window ends.
+ */
+export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[] => {
+  const { name, limit, used, resetSeconds } = verdict;
+  const remaining = Math.max(0, limit - used);
+  const fixed = fixedHeaders(name, limit);
+  return [
+    fixed.limit,
+    ['X-RateLimit-Remaining', String(remaining)],
+    ['X-RateLimit-Reset', String(resetSeconds)],
+    windowHeader,
+    fixed.policy,
+    fixed.draftPolicy,
+    ['RateLimit', `"${name}";r=${remaining};t=${Math.max(0, Math.ceil(resetSeconds - nowMs / 1000))}`],
+  ];
+};
+
+export type Header = readonly [name: string, value: string];
+
+const windowHeader: Header = ['X-RateLimit-Window', windowName];
+
+/** There are few names and limits. */
+const fixedHeaders = (name: LimitName, limit: number): FixedHeaders => {
+  const id = `${name}:${limit}`;
+  const known = fixedById.get(id);
+  if (known) return known;
+  const fresh: FixedHeaders = {
+    limit: ['X-RateLimit-Limit', String(limit)],
+    policy: ['X-RateLimit-Policy', limitPolicy(name, limit, windowName)],
+    draftPolicy: ['RateLimit-Policy', `"${name}";q=${limit};w=${windowSeconds}`],
+  };
+  if (fixedById.size < maxFixed) fixedById.set(id, fresh);
+  return fresh;
+};
+
+const maxFixed = 1000;
+const fixedById = new Map<string, FixedHeaders>();
+
+interface FixedHeaders {
+  readonly limit: Header;
+  readonly policy: Header;
+  readonly draftPolicy: Header;
+}

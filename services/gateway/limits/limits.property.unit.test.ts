@@ -16,12 +16,12 @@ import {
   createLimiter,
   type Limiter,
   type Limits,
+  limitHeaders,
   type Verdict,
   windowEndSeconds,
   windowOf,
 } from './limiter.ts';
 import { claimOwnership, MovedError, type Owner } from './owner.ts';
-import { limitHeaders } from './policy.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 import { emptyStore, simulatedLog } from './testing/simulated-log.ts';
 

@@ -1,6 +1,6 @@
 import { deviceHeader, sessionTokenHeader } from '@causeway/proto';
 import type { AnswerRules } from '../exchange.ts';
-import type { Header } from '../limits/policy.ts';
+import type { Header } from '../limits/limiter.ts';
 import type { Client } from './visit.ts';
 
 export const memberAnswers = (client: Client): AnswerRules => ({

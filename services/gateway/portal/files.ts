@@ -5,7 +5,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { basePath } from '@causeway/proto';
 import { openApiDocument } from '@causeway/proto/openapi';
 import type { Log } from '@causeway/runtime';
-import type { Header } from '../limits/policy.ts';
+import type { Header } from '../limits/limiter.ts';
 import { pagePermissions, pagePolicy } from './answers.ts';
 import type { PortalHead } from './visit.ts';
 

@@ -14,12 +14,12 @@ import {
   roleRequired,
   tooManyRequests,
 } from '@causeway/proto';
-import type { Exchange } from '../exchange.ts';
-import { callService, invalidContentType } from '../failures.ts';
+import { callService, type Exchange } from '../exchange.ts';
+import { invalidContentType } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody } from '../http/body.ts';
-import type { Head } from '../http/head.ts';
-import { type Header, memberLimits } from '../limits/policy.ts';
+import { type Head, reads } from '../http/head.ts';
+import { type Header, memberLimits } from '../limits/limiter.ts';
 import type { Match } from '../routes.ts';
 import { readDevice, readToken } from './answers.ts';
 import type { KnownSession } from './sessions.ts';
@@ -106,8 +106,6 @@ const resolve = async (
 /** A passive request does not extend its session. A tail reconnects by itself, so opening one is passive. */
 const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match<MemberOperation>): boolean =>
   match === tail || (head.passive && reads(method));
-
-export const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
 const openTail = (
   { tails, sessions }: Gateway,

@@ -1,8 +1,15 @@
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import {
+  type CompiledQuery,
+  createQueryId,
+  type DatabaseConnection,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  RawNode,
+} from 'kysely';
 import type { ResultSetHeader } from 'mysql2';
 import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch, spansShards } from './errors.ts';
 import type { Pool } from './pool.ts';
-import { isDeferred, nothing } from './queries.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { throughShardSwitch } from './shards.ts';
 import type { Send, Statement } from './traced.ts';
@@ -179,3 +186,32 @@ const asWritten = <Row>({ insertId, affectedRows, changedRows }: ResultSetHeader
 const reads = /^\s*(?:\(?\s*select|with|set|do)\b/i;
 const changesTables = /^\s*(?:alter|create|drop|truncate|optimize)\b/i;
 const changeTimeoutMs = 600_000;
+
+interface DeferredQuery extends CompiledQuery {
+  readonly onResult: (result: QueryResult<unknown>) => void;
+}
+
+const isDeferred = (query: CompiledQuery): query is DeferredQuery => 'onResult' in query;
+
+/**
+ * Sent with the transaction's next statement, at the latest with COMMIT. If it fails, that statement fails
+ * with its error, and the transaction must be rolled back.
+ */
+export const later = async <Result>(
+  trx: Pick<Kysely<unknown>, 'executeQuery'>,
+  query: CompiledQuery<Result>,
+  onResult: (result: QueryResult<Result>) => void = () => {},
+): Promise<void> => {
+  await trx.executeQuery({ ...query, onResult } as DeferredQuery);
+};
+
+export const sendDeferred = async (trx: Pick<Kysely<unknown>, 'executeQuery'>): Promise<void> => {
+  await trx.executeQuery(nothing);
+};
+
+const nothing: CompiledQuery = {
+  query: RawNode.createWithSql(''),
+  queryId: createQueryId(),
+  sql: '',
+  parameters: [],
+};

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { rowList } from './queries.ts';
-import { tenantIn, tenantIs } from './tenant-raw.ts';
+import { rowList, tenantIn, tenantIs } from './tenant-raw.ts';
 import { type Builds, compile, openGuarded, people } from './testing/tenants.ts';
 
 const accepted: Record<string, Builds> = {

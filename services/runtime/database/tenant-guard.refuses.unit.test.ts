@@ -1,9 +1,8 @@
 import { expressionBuilder, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { TenantGuardError } from './errors.ts';
-import { rowList } from './queries.ts';
 import { acrossTenants } from './tenant-guard.ts';
-import { tenantIn, tenantIs } from './tenant-raw.ts';
+import { rowList, tenantIn, tenantIs } from './tenant-raw.ts';
 import { type Builds, compile, type Db, openGuarded, people, type Tables } from './testing/tenants.ts';
 
 const refused: Record<string, Builds> = {

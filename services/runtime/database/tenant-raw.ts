@@ -3,6 +3,7 @@ import {
   type Expression,
   IdentifierNode,
   type OperationNode,
+  type RawBuilder,
   RawNode,
   ReferenceNode,
   sql,
@@ -26,6 +27,21 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
 };
 
 type TenantId = number | bigint | string;
+
+export type Value = string | number | Date | Buffer | InsertedId | null;
+
+interface InsertedId {
+  toSqlString(): string;
+}
+
+/** Rows as one parameter, written as `(1, 2), (3, 4)`: the query is the same for any number of rows. */
+export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
+  if (rows.length === 0) throw new Error('a list in a query needs at least one row');
+  return sql`${rows}`;
+};
+
+/** The id of a row of the transaction's latest insert into a table that assigns ids; the first row is 0. */
+export const insertedId = (row: number): InsertedId => ({ toSqlString: () => `LAST_INSERT_ID() + ${row}` });
 
 /**
  * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn`, `tenantIs` or `rowList` whose rows begin

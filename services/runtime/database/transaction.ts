@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
 import type { Database, Trx } from './handle.ts';
-import { rowList, type Value } from './queries.ts';
 import { byShard, throughShardSwitch } from './shards.ts';
+import { rowList, type Value } from './tenant-raw.ts';
 
 /**
  * Runs `work` in one transaction, and retries it from the start after a deadlock (1213), a lock wait timeout

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
 import { type Kysely, sql } from 'kysely';
-import { later, rowList } from '../database/queries.ts';
+import { later } from '../database/driver.ts';
+import { rowList } from '../database/tenant-raw.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {

@@ -1,7 +1,7 @@
 import { Problem, problem } from '@causeway/proto';
+import { sendDeferred } from '../database/driver.ts';
 import { CommitOutcomeUnknown, isDuplicateRow, isLockedNoWait } from '../database/errors.ts';
 import type { Database, Trx } from '../database/handle.ts';
-import { sendDeferred } from '../database/queries.ts';
 import { transaction } from '../database/transaction.ts';
 import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';

@@ -1,7 +1,7 @@
 import type { KeyEntry } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { companySlot, keySlot } from './counts.ts';
-import { countedIn, keyLimits, limitHeaders, memberLimits } from './policy.ts';
+import { countedIn, keyLimits, limitHeaders, memberLimits } from './limiter.ts';
 
 const limits = { read: 60, write: 100, admin: 200, lookup: undefined, companyFactor: 20, portal: 1200 };
 const key: KeyEntry = { version: 1, id: 5, companyId: 7, scopes: ['admin'], active: true };
