@@ -51,8 +51,32 @@ export const allErrorCodes = { ...errorCodes, ...portalErrorCodes } as const;
 
 export type ErrorCode = keyof typeof allErrorCodes;
 
+/** The closed list of the codes of details, with their meanings (contract, "Requests and errors"). */
+export const detailCodes = {
+  required: 'A value is missing, null or blank.',
+  unknown_field: 'No field or parameter has this name.',
+  read_only: 'The field cannot be changed here, and its value is not the stored one.',
+  too_long: 'More characters, bytes, items, keys or levels than allowed.',
+  too_short: 'Fewer characters or items than needed.',
+  invalid_characters:
+    'Characters that are not allowed, or a text without the form it must have, such as a URL, a cursor or a time.',
+  email_invalid: 'Not an email address.',
+  phone_invalid: 'Not a phone number.',
+  not_found: 'The company has no such record or status.',
+  wrong_kind: 'A value of another JSON type, or a record or status of another kind.',
+  inactive: 'The record exists and is inactive.',
+  in_use: 'Another record has the value.',
+  out_of_range: 'A number, time, choice or other value that is not among those allowed.',
+  not_json: 'Not JSON in UTF-8.',
+  must_agree: 'It contradicts the path, another field or what is stored, or was given more than once.',
+  empty_update: 'The update has no field to change.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type DetailCode = keyof typeof detailCodes;
+
 export interface Detail {
   readonly field: string;
+  readonly code: DetailCode;
   readonly message: string;
   /** With an `external_id` that is in use. */
   readonly conflicting_client_id?: number;
@@ -102,7 +126,8 @@ export const invalid = (details: readonly Detail[], extra?: Readonly<Record<stri
     ...(extra && { extra }),
   });
 
-export const invalidField = (field: string, message: string): Problem => invalid([{ field, message }]);
+export const invalidField = (field: string, code: DetailCode, message: string): Problem =>
+  invalid([{ field, code, message }]);
 
 type QuotaName = 'subscriptions' | 'keys';
 

@@ -3,7 +3,7 @@ import { defineOperation, scopes } from './operation.ts';
 import { newPassword } from './portal/fields.ts';
 import { keyScopes } from './portal/keys.ts';
 import { email, recordId } from './schemas/fields.ts';
-import { fieldName, id, instant, text } from './schemas/values.ts';
+import { fieldName, id, instant, text, valueRule } from './schemas/values.ts';
 
 const operator = {
   audience: 'operator',
@@ -92,15 +92,18 @@ export const setLimits = defineOperation({
       admin: newLimit,
       lookup: newLimit,
     })
-    .check((context) => {
-      const { company_id, id: keyId, ...wanted } = context.value;
-      const fail = (message: string) =>
-        context.issues.push({ code: 'custom', input: context.value, path: [], message });
-      if ((company_id === undefined) === (keyId === undefined))
-        fail('either company_id or id (of a key) is required');
-      if (Object.values(wanted).every((limit) => limit === undefined))
-        fail('at least one of read, write, admin and lookup is required');
-    }),
+    .check(
+      valueRule(({ company_id, id: keyId, ...wanted }) => {
+        if ((company_id === undefined) === (keyId === undefined))
+          return {
+            code: keyId === undefined ? 'required' : 'must_agree',
+            message: 'either company_id or id (of a key) is required',
+          };
+        return Object.values(wanted).every((limit) => limit === undefined)
+          ? { code: 'empty_update', message: 'at least one of read, write, admin and lookup is required' }
+          : undefined;
+      }),
+    ),
   answers: {
     200: { schema: z.object({ company_id: id, id: id.optional(), limits }) },
   },

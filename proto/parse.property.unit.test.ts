@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Problem } from './errors.ts';
+import { detailCodes, Problem } from './errors.ts';
 import { type HttpOperation, type Operation, paramsIn } from './operation.ts';
-import { keyOperations, memberOperations } from './operations.ts';
+import { keyOperations, memberOperations, operatorOperations } from './operations.ts';
 import { readQueryString } from './parse/read.ts';
 import { readJsonObject } from './parse/scan-json.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
@@ -22,7 +22,10 @@ const isTold = ({ code, publicMessage, details = [] }: Problem): boolean =>
   code === 'invalid_request' &&
   publicMessage !== '' &&
   details[0]?.message === publicMessage &&
-  details.every(({ message }) => !/\{field\}|undefined|Zod|\[object/.test(message));
+  details.every(
+    ({ code: rule, message }) =>
+      Object.hasOwn(detailCodes, rule) && !/\{field\}|undefined|Zod|\[object/.test(message),
+  );
 
 /** Every UTF-16 unit, including unpaired surrogates. */
 const anyText = fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)), maxLength: 40 });
@@ -132,8 +135,10 @@ const anyValue = fc.oneof(
   fc.string({ unit: unicode, maxLength: 300 }),
 );
 
-const byId = new Map<string, Parsed>([...keyOperations, ...memberOperations].map((one) => [one.id, one]));
-type Parsed = Pick<HttpOperation, 'id' | 'query' | 'body' | 'path'>;
+const byId = new Map<string, Parsed>(
+  [...keyOperations, ...memberOperations, ...operatorOperations].map((one) => [one.id, one]),
+);
+type Parsed = Pick<Operation, 'id' | 'query' | 'body'> & Partial<Pick<HttpOperation, 'path'>>;
 
 const namesOf = (schema: Operation['query']): readonly string[] =>
   Object.keys((schema as { readonly shape?: object } | null)?.shape ?? {});
@@ -149,14 +154,14 @@ const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
   });
 const parse = (id: string, raw: string, body: string) => {
   const operation = byId.get(id)!;
-  const params = paramsIn(operation.path).map(() => '7');
+  const params = paramsIn(operation.path ?? '').map(() => '7');
   return {
     query: () => outcomeOf(() => parseQuery(operation, raw)),
     body: () => outcomeOf(() => parseBody(operation, Buffer.from(body), params)),
   };
 };
 
-describe('every operation of the interface and the portal', () => {
+describe('every operation of the interface, the portal and operators', () => {
   test('accepts any body, or reports its problems in sentences', () => {
     fc.assert(
       fc.property(given('body', anyValue), ([id, fields]) => {

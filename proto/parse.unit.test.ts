@@ -12,7 +12,8 @@ const refused = (run: () => unknown) => {
     if (!(error instanceof Problem)) throw error;
     const { code, publicMessage: text, details = [], extra } = error;
     expect(details.every(({ message }) => !message.includes('{field}'))).toBe(true);
-    return { code, text, fields: details.map(({ field }) => field), extra };
+    const codes = details.map((detail) => detail.code);
+    return { code, text, fields: details.map(({ field }) => field), codes, extra };
   }
   throw new Error('nothing was refused');
 };
@@ -203,10 +204,41 @@ describe('a body', () => {
   });
 
   test('with a field of another operation is refused with the operation that takes the field', () => {
-    expect(refusedBody(c.createLead, { ...person, employee_id: 1 })).toMatchObject({
-      text: 'unknown field: employee_id; send it with PATCH /integrations/leads/{client_id} after the create',
-      fields: ['employee_id'],
+    expect(refusedBody(c.createClient, { ...person, package_keyword: 'pro' })).toMatchObject({
+      text: 'unknown field: package_keyword; only POST /integrations/leads takes it',
+      fields: ['package_keyword'],
     });
+  });
+
+  const whole = { ...person, external_id: 'x' };
+  const subscription = { url: 'https://a.example/', eventTypes: ['lead.created'] };
+  test.each<[string, unknown, (typeof keyOperations)[number]]>([
+    ['required', { ...whole, email: ' ' }, c.createLead],
+    ['required', { ...whole, email: undefined }, c.createLead],
+    ['required', { email: null }, c.updateLead],
+    ['required', { ...subscription, eventTypes: [] }, c.createSubscription],
+    ['required', { status_note: 'x' }, c.updateLeadStatus],
+    ['unknown_field', { ...whole, foo: 1 }, c.createLead],
+    ['too_long', { ...whole, zip: 'x'.repeat(17) }, c.createLead],
+    ['too_long', { ...subscription, url: `https://a.example/${'x'.repeat(500)}` }, c.createSubscription],
+    ['too_long', { ...subscription, eventTypes: Array(101).fill('lead.created') }, c.createSubscription],
+    ['invalid_characters', { ...whole, first_name: 'a\u0007b' }, c.createLead],
+    ['invalid_characters', { ...subscription, url: 'nonsense' }, c.createSubscription],
+    ['email_invalid', { ...whole, email: 'nobody' }, c.createLead],
+    ['phone_invalid', { ...whole, phone: '12' }, c.createLead],
+    ['wrong_kind', { ...whole, zip: 7 }, c.createLead],
+    ['wrong_kind', { ...whole, affiliate_id: '7' }, c.createLead],
+    ['wrong_kind', '[]', c.createLead],
+    ['out_of_range', { ...whole, affiliate_id: 0 }, c.createLead],
+    ['out_of_range', `{"first_name":1e400}`, c.createLead],
+    ['out_of_range', { ...person, commission_rate: 1.005 }, c.createAffiliate],
+    ['out_of_range', { overlapHours: 73 }, c.rotateSubscriptionSecret],
+    ['out_of_range', { ...subscription, eventTypes: ['x'] }, c.createSubscription],
+    ['not_json', '{"a":', c.createLead],
+    ['must_agree', '{"a":1,"a":2}', c.createLead],
+    ['empty_update', {}, c.updateLead],
+  ])('has the code %s for %j', (code, body, operation) => {
+    expect(refusedBody(operation, body).codes[0]).toBe(code);
   });
 
   test('never repeats more than a part of a name', () => {

@@ -11,9 +11,9 @@ const jsonHeader = { 'Content-Type': 'application/json' };
 describe('the general shape', () => {
   test('of a 400 names the first problem and lists all', () => {
     const details = [
-      { field: 'a', message: 'a is required' },
-      { field: 'b', message: 'b must be a string' },
-    ];
+      { field: 'a', code: 'required', message: 'a is required' },
+      { field: 'b', code: 'wrong_kind', message: 'b must be a string' },
+    ] as const;
     expect(render('general', e.invalid(details, { hint: 'h' }))).toEqual({
       status: 400,
       headers: jsonHeader,
@@ -117,10 +117,10 @@ describe('the lookup shape', () => {
   });
 
   test('of a 400 lists all problems too', () => {
-    expect(render('lookup', e.invalidField('q', 'q is bad')).body).toEqual({
+    expect(render('lookup', e.invalidField('q', 'too_short', 'q is bad')).body).toEqual({
       error_code: 'invalid_request',
       message: 'q is bad',
-      details: [{ field: 'q', message: 'q is bad' }],
+      details: [{ field: 'q', code: 'too_short', message: 'q is bad' }],
     });
   });
 

@@ -1,7 +1,4 @@
-export interface Detail {
-  readonly field: string;
-  readonly message: string;
-}
+import type { Detail } from '@causeway/proto';
 
 /** `status` is 0 if no answer came. */
 export class ApiError extends Error {

@@ -138,10 +138,10 @@ describe('A query string', () => {
   test('reports all its problems at once', async () => {
     const { json } = await ask(`${search}?q=a&limit=99&foo=1&bar=2`);
     expect(json.details).toEqual([
-      { field: 'foo', message: 'unknown query parameter: foo' },
-      { field: 'bar', message: 'unknown query parameter: bar' },
-      { field: 'q', message: 'q must be at least 2 characters, or a client ID' },
-      { field: 'limit', message: 'limit must be an integer between 1 and 25' },
+      { field: 'foo', code: 'unknown_field', message: 'unknown query parameter: foo' },
+      { field: 'bar', code: 'unknown_field', message: 'unknown query parameter: bar' },
+      { field: 'q', code: 'too_short', message: 'q must be at least 2 characters, or a client ID' },
+      { field: 'limit', code: 'out_of_range', message: 'limit must be an integer between 1 and 25' },
     ]);
     expect(json).toMatchObject({ error_code: 'invalid_request', message: 'unknown query parameter: foo' });
   });

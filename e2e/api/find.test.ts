@@ -111,39 +111,43 @@ describe.each([
   });
 
   test.each([
-    ['', 'email', 'at least one of email, phone, external_id and client_id is required'],
-    ['client_id=0', 'client_id', 'client_id must be a positive integer'],
-    ['client_id=-1', 'client_id', 'client_id must be a positive integer'],
-    ['client_id=1.5', 'client_id', 'client_id must be a positive integer'],
-    ['client_id=abc', 'client_id', 'client_id must be a positive integer'],
-    ['client_id=99999999999999999999', 'client_id', 'client_id must be a positive integer'],
+    ['', 'email', 'required', 'at least one of email, phone, external_id and client_id is required'],
+    ['client_id=0', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
+    ['client_id=-1', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
+    ['client_id=1.5', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
+    ['client_id=abc', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
+    ['client_id=99999999999999999999', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
     [
       'email=&external_id=%20&client_id=',
       'email',
+      'required',
       'at least one of email, phone, external_id and client_id is required',
     ],
-    [`email=${'a'.repeat(255)}`, 'email', 'email must be at most 254 characters (actual: 255)'],
+    [`email=${'a'.repeat(255)}`, 'email', 'too_long', 'email must be at most 254 characters (actual: 255)'],
     [
       `external_id=${'a'.repeat(101)}`,
       'external_id',
+      'too_long',
       'external_id must be at most 100 characters (actual: 101)',
     ],
     [
       'phone=12',
       'phone',
+      'phone_invalid',
       'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (actual: 2 digits)',
     ],
     [
       'phone=call',
       'phone',
+      'phone_invalid',
       'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (character 1 is "c", U+0063)',
     ],
-    ['name=x&client_id=1', 'name', 'unknown query parameter: name'],
-    ['client_id=1&client_id=2', 'client_id', 'client_id must be given only once'],
-  ])('refuses ?%s', async (query, field, message) => {
+    ['name=x&client_id=1', 'name', 'unknown_field', 'unknown query parameter: name'],
+    ['client_id=1&client_id=2', 'client_id', 'must_agree', 'client_id must be given only once'],
+  ])('refuses ?%s', async (query, field, code, message) => {
     const reply = await world.ask(`/integrations/${kind}/find?${query}`, { key });
     expect(reply.status).toBe(400);
-    expect(reply.json).toEqual({ error: message, details: [{ field, message }] });
+    expect(reply.json).toEqual({ error: message, details: [{ field, code, message }] });
   });
 });
 

@@ -313,7 +313,7 @@ describe.each([
       expect(reply.json).toEqual({
         error_code: 'invalid_request',
         message,
-        details: [{ field: 'q', message }],
+        details: [{ field: 'q', code: 'too_short', message }],
       });
     },
   );
@@ -343,7 +343,7 @@ describe.each([
       expect(reply.json).toEqual({
         error_code: 'invalid_request',
         message,
-        details: [{ field: 'limit', message }],
+        details: [{ field: 'limit', code: 'out_of_range', message }],
       });
     },
   );

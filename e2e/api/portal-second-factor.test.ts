@@ -143,7 +143,7 @@ test('Turning it on ends the other sessions, and after turning it off the passwo
   const refused = await off({ password: 'wrong', totp: totpCode(json.secret, stepNow() + 1) });
   expect([refused.status, refused.json.details]).toEqual([
     400,
-    [{ field: 'password', message: 'the password is wrong' }],
+    [{ field: 'password', code: 'must_agree', message: 'the password is wrong' }],
   ]);
   expect((await off({ password: goodPassword, totp: totpCode(json.secret, stepNow() + 1) })).status).toBe(
     204,
@@ -155,12 +155,14 @@ test('The password alone neither turns it off nor creates recovery codes', async
   const member = await openGuarded();
   for (const path of ['/profile/totp/disable', '/profile/recovery-codes']) {
     const ask = (more: object) => member.browser.ask('POST', path, { password: goodPassword, ...more });
-    expect((await ask({})).json.details).toEqual([{ field: 'totp', message: 'totp is required' }]);
+    expect((await ask({})).json.details).toEqual([
+      { field: 'totp', code: 'required', message: 'totp is required' },
+    ]);
     expect((await ask({ totp: '000000' })).json.details).toEqual([
-      { field: 'totp', message: 'the code is wrong' },
+      { field: 'totp', code: 'must_agree', message: 'the code is wrong' },
     ]);
     expect((await ask({ recoveryCode: 'no-such-code' })).json.details).toEqual([
-      { field: 'recoveryCode', message: 'the code is wrong' },
+      { field: 'recoveryCode', code: 'must_agree', message: 'the code is wrong' },
     ]);
   }
   expect((await openBrowser(world).signIn(member)).json).toEqual({ mfaRequired: true });

@@ -271,6 +271,7 @@ describe('A test delivery', () => {
         details: [
           {
             field: 'eventType',
+            code: 'out_of_range',
             message: 'the subscription does not include the event type payment.failed',
           },
         ],

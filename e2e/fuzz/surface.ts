@@ -1,4 +1,4 @@
-import { type MemberOperation, memberOperations, portalBasePath } from '@causeway/proto';
+import { detailCodes, type MemberOperation, memberOperations, portalBasePath } from '@causeway/proto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import type { Json } from '../api/support/world.ts';
@@ -113,7 +113,16 @@ export const readPortal = (): readonly Endpoint[] => {
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const error = ajv.compile({
     type: 'object',
-    properties: { error: { type: 'string', minLength: 1 }, reason: { type: 'string' } },
+    properties: {
+      error: { type: 'string', minLength: 1 },
+      reason: { type: 'string' },
+      details: {
+        items: {
+          properties: { code: { enum: Object.keys(detailCodes) } },
+          required: ['field', 'code', 'message'],
+        },
+      },
+    },
     required: ['error'],
   });
   const isError = (body: unknown) => (error(body) ? undefined : ajv.errorsText(error.errors));

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { challengeType } from '../delivery-states.ts';
+import type { Detail } from '../errors.ts';
 import { type EventType, eventDefinitions, isEventType } from '../events.ts';
-import { explain } from '../parse/issues.ts';
+import { codeOf, explain } from '../parse/issues.ts';
 import { recordId } from '../schemas/fields.ts';
-import { optionalText } from '../schemas/values.ts';
+import { issueOf, optionalText } from '../schemas/values.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
 
 export const dedupeWindowMs = 24 * 3600 * 1000;
@@ -25,8 +26,10 @@ export const ingestEvent = {
           const { type, payload, isTest } = value;
           if (isTest === true || typeof type !== 'string' || !isEventType(type)) return;
           if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return;
-          for (const { path, message } of payloadProblems(type, payload))
-            issues.push({ code: 'custom', input: payload, path: ['payload', ...path], message });
+          for (const issue of payloadProblems(type, payload)) {
+            const fault = { code: codeOf(issue), message: issue.message };
+            issues.push({ ...issueOf(payload, fault), path: ['payload', ...issue.path] });
+          }
         },
         { when: ({ value }) => typeof value === 'object' && value !== null },
       ),
@@ -35,7 +38,8 @@ export const ingestEvent = {
 
 /** Receivers rely on the published schema of a type, so a payload that breaks it is refused. */
 const payloadProblems = (type: EventType, payload: object): readonly z.core.$ZodIssue[] =>
-  eventDefinitions[type].payload.safeParse(payload, { error: explain }).error?.issues ?? [];
+  eventDefinitions[type].payload.safeParse(payload, { error: explain, reportInput: true }).error?.issues ??
+  [];
 
 export type IngestBody = z.output<typeof ingestEvent.body>;
 
@@ -43,7 +47,7 @@ export type IngestAnswer =
   | { readonly id: number; readonly duplicate: boolean }
   | {
       readonly error: string;
-      readonly details?: readonly { readonly field: string; readonly message: string }[];
+      readonly details?: readonly Detail[];
       readonly retry: boolean;
     };
 

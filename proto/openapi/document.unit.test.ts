@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { challengeType } from '../delivery-states.ts';
-import { errorCodes } from '../errors.ts';
+import { detailCodes, errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
@@ -270,6 +270,18 @@ test('the errors of lookups have the codes that the contract lists, and no other
     (document.components.schemas[name] as { properties: { error_code: { enum: string[] } } }).properties
       .error_code.enum;
   expect([...enumOf('LookupError'), ...enumOf('LookupRateLimitExceeded')].sort()).toEqual(codes);
+});
+
+test('the codes of details are those that the contract lists, with their meanings', () => {
+  const contract = readFileSync(new URL('../CONTRACT.md', import.meta.url), 'utf8');
+  const [, rows = ''] = /\| `code` \| Meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(contract) ?? [];
+  expect(rows.trimEnd().split('\n')).toEqual(
+    Object.entries(detailCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+  );
+  for (const name of ['ApiError', 'LookupError'])
+    expect(document.components.schemas[name]).toMatchObject({
+      properties: { details: { items: { properties: { code: { enum: Object.keys(detailCodes) } } } } },
+    });
 });
 
 test('no boolean is a constant, which generators mistake for a name', () => {

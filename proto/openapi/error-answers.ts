@@ -142,7 +142,7 @@ const exceeded = {
 const unknownParameter: ProblemFacts = {
   code: 'invalid_request',
   publicMessage: 'unknown query parameter: foo',
-  details: [{ field: 'foo', message: 'unknown query parameter: foo' }],
+  details: [{ field: 'foo', code: 'unknown_field', message: 'unknown query parameter: foo' }],
 };
 
 /** Renders examples with the code that renders real answers, so that they cannot differ. */

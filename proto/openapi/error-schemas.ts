@@ -1,3 +1,4 @@
+import { detailCodes } from '../errors.ts';
 import type { Json } from './components.ts';
 import { sharedCodes } from './error-answers.ts';
 
@@ -9,6 +10,13 @@ const details = {
     type: 'object',
     properties: {
       field: { type: 'string' },
+      code: {
+        type: 'string',
+        enum: Object.keys(detailCodes),
+        description: Object.entries(detailCodes)
+          .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+          .join('\n'),
+      },
       message: { type: 'string' },
       conflicting_client_id: { ...id, description: 'The lead or client that has the `external_id`.' },
       conflicting_employee_id: {
@@ -16,7 +24,7 @@ const details = {
         description: 'The affiliate or employee that has the `external_id`.',
       },
     },
-    required: ['field', 'message'],
+    required: ['field', 'code', 'message'],
   },
 };
 const common = {

@@ -50,6 +50,7 @@ export const createAffiliate = defineOperation({
   errors: {
     400: r.actionInvalid(
       'commission_rate',
+      'out_of_range',
       'commission_rate must be a number from 0 to 100 with at most 2 decimals',
     ),
   },

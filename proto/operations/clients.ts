@@ -46,7 +46,7 @@ export const createClient = defineOperation({
       example: r.personCreatedExample('Client - Active'),
     },
   },
-  errors: { 400: r.actionInvalid('email', 'email must be one valid email address') },
+  errors: { 400: r.actionInvalid('email', 'email_invalid', 'email must be one valid email address') },
 });
 
 export const updateClient = defineOperation({
@@ -90,7 +90,7 @@ export const updateClientStatus = defineOperation({
     },
   },
   errors: {
-    400: r.actionInvalid('new_status', 'new_status or new_status_id is required'),
+    400: r.actionInvalid('new_status', 'required', 'new_status or new_status_id is required'),
     404: r.recordMissing('client'),
   },
 });

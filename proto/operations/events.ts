@@ -54,7 +54,7 @@ export const listEvents = defineOperation({
     },
   },
   errors: {
-    400: actionInvalid('cursor', 'invalid cursor'),
+    400: actionInvalid('cursor', 'invalid_characters', 'invalid cursor'),
     410: {
       description:
         'With `order=asc`: events after the cursor were removed, because they are older than the retention period. `oldestUtc` is when the oldest event still in the log was created, or null if the log is empty. Begin again without a cursor.',

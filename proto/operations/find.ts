@@ -16,7 +16,7 @@ const query = z
   .check(
     rule((given) =>
       Object.values(given).every((value) => value === undefined)
-        ? { field: 'email', message: oneOf }
+        ? { field: 'email', code: 'required', message: oneOf }
         : undefined,
     ),
   );
@@ -36,7 +36,7 @@ const find = {
   errors: {
     400: {
       description: 'No parameter was sent, or a parameter is unknown or not valid.',
-      example: { error: oneOf, details: [{ field: 'email', message: oneOf }] },
+      example: { error: oneOf, details: [{ field: 'email', code: 'required', message: oneOf }] },
     },
   },
 } as const;

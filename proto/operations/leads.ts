@@ -92,7 +92,7 @@ export const updateLeadStatus = defineOperation({
     },
   },
   errors: {
-    400: r.actionInvalid('new_status', 'new_status or new_status_id is required'),
+    400: r.actionInvalid('new_status', 'required', 'new_status or new_status_id is required'),
     404: r.recordMissing('lead'),
   },
 });

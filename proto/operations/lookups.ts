@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
-import { codePoints, count, fieldName, id } from '../schemas/values.ts';
+import { codePoints, count, fieldName, id, valueRule } from '../schemas/values.ts';
 
 const lookup = {
   audience: 'key',
@@ -123,9 +123,16 @@ export const searchClients = defineOperation({
     q: z
       .string()
       .trim()
-      .refine((q) => q === '' || /^\d+$/.test(q) || searchCharacters(q) >= minSearchCharacters, {
-        error: `${fieldName} must be at least ${minSearchCharacters} characters, or a client ID`,
-      })
+      .check(
+        valueRule((q) =>
+          q === '' || /^\d+$/.test(q) || searchCharacters(q) >= minSearchCharacters
+            ? undefined
+            : {
+                code: 'too_short',
+                message: `${fieldName} must be at least ${minSearchCharacters} characters, or a client ID`,
+              },
+        ),
+      )
       .default('')
       .meta({ description: 'What to search for: a client ID, or 2 or more characters.' }),
     limit: limitParameter({ min: 1, max: 25, otherwise: 25 }),
@@ -153,7 +160,9 @@ export const searchClients = defineOperation({
       example: {
         error_code: 'invalid_request',
         message: 'q must be at least 2 characters, or a client ID',
-        details: [{ field: 'q', message: 'q must be at least 2 characters, or a client ID' }],
+        details: [
+          { field: 'q', code: 'too_short', message: 'q must be at least 2 characters, or a client ID' },
+        ],
       },
     },
   },

@@ -47,7 +47,7 @@ export const createSubscription = defineOperation({
       },
       errors: {
         400: {
-          ...actionInvalid('eventTypes', 'at least one event type is required'),
+          ...actionInvalid('eventTypes', 'required', 'at least one event type is required'),
           description:
             'The company has reached its quota of subscriptions (the error then has `quota` and `limit`).',
         },
@@ -154,7 +154,7 @@ export const updateSubscription = defineOperation({
         },
       },
       errors: {
-        400: actionInvalid('url', 'invalid URL'),
+        400: actionInvalid('url', 'invalid_characters', 'invalid URL'),
         403: w.toolManaged,
         404: missing,
         409: w.notEchoed,
@@ -173,17 +173,16 @@ export const updateSubscription = defineOperation({
   },
 });
 
+const overlapSentence = 'must be an integer between 0 and 72';
+const overlapRule = { error: `{field} ${overlapSentence}` };
+
 export const rotateSubscriptionSecret = defineOperation({
   ...subscriptions,
   id: 'rotateSubscriptionSecret',
   method: 'POST',
   repeat: 'once',
   body: z.strictObject({
-    overlapHours: z
-      .int({ error: '{field} must be an integer between 0 and 72' })
-      .min(0, { error: '{field} must be an integer between 0 and 72' })
-      .max(72, { error: '{field} must be an integer between 0 and 72' })
-      .optional(),
+    overlapHours: z.int(overlapRule).min(0, overlapRule).max(72, overlapRule).optional(),
   }),
   callers: {
     key: {
@@ -203,7 +202,7 @@ export const rotateSubscriptionSecret = defineOperation({
         },
       },
       errors: {
-        400: actionInvalid('overlapHours', 'overlapHours must be an integer between 0 and 72'),
+        400: actionInvalid('overlapHours', 'out_of_range', `overlapHours ${overlapSentence}`),
         403: w.toolManaged,
         404: missing,
         409: w.overlapLasts,

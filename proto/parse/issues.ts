@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Detail } from '../errors.ts';
+import type { Detail, DetailCode } from '../errors.ts';
 import { echo, fieldName } from '../schemas/values.ts';
 import { maxDetails } from './scan-json.ts';
 
@@ -18,14 +18,37 @@ export const details = (
       if (issue.code === 'unrecognized_keys')
         return issue.keys.slice(0, maxDetails).map((key) => ({
           field: echo(key),
+          code: 'unknown_field',
           message: `${unknown}: ${echo(key)}${Object.hasOwn(elsewhere, key) ? `; ${elsewhere[key]}` : ''}`,
         }));
       const { message } = issue;
-      return [
-        { field, message: message.startsWith(fieldName) ? field + message.slice(fieldName.length) : message },
-      ];
+      const text = message.startsWith(fieldName) ? field + message.slice(fieldName.length) : message;
+      return [{ field, code: codeOf(issue), message: text }];
     })
     .slice(0, maxDetails);
+
+/** A rule of ours names its code (`issueOf`); zod's own rules have the code of their kind. */
+export const codeOf = (issue: z.core.$ZodIssue): DetailCode => {
+  if (issue.code === 'custom') return issue.params!.code as DetailCode;
+  const { input } = issue;
+  if (input == null) return 'required';
+  switch (issue.code) {
+    case 'too_small':
+      if (typeof input === 'number') return 'out_of_range';
+      return (input as { readonly length: number }).length === 0 ? 'required' : 'too_short';
+    case 'too_big':
+      return typeof input === 'number' ? 'out_of_range' : 'too_long';
+    case 'invalid_format':
+      return 'invalid_characters';
+    case 'invalid_value':
+      return 'out_of_range';
+    case 'invalid_union':
+      if (issue.discriminator === undefined) return 'wrong_kind';
+      return issue.discriminator in (input as object) ? 'out_of_range' : 'required';
+    default:
+      return 'wrong_kind';
+  }
+};
 
 export const extraOf = (error: z.ZodError): Record<string, unknown> | undefined => {
   for (const issue of error.issues)

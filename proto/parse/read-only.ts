@@ -43,10 +43,13 @@ export const updateProblems = (
     .filter(([name, value]) => !equals(value, stored[name]))
     .map(([name]) => ({
       field: name,
+      code: 'read_only' as const,
       message: `${name} cannot be changed here${elsewhere[name] ? `; use ${elsewhere[name]}` : ''}`,
     }));
   const isEmpty = Object.values(body).every((value) => value === undefined);
-  return isEmpty && problems.length === 0 ? [{ field: 'body', message: noFieldToChange }] : problems;
+  return isEmpty && problems.length === 0
+    ? [{ field: 'body', code: 'empty_update', message: noFieldToChange }]
+    : problems;
 };
 
 /** Compares times by value, because clients write them in different formats. */

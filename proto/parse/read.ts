@@ -58,12 +58,13 @@ export const readBody = <O extends WithBody>(
     for (const [at, name] of paramsIn(path).entries())
       if (name in given && names.includes(name)) {
         if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
-          told.push({ field: name, message: `${name} must equal the one in the path` });
+          told.push({ field: name, code: 'must_agree', message: `${name} must equal the one in the path` });
         delete given[name];
       }
     for (const [name, items] of Object.entries(given))
       if (Array.isArray(items) && items.length > maxItems) {
-        told.push({ field: echo(name), message: `${echo(name)} must have at most ${maxItems} items` });
+        const message = `${echo(name)} must have at most ${maxItems} items`;
+        told.push({ field: echo(name), code: 'too_long', message });
         delete given[name];
       }
     // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
@@ -88,7 +89,7 @@ const read = <Value>(
   unknown: string,
   elsewhere: KeyOperation['elsewhere'] = {},
 ): ReadResult<Value> => {
-  const result = (schema ?? nothing).safeParse(given, { error: explain });
+  const result = (schema ?? nothing).safeParse(given, { error: explain, reportInput: true });
   if (result.success && before.length === 0)
     return { value: result.data as Value, problems: [], valid: () => result.data as Value };
   const problems = once([...before, ...(result.error ? details(result.error, unknown, elsewhere) : [])]);
@@ -129,8 +130,7 @@ const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
   ...problems.filter((problem) => !isUnknown(problem)),
 ];
 
-const isUnknown = ({ message }: Detail): boolean =>
-  message.startsWith('unknown query parameter: ') || message.startsWith('unknown field: ');
+const isUnknown = ({ code }: Detail): boolean => code === 'unknown_field';
 
 const validFields = (schema: z.ZodType | null, given: Fields, problems: readonly Detail[]): Fields => {
   const valid: Record<string, unknown> = {};
@@ -218,7 +218,9 @@ export const readQueryString = (raw: string): QueryString => {
     if (name in values) repeated.add(name);
     values[name] = value;
   }
-  const problems = [...repeated].map((name) => ({ field: name, message: `${name} must be given only once` }));
+  const problems = [...repeated].map(
+    (name): Detail => ({ field: name, code: 'must_agree', message: `${name} must be given only once` }),
+  );
   return { values, problems };
 };
 
@@ -229,10 +231,11 @@ const decode = (text: string): string => {
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalidField('query', 'the query string must be percent-encoded UTF-8');
+    throw invalidField('query', 'invalid_characters', 'the query string must be percent-encoded UTF-8');
   }
   if (decoded.includes('\u0000'))
-    throw invalidField('query', 'the query string must not contain a NUL character');
-  if (!decoded.isWellFormed()) throw invalidField('query', 'the query string must be percent-encoded UTF-8');
+    throw invalidField('query', 'invalid_characters', 'the query string must not contain a NUL character');
+  if (!decoded.isWellFormed())
+    throw invalidField('query', 'invalid_characters', 'the query string must be percent-encoded UTF-8');
   return decoded;
 };

@@ -110,7 +110,7 @@ describe('a scan of JSON', () => {
     ['{"a":0.1234567890123456789}', 'a'],
   ])('of %s reports the number that would be altered', (text, field) => {
     const message = `${field} cannot be stored exactly as a number; send it as a string`;
-    expect(scanJson(text).problems).toEqual([{ field, message }]);
+    expect(scanJson(text).problems).toEqual([{ field, code: 'out_of_range', message }]);
   });
 
   test('reports a nested key __proto__, which JavaScript would lose', () => {
@@ -130,7 +130,7 @@ describe('a scan of JSON', () => {
     expect(scanJson(lookalikes).stopped).toBe(false);
     expect(scanJson(keys(maxKeys + 1).replaceAll(':', ' \n:')).stopped).toBe(true);
     expect(scanJson(keys(maxKeys + 1))).toEqual({
-      problems: [{ field: 'body', message: 'the body must have at most 20000 keys' }],
+      problems: [{ field: 'body', code: 'too_long', message: 'the body must have at most 20000 keys' }],
       stopped: true,
     });
     expect(scanJson(`{"a":${'['.repeat(65)}`)).toMatchObject({ stopped: true });

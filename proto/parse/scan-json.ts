@@ -1,4 +1,4 @@
-import { type Detail, invalid, invalidField, type Problem } from '../errors.ts';
+import { type Detail, type DetailCode, invalid, invalidField, type Problem } from '../errors.ts';
 import { codePoints, echo } from '../schemas/values.ts';
 
 interface JsonBody {
@@ -15,7 +15,7 @@ export const readJsonObject = (bytes: Uint8Array): JsonBody => {
   if (stopped) throw invalid(problems);
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw bodyProblem('the body must be a JSON object');
+    throw bodyProblem('wrong_kind', 'the body must be a JSON object');
   return { value: value as Record<string, unknown>, problems };
 };
 
@@ -25,7 +25,7 @@ const decode = (bytes: Uint8Array): string => {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw bodyProblem('the body must be valid UTF-8');
+    throw bodyProblem('not_json', 'the body must be valid UTF-8');
   }
 };
 
@@ -33,13 +33,13 @@ const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw bodyProblem('payload must be valid JSON');
+    throw bodyProblem('not_json', 'payload must be valid JSON');
   }
 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const bodyProblem = (message: string): Problem => invalidField('body', message);
+const bodyProblem = (code: DetailCode, message: string): Problem => invalidField('body', code, message);
 
 /** MySQL's JSON type allows 100 levels, and an event nests its payload two levels deep. */
 const maxDepth = 64;
@@ -60,7 +60,7 @@ interface JsonScan {
 export const scanJson = (text: string): JsonScan => {
   if (hasTooManyKeys(text)) {
     const message = `the body must have at most ${maxKeys} keys`;
-    return { problems: [{ field: 'body', message }], stopped: true };
+    return { problems: [{ field: 'body', code: 'too_long', message }], stopped: true };
   }
   const problems: Detail[] = [];
   const hasUnicodeEscapes = text.includes('\\u');
@@ -69,8 +69,8 @@ export const scanJson = (text: string): JsonScan => {
   let depth = -1;
   let level: Level | undefined;
   let isKey = false;
-  const addProblem = (field: string, sentence: string): void => {
-    if (problems.length < maxDetails) problems.push({ field, message: `${field} ${sentence}` });
+  const addProblem: AddProblem = (field, code, sentence) => {
+    if (problems.length < maxDetails) problems.push({ field, code, message: `${field} ${sentence}` });
   };
   const placeHere = (): string => placeOf(levels, depth);
 
@@ -93,8 +93,9 @@ export const scanJson = (text: string): JsonScan => {
           isKey = false;
           if (isEscaped) checkText(value, () => placeOf(levels, depth - 1), addProblem);
           level.key = value;
-          if (isRepeated(level, value)) addProblem(placeHere(), 'must be given only once');
-          if (value === '__proto__' && depth > 0) addProblem(placeHere(), 'is not an allowed key');
+          if (isRepeated(level, value)) addProblem(placeHere(), 'must_agree', 'must be given only once');
+          if (value === '__proto__' && depth > 0)
+            addProblem(placeHere(), 'invalid_characters', 'is not an allowed key');
         } else checkText(value, placeHere, addProblem);
         break;
       }
@@ -103,7 +104,7 @@ export const scanJson = (text: string): JsonScan => {
         if (++depth > maxDepth) {
           const field = placeOf(levels, 0) || 'body';
           const message = `${field} must not be nested deeper than ${maxDepth} levels`;
-          return { problems: [{ field, message }], stopped: true };
+          return { problems: [{ field, code: 'too_long', message }], stopped: true };
         }
         isKey = text.charCodeAt(at) === openBrace;
         level = levels[depth] ??= { key: undefined, index: 0, names: [], seen: undefined };
@@ -139,7 +140,11 @@ export const scanJson = (text: string): JsonScan => {
         // Any decimal of up to 15 digits survives the conversion to a double and back.
         if (at - start >= 15 || hasExponent(text, start, at)) {
           if (!isHeldExactly(text.slice(start, at + 1)))
-            addProblem(placeHere() || 'body', 'cannot be stored exactly as a number; send it as a string');
+            addProblem(
+              placeHere() || 'body',
+              'out_of_range',
+              'cannot be stored exactly as a number; send it as a string',
+            );
         }
         break;
       }
@@ -187,13 +192,12 @@ const isRepeated = (level: Level, name: string): boolean => {
   return false;
 };
 
-const checkText = (
-  value: string,
-  place: () => string,
-  addProblem: (field: string, sentence: string) => void,
-) => {
-  if (value.includes('\u0000')) addProblem(place() || 'body', 'must not contain a NUL character');
-  else if (!value.isWellFormed()) addProblem(place() || 'body', 'must be valid Unicode');
+type AddProblem = (field: string, code: DetailCode, sentence: string) => void;
+
+const checkText = (value: string, place: () => string, addProblem: AddProblem) => {
+  const refuse = (sentence: string) => addProblem(place() || 'body', 'invalid_characters', sentence);
+  if (value.includes('\u0000')) refuse('must not contain a NUL character');
+  else if (!value.isWellFormed()) refuse('must be valid Unicode');
 };
 
 const firstFrom = (text: string, wanted: string, start: number): number => {

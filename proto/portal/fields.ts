@@ -1,16 +1,21 @@
 import { z } from 'zod';
-import { codePoints, fieldName, text } from '../schemas/values.ts';
+import { codePoints, fieldName, text, valueRule } from '../schemas/values.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
 /** Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
 export const newPassword = z
   .string()
-  .refine((value) => codePoints(value) >= minPasswordCharacters, {
-    error: `${fieldName} must be at least ${minPasswordCharacters} characters`,
-  })
-  .refine((value) => codePoints(value) <= maxPasswordCharacters, {
-    error: `${fieldName} must be at most ${maxPasswordCharacters} characters`,
-  })
+  .check(
+    valueRule((value) => {
+      const length = codePoints(value);
+      const must = `${fieldName} must be at`;
+      if (length < minPasswordCharacters)
+        return { code: 'too_short', message: `${must} least ${minPasswordCharacters} characters` };
+      return length > maxPasswordCharacters
+        ? { code: 'too_long', message: `${must} most ${maxPasswordCharacters} characters` }
+        : undefined;
+    }),
+  )
   .meta({ minLength: minPasswordCharacters, maxLength: maxPasswordCharacters });
 
 export const password = z
@@ -22,7 +27,13 @@ export const password = z
 export const totpCode = z
   .string()
   .transform((code) => code.replace(/\s/g, ''))
-  .refine((code) => /^\d{6}$/.test(code), { error: `${fieldName} must be 6 digits` });
+  .check(
+    valueRule((code) =>
+      /^\d{6}$/.test(code)
+        ? undefined
+        : { code: 'invalid_characters', message: `${fieldName} must be 6 digits` },
+    ),
+  );
 
 export const recoveryCode = z.string().trim().min(1).max(50);
 

@@ -59,7 +59,7 @@ export const sessionFacts = z.object({
 export const oneFactor = rule(({ totp, recoveryCode }) =>
   totp === undefined || recoveryCode === undefined
     ? undefined
-    : { field: 'totp', message: 'either totp or recoveryCode can be given' },
+    : { field: 'totp', code: 'must_agree', message: 'either totp or recoveryCode can be given' },
 );
 
 /** For every company where the address has this password. After `mfaRequired`, send the same with a code. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { characterName, fieldName, optionalText, text } from './values.ts';
+import { characterName, fieldName, issueOf, optionalText, text, valueRule } from './values.ts';
 
 /** Contract, "Fields". Rules made with `optionalText` or `nullish` accept null for "no value". */
 
@@ -32,10 +32,13 @@ export const email = z
   .string()
   .trim()
   .min(1, { error: `${fieldName} is required` })
-  .refine((value) => value === '' || isEmail(value), {
-    error: ({ input }) =>
-      `${fieldName} must be one valid email address${String(input).startsWith('"') ? '; a local part in quotes is not supported' : ''}`,
-  })
+  .check(
+    valueRule((value) => {
+      if (value === '' || isEmail(value)) return undefined;
+      const more = value.startsWith('"') ? '; a local part in quotes is not supported' : '';
+      return { code: 'email_invalid', message: `${fieldName} must be one valid email address${more}` };
+    }),
+  )
   .meta({ format: 'email', maxLength: maxAddressBytes });
 
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
@@ -54,11 +57,12 @@ const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./
 export const phone = z
   .string()
   .trim()
-  .check((context) => {
-    const problem = phoneProblem(context.value);
-    if (problem)
-      context.issues.push({ code: 'custom', input: context.value, message: `${phoneRule}${problem}` });
-  })
+  .check(
+    valueRule((value) => {
+      const problem = phoneProblem(value);
+      return problem ? { code: 'phone_invalid', message: `${phoneRule}${problem}` } : undefined;
+    }),
+  )
   .meta({
     minLength: 3,
     maxLength: 32,
@@ -86,12 +90,19 @@ export const affiliateCode = optionalText({
 });
 export const affiliateCompanyName = optionalText({ max: 200 });
 
-const rateRule = { error: unlessMissing('must be a number from 0 to 100 with at most 2 decimals') };
+const rateSentence = 'must be a number from 0 to 100 with at most 2 decimals';
+const rateRule = { error: unlessMissing(rateSentence) };
 export const commissionRate = z
   .number(rateRule)
   .min(0, rateRule)
   .max(100, rateRule)
-  .refine((value) => Math.round(value * 100) / 100 === value, rateRule)
+  .check(
+    valueRule((value) =>
+      Math.round(value * 100) / 100 === value
+        ? undefined
+        : { code: 'out_of_range', message: `${fieldName} ${rateSentence}` },
+    ),
+  )
   .meta({ multipleOf: 0.01, description: 'Per cent, at most 2 decimals.' })
   .nullish();
 
@@ -127,11 +138,8 @@ export const limitParameter = ({ min, max, otherwise }: LimitRange) =>
     .transform((value, context) => {
       const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
       if (number >= min && number <= max) return number;
-      context.issues.push({
-        code: 'custom',
-        input: value,
-        message: `${fieldName} must be an integer between ${min} and ${max}`,
-      });
+      const message = `${fieldName} must be an integer between ${min} and ${max}`;
+      context.issues.push(issueOf(value, { code: 'out_of_range', message }));
       return z.NEVER;
     })
     .default(otherwise)
@@ -148,7 +156,8 @@ export const idParameter = z
   .transform((value, context) => {
     const number = /^[1-9]\d{0,15}$/.test(value) ? Number(value) : Number.NaN;
     if (Number.isSafeInteger(number)) return number;
-    context.issues.push({ code: 'custom', input: value, message: `${fieldName} must be a positive integer` });
+    const message = `${fieldName} must be a positive integer`;
+    context.issues.push(issueOf(value, { code: 'out_of_range', message }));
     return z.NEVER;
   })
   .meta({ type: 'integer', minimum: 1 });

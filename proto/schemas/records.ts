@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DetailCode } from '../errors.ts';
 import { noFieldToChange, readOnly } from '../parse/read-only.ts';
 import * as f from './fields.ts';
 import { id, instant, rule } from './values.ts';
@@ -13,7 +14,7 @@ export const affiliatePath = { employee_id: "The affiliate's employee ID." } as 
 export const setsSomething = rule((body, issues) =>
   issues.length > 0 || Object.values(body).some((value) => value !== undefined)
     ? undefined
-    : { message: noFieldToChange },
+    : { code: 'empty_update', message: noFieldToChange },
 );
 
 export const updatePerson = z
@@ -61,7 +62,7 @@ export const changeStatus = z
     rule(({ new_status, new_status_id }) =>
       // null beside its alternative counts as absent (contract, "Requests and errors").
       (new_status ?? new_status_id) == null
-        ? { field: 'new_status', message: 'new_status or new_status_id is required' }
+        ? { field: 'new_status', code: 'required', message: 'new_status or new_status_id is required' }
         : undefined,
     ),
   )
@@ -199,14 +200,13 @@ export const statusChanged = z.object({
   updated_utc: instant,
 });
 
-const invalid = (sentence: string, field: string) => ({
-  error: sentence,
-  details: [{ field, message: sentence }],
-});
-
-export const actionInvalid = (field: string, sentence = `${field} is required`) => ({
+export const actionInvalid = (
+  field: string,
+  code: DetailCode = 'required',
+  message = `${field} is required`,
+) => ({
   description: 'A field breaks a rule.',
-  example: invalid(sentence, field),
+  example: { error: message, details: [{ field, code, message }] },
 });
 
 export const recordMissing = (what: string) => ({
@@ -221,6 +221,7 @@ export const externalIdTaken = {
     details: [
       {
         field: 'external_id',
+        code: 'in_use',
         message: 'external_id is already in use by client_id 1042',
         conflicting_client_id: 1042,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DetailCode } from '../errors.ts';
 
 /** Stands for the path of the value in messages; `parse.ts` fills it in. */
 export const fieldName = '{field}';
@@ -16,10 +17,7 @@ export const text = ({ min = 0, max, oneLine = false, description }: TextRule) =
   z
     .string()
     .trim()
-    .check((context) => {
-      const problem = textProblem(context.value, min, max, oneLine);
-      if (problem) context.issues.push({ code: 'custom', input: context.value, message: problem });
-    })
+    .check(valueRule((value) => textFault(value, min, max, oneLine)))
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max, ...(description && { description }) });
 
 /** A blank text means null (contract, "Requests and errors"). */
@@ -62,13 +60,15 @@ const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 
-function textProblem(value: string, min: number, max: number, oneLine: boolean): string | undefined {
+function textFault(value: string, min: number, max: number, oneLine: boolean): Fault | undefined {
   const length = codePoints(value);
-  if (length === 0 && min > 0) return `${fieldName} is required`;
-  if (length < min) return `${fieldName} must be at least ${min} characters (actual: ${length})`;
-  if (length > max) return `${fieldName} must be at most ${max} characters (actual: ${length})`;
-  if (oneLine && control.test(value)) return `${fieldName} must not contain control characters`;
-  if (min > 0 && isBlank(value)) return `${fieldName} must have at least one visible character`;
+  const fault = (code: DetailCode, sentence: string) => ({ code, message: `${fieldName} ${sentence}` });
+  if (length === 0 && min > 0) return fault('required', 'is required');
+  if (length < min) return fault('too_short', `must be at least ${min} characters (actual: ${length})`);
+  if (length > max) return fault('too_long', `must be at most ${max} characters (actual: ${length})`);
+  if (oneLine && control.test(value))
+    return fault('invalid_characters', 'must not contain control characters');
+  if (min > 0 && isBlank(value)) return fault('required', 'must have at least one visible character');
   return undefined;
 }
 
@@ -81,26 +81,36 @@ interface Checked {
   readonly issues: z.core.$ZodRawIssue[];
 }
 
-interface Fault {
+export interface Fault {
   readonly field?: string;
+  readonly code: DetailCode;
   readonly message: string;
   readonly extra?: Readonly<Record<string, unknown>>;
 }
+
+/** What zod reports about a rule that is not its own. */
+export const issueOf = (input: unknown, { field, code, message, extra }: Fault) => ({
+  code: 'custom' as const,
+  input,
+  path: field === undefined ? [] : [field],
+  message,
+  params: { code, ...(extra && { extra }) },
+});
+
+/** A rule about one value. */
+export const valueRule =
+  <Value>(faultOf: (value: Value) => Fault | undefined) =>
+  ({ value, issues }: z.core.ParsePayload<Value>): void => {
+    const fault = faultOf(value);
+    if (fault) issues.push(issueOf(value, fault));
+  };
 
 /** A rule about several fields, checked even if single fields are invalid (they then hold what was sent). */
 export const rule = (faultOf: (value: Checked['value'], issues: Checked['issues']) => Fault | undefined) =>
   z.core._check(
     ({ value, issues }: Checked) => {
       const fault = faultOf(value, issues);
-      if (!fault) return;
-      const { field, message, extra } = fault;
-      issues.push({
-        code: 'custom',
-        input: value,
-        path: field === undefined ? [] : [field],
-        message,
-        ...(extra && { params: { extra } }),
-      });
+      if (fault) issues.push(issueOf(value, fault));
     },
     { when: ({ value }) => typeof value === 'object' && value !== null },
   );

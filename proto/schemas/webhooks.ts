@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { codePoints, echo, fieldName, id, instant, optionalText, rule } from './values.ts';
+import {
+  codePoints,
+  echo,
+  type Fault,
+  fieldName,
+  id,
+  instant,
+  optionalText,
+  rule,
+  valueRule,
+} from './values.ts';
 
 const maxUrlCharacters = 500;
 
@@ -9,10 +19,7 @@ const maxUrlCharacters = 500;
 export const targetUrl = z
   .string()
   .trim()
-  .check((context) => {
-    const problem = urlProblem(context.value);
-    if (problem) context.issues.push({ code: 'custom', input: context.value, message: problem });
-  })
+  .check(valueRule((url) => urlFault(url)))
   .meta({
     format: 'uri',
     maxLength: maxUrlCharacters,
@@ -20,11 +27,18 @@ export const targetUrl = z
       'Absolute and https (http only where the installation allows it), with a host, and without user info, spaces or backslashes. The port is 443 or 8443, unless the installation allows others.',
   });
 
-function urlProblem(value: string): string | undefined {
-  if (value === '') return `${fieldName} is required`;
+const urlFault = (value: string): Fault | undefined => {
+  if (value === '') return { code: 'required', message: `${fieldName} is required` };
   const characters = codePoints(value);
-  if (characters > maxUrlCharacters)
-    return `URL exceeds ${maxUrlCharacters} characters (actual: ${characters})`;
+  if (characters > maxUrlCharacters) {
+    const message = `URL exceeds ${maxUrlCharacters} characters (actual: ${characters})`;
+    return { code: 'too_long', message };
+  }
+  const problem = urlProblem(value);
+  return problem ? { code: 'invalid_characters', message: problem } : undefined;
+};
+
+const urlProblem = (value: string): string | undefined => {
   const [, authority] = urlShape.exec(value) ?? [];
   const url = authority ? URL.parse(value) : null;
   if (/[\\\s\p{Cc}]/u.test(value))
@@ -34,25 +48,21 @@ function urlProblem(value: string): string | undefined {
   if (authority.includes('@'))
     return 'invalid URL: it must not have a user name or password; deliveries are proven by their signature';
   return url.port === '0' ? 'invalid URL: the port must be from 1 to 65535' : undefined;
-}
+};
 
 /** Refuses what the WHATWG parser would repair: line breaks, backslashes, slashes before the host. */
 const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 
-const unknownType = (type: string): string => `unknown event type: ${echo(type)}`;
-
 export const knownEventType = z
   .string()
   .min(1, { error: `${fieldName} is required` })
-  .check((context) => {
-    if (context.value === '' || isEventType(context.value)) return;
-    context.issues.push({
-      code: 'custom',
-      input: context.value,
-      message: unknownType(context.value),
-      params: { extra: { hint: `the event types are ${eventTypes.join(', ')}` } },
-    });
-  })
+  .check(
+    valueRule((type) => {
+      if (type === '' || isEventType(type)) return undefined;
+      const extra = { hint: `the event types are ${eventTypes.join(', ')}` };
+      return { code: 'out_of_range', message: `unknown event type: ${echo(type)}`, extra };
+    }),
+  )
   .meta({ enum: [...eventTypes] })
   .transform((type) => type as (typeof eventTypes)[number]);
 
@@ -99,12 +109,13 @@ export const eventPayload = z
         : `${fieldName} must be a JSON object`;
     },
   })
-  .check((context) => {
-    const bytes = Buffer.byteLength(JSON.stringify(context.value));
-    if (bytes <= maxPayloadBytes) return;
-    const message = `payload exceeds ${maxPayloadBytes} bytes (actual: ${bytes})`;
-    context.issues.push({ code: 'custom', input: context.value, message });
-  });
+  .check(
+    valueRule((payload) => {
+      const bytes = Buffer.byteLength(JSON.stringify(payload));
+      if (bytes <= maxPayloadBytes) return undefined;
+      return { code: 'too_long', message: `payload exceeds ${maxPayloadBytes} bytes (actual: ${bytes})` };
+    }),
+  );
 
 export const eventTypeAnswer = z.enum(eventTypes);
 
@@ -212,6 +223,7 @@ export const testDelivery = z
         ? undefined
         : {
             field: 'samplePayload',
+            code: 'required',
             message: 'samplePayload is required when useSamplePayload is false',
             extra: { hint: 'send samplePayload, or leave useSamplePayload out to have one generated' },
           },

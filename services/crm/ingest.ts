@@ -41,7 +41,7 @@ export const serveIngest = (options: IngestOptions): Ingest => {
     try {
       const body = parseBody(ingestEvent, data);
       if (!(await knowsCompany(body.companyId)))
-        throw invalidField('companyId', `there is no company ${body.companyId}`);
+        throw invalidField('companyId', 'not_found', `there is no company ${body.companyId}`);
       const submission = { companyId: body.companyId, recordId: 0, origin: 'system', body };
       return await runner.submit(action, submission, performance.now() + deadlineMs);
     } catch (error) {

@@ -20,11 +20,12 @@ const laneProblems = {
 
 /** The portal takes only JSON: another site's form cannot send it without a CORS preflight. */
 export const invalidContentType = (): Problem =>
-  invalidField('Content-Type', 'Content-Type must be application/json');
+  invalidField('Content-Type', 'not_json', 'Content-Type must be application/json');
 
 export const invalidIdempotencyKey = (): Problem =>
   invalidField(
     'Idempotency-Key',
+    'invalid_characters',
     'Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, commas, quotes and backslashes',
   );
 

@@ -43,7 +43,7 @@ export const createCursors = <List extends string>(
         if (positions.every(Number.isSafeInteger) && seal(key, companyId, list, positions) === cursor)
           return positions;
       }
-      throw invalidField('cursor', 'invalid cursor');
+      throw invalidField('cursor', 'invalid_characters', 'invalid cursor');
     },
   };
 };

@@ -1,5 +1,5 @@
 import table from 'virtual:portal-operations';
-import type { AnswerTo, BodyFor, Contract, MemberOperationId, QueryOf } from '@causeway/proto';
+import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } from '@causeway/proto';
 import {
   type DefaultError,
   queryOptions,
@@ -8,7 +8,7 @@ import {
   useMutation as useQueryMutation,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { ApiError, type Detail } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { noteAnswer, noteNoAnswer } from '../reachability.ts';
 
 const basePath = '/portal/api/v1';

@@ -36,7 +36,7 @@ assert [one.id for one in found.clients] == [made.parsed.client_id], found
 wrong = create_client_record.sync(
     client=client, body=CreateClientRequest(first_name="Z", last_name="B", email="no address")
 )
-assert isinstance(wrong, ApiError) and wrong.details[0].field == "email", wrong
+assert isinstance(wrong, ApiError) and wrong.details[0].code == "email_invalid", wrong
 
 subscription = create_subscription.sync(
     client=client,

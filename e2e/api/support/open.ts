@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Scope, scopes } from '@causeway/proto';
+import { detailCodes, type Scope, scopes } from '@causeway/proto';
 import { createPool, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { type Dispatcher, Pool } from 'undici';
 import { type Operator, openOperator } from '../../../deploy/local/demo.ts';
@@ -113,7 +113,10 @@ export const send = async (over: Dispatcher, path: string, ask: Ask = {}): Promi
     ...(ask.body !== undefined && { body: ask.body as string }),
   });
   const text = await body.text();
-  return { status: statusCode, headers, text, json: jsonOf(text) };
+  const json = jsonOf(text);
+  for (const { code } of (statusCode === 400 && json?.details) || [])
+    if (!Object.hasOwn(detailCodes, code)) throw new Error(`a detail without a code: ${text}`);
+  return { status: statusCode, headers, text, json };
 };
 
 const jsonOf = (text: string): Json => {

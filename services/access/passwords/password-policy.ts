@@ -14,7 +14,7 @@ import { invalidField } from '@causeway/proto';
  */
 export const requireGoodPassword = (field: string, password: string, context: readonly string[]): void => {
   const reason = weakness(password, context);
-  if (reason) throw invalidField(field, `${field} ${reason}`);
+  if (reason) throw invalidField(field, 'out_of_range', `${field} ${reason}`);
 };
 
 const weakness = (password: string, context: readonly string[]): string | undefined => {

@@ -76,7 +76,7 @@ export const confirmPassword = (
     async ({ succeeded }) => {
       const person = await readPerson(access.db, call.companyId, call.user);
       if (!(await access.passwords.verify(password, person.password_hash)))
-        throw invalidField(field, 'the password is wrong');
+        throw invalidField(field, 'must_agree', 'the password is wrong');
       await succeeded([person.id]);
       return person;
     },

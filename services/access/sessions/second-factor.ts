@@ -49,7 +49,8 @@ export const confirmTotp = (access: Access) =>
       atSession(access, companyId, user, 'factor'),
       call.deadlineMs,
       async ({ succeeded }) => {
-        if (!(await takeTotp(access, person, body.code))) throw invalidField('code', 'the code is wrong');
+        if (!(await takeTotp(access, person, body.code)))
+          throw invalidField('code', 'must_agree', 'the code is wrong');
         await succeeded([]);
       },
     );
@@ -150,10 +151,11 @@ export const requireFactor = (
   given: GivenFactor,
 ): Promise<void> => {
   if (given.totp === undefined && given.recoveryCode === undefined)
-    throw invalidField('totp', 'totp is required');
+    throw invalidField('totp', 'required', 'totp is required');
   const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
   return attempt(access, prover, deadlineMs, async ({ succeeded }) => {
-    if (!(await takeFactor(access, person, given))) throw invalidField(field, 'the code is wrong');
+    if (!(await takeFactor(access, person, given)))
+      throw invalidField(field, 'must_agree', 'the code is wrong');
     await succeeded([person.id]);
   });
 };

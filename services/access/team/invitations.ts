@@ -38,7 +38,7 @@ export const inviteMember = (access: Access) =>
         .where('company_id', '=', companyId)
         .where('email', '=', body.email)
         .executeTakeFirst();
-      if (member) throw invalidField('email', 'email is already a member');
+      if (member) throw invalidField('email', 'in_use', 'email is already a member');
       await trx
         .deleteFrom('portal_invitations')
         .where('company_id', '=', companyId)
@@ -49,7 +49,8 @@ export const inviteMember = (access: Access) =>
         .select((eb) => eb.fn.countAll<number>().as('open'))
         .where('company_id', '=', companyId)
         .executeTakeFirstOrThrow();
-      if (Number(open) >= maxTeam) throw invalidField('email', `at most ${maxTeam} invitations can be open`);
+      if (Number(open) >= maxTeam)
+        throw invalidField('email', 'out_of_range', `at most ${maxTeam} invitations can be open`);
       const { insertId } = await trx.insertInto('portal_invitations').values(row).executeTakeFirstOrThrow();
       const target = ['invitation', Number(insertId), body.email] as const;
       await audit(trx, { ...authorOf(access, call), at }, 'member.invited', target, {

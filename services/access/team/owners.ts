@@ -36,7 +36,7 @@ export const createPortalOwner = (access: Access) =>
       return json<AnswerTo<'createPortalOwner'>>(201, { id, company_id, email });
     } catch (error) {
       if (duplicateKey(error) === 'portal_users_email')
-        throw invalidField('email', 'email is already a member of this company');
+        throw invalidField('email', 'in_use', 'email is already a member of this company');
       throw error;
     }
   });
@@ -58,6 +58,7 @@ export const resetPortalOwner = (access: Access) =>
     if (person?.role !== 'owner')
       throw invalidField(
         'email',
+        'not_found',
         'email is not an owner of this company; other members ask an owner or admin of the company',
       );
     const { id } = person;

@@ -54,7 +54,7 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
     json(isNew ? 201 : 200, { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc }),
   onTaken: async (key, { body: { affiliate_code } }) =>
     key === 'affiliate_code' && affiliate_code
-      ? invalidField('affiliate_code', 'affiliate_code is already in use')
+      ? invalidField('affiliate_code', 'in_use', 'affiliate_code is already in use')
       : undefined,
 });
 

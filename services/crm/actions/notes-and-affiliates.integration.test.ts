@@ -187,7 +187,7 @@ describe('createAffiliate', () => {
     const error = `external_id is already in use by employee_id ${id}`;
     expect([taken.status, taken.body.details]).toEqual([
       400,
-      [{ field: 'external_id', message: error, conflicting_employee_id: id }],
+      [{ field: 'external_id', code: 'in_use', message: error, conflicting_employee_id: id }],
     ]);
     expect((await row(companyId, id)).first_name).toBe('Grace');
     const rate = await crm.act('createAffiliate', companyId, { ...affiliate, commission_rate: 1.005 });
@@ -231,7 +231,7 @@ describe('updateAffiliate', () => {
       crm.act('updateAffiliate', companyId, { ...whole, ...affiliate, ...more }, made.employee_id);
     expect((await act({ last_name: 'M' })).status).toBe(200);
     expect((await act({ affiliate_code: 'OTHER' })).body.details).toEqual([
-      { field: 'affiliate_code', message: 'affiliate_code cannot be changed here' },
+      { field: 'affiliate_code', code: 'read_only', message: 'affiliate_code cannot be changed here' },
     ]);
   });
 

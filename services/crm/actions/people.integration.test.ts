@@ -124,16 +124,16 @@ describe('createLead', () => {
     const foreign = await makeAffiliate(crm.db, other);
     const inactive = await makeAffiliate(crm.db, companyId, { is_active: 0 });
     const employee = await makeEmployee(crm.db, companyId);
-    for (const [affiliate_id, fault] of [
-      [foreign, `there is no affiliate ${foreign}`],
-      [inactive, `${inactive} is inactive`],
-      [employee, `${employee} is an employee, not an affiliate`],
-      [999_999, 'there is no affiliate 999999'],
+    for (const [affiliate_id, code, fault] of [
+      [foreign, 'not_found', `there is no affiliate ${foreign}`],
+      [inactive, 'inactive', `${inactive} is inactive`],
+      [employee, 'wrong_kind', `${employee} is an employee, not an affiliate`],
+      [999_999, 'not_found', 'there is no affiliate 999999'],
     ] as const) {
       const { status, body } = await crm.act('createLead', companyId, { ...person, affiliate_id });
       const error = `affiliate_id must be an active affiliate of the company: ${fault}`;
       expect([status, body.error]).toEqual([400, error]);
-      expect(body.details).toEqual([{ field: 'affiliate_id', message: body.error }]);
+      expect(body.details).toEqual([{ field: 'affiliate_id', code, message: body.error }]);
     }
   });
 });
@@ -363,11 +363,11 @@ describe.each([
     expect(await row(companyId, id)).toMatchObject({ last_name: 'Edited', phone: '555 0101' });
     const wrong = { ...edited, city: 'X', is_lead: !found.is_lead, created_utc: '2020-01-01T00:00:00Z' };
     expect((await crm.act(operation, companyId, wrong, id)).body.details).toEqual([
-      { field: 'is_lead', message: 'is_lead cannot be changed here' },
-      { field: 'created_utc', message: 'created_utc cannot be changed here' },
+      { field: 'is_lead', code: 'read_only', message: 'is_lead cannot be changed here' },
+      { field: 'created_utc', code: 'read_only', message: 'created_utc cannot be changed here' },
     ]);
     expect((await crm.act(operation, companyId, { ...edited, client_id: id + 1 }, id)).body.details).toEqual([
-      { field: 'client_id', message: 'client_id must equal the one in the path' },
+      { field: 'client_id', code: 'must_agree', message: 'client_id must equal the one in the path' },
     ]);
     expect((await row(companyId, id)).city).toBeNull();
   });
@@ -381,10 +381,12 @@ describe.each([
     expect(body.details).toEqual([
       {
         field: 'employee_id',
+        code: 'not_found',
         message: `employee_id must be an active employee of the company: there is no employee ${employee_id}`,
       },
       {
         field: 'affiliate_id',
+        code: 'not_found',
         message: `affiliate_id must be an active affiliate of the company: there is no affiliate ${affiliate_id}`,
       },
     ]);
@@ -398,7 +400,10 @@ describe.each([
     const error = `external_id is already in use by client_id ${holder}`;
     expect([status, body]).toEqual([
       400,
-      { error, details: [{ field: 'external_id', message: error, conflicting_client_id: holder }] },
+      {
+        error,
+        details: [{ field: 'external_id', code: 'in_use', message: error, conflicting_client_id: holder }],
+      },
     ]);
     expect(await row(companyId, id)).toMatchObject({ external_id: 'mine', city: null });
     expect((await crm.act(operation, companyId, { external_id: 'mine' }, id)).status).toBe(200);

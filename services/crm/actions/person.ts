@@ -30,7 +30,11 @@ export const withChanges = <Row extends { readonly version: number }>(
 /** @param id the record of the company that has the external id, if it still has it. */
 export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem => {
   const by = id === undefined ? '' : ` by ${name} ${id}`;
-  const detail = { field: 'external_id', message: `external_id is already in use${by}` };
+  const detail = {
+    field: 'external_id',
+    code: 'in_use',
+    message: `external_id is already in use${by}`,
+  } as const;
   return invalid([id === undefined ? detail : { ...detail, [`conflicting_${name}`]: id }]);
 };
 

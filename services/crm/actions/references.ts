@@ -1,4 +1,4 @@
-import type { Detail } from '@causeway/proto';
+import type { Detail, DetailCode } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
 import type { Kysely, Selectable } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
@@ -76,14 +76,13 @@ const peopleProblems = (
     if (!id) return [];
     const person = personOf(id);
     const kind = field === 'affiliate_id' ? 'affiliate' : 'employee';
-    const fault = !person
-      ? `there is no ${kind} ${id}`
-      : kind === 'affiliate' && person.role_id !== affiliateRoleId
-        ? `${id} is an employee, not an affiliate`
-        : person.is_active !== 1
-          ? `${id} is inactive`
-          : undefined;
-    return fault ? [{ field, message: `${field} must be an active ${kind} of the company: ${fault}` }] : [];
+    const fault = (code: DetailCode, sentence: string): Detail[] => [
+      { field, code, message: `${field} must be an active ${kind} of the company: ${sentence}` },
+    ];
+    if (!person) return fault('not_found', `there is no ${kind} ${id}`);
+    if (kind === 'affiliate' && person.role_id !== affiliateRoleId)
+      return fault('wrong_kind', `${id} is an employee, not an affiliate`);
+    return person.is_active === 1 ? [] : fault('inactive', `${id} is inactive`);
   });
 
 const statusProblems = (
@@ -99,13 +98,18 @@ const statusProblems = (
     const status = known.find(companyId, reference);
     if (!status) {
       const message = `${field} must be a valid status of the company: ${unknownStatus(reference, known.similar(companyId, reference, isLead))}`;
-      problems.push({ field, message });
+      problems.push({ field, code: 'not_found', message });
     } else if (status.isLead !== isLead)
-      problems.push({ field, message: `${field} must ${isLead ? 'be' : 'not be'} a lead status` });
+      problems.push({
+        field,
+        code: 'wrong_kind',
+        message: `${field} must ${isLead ? 'be' : 'not be'} a lead status`,
+      });
     else found.add(status.id);
   }
   const fields = Object.keys(statuses);
-  if (found.size > 1) problems.push({ field: fields[1]!, message: `${fields.join(' and ')} must agree` });
+  if (found.size > 1)
+    problems.push({ field: fields[1]!, code: 'must_agree', message: `${fields.join(' and ')} must agree` });
   return problems;
 };
 

@@ -22,7 +22,8 @@ export const listEvents = ({ db, cursors }: WebhooksContext) =>
     const { order, cursor, type, limit } = query;
     const list = `events ${order}` as const;
     if (cursor === 'latest') {
-      if (order !== 'asc') throw invalidField('cursor', 'invalid cursor: latest needs order=asc');
+      if (order !== 'asc')
+        throw invalidField('cursor', 'must_agree', 'invalid cursor: latest needs order=asc');
       const nextCursor = await cursors.seal(companyId, list, await lastSequence(db, companyId));
       return json(200, { events: [], nextCursor, hasMore: false });
     }
@@ -50,7 +51,7 @@ const openCursor = async (
     await cursors.open(companyId, `events ${other}`, cursor).catch(() => {
       throw error;
     });
-    throw invalidField('cursor', `invalid cursor: it belongs to order=${other}`);
+    throw invalidField('cursor', 'must_agree', `invalid cursor: it belongs to order=${other}`);
   }
 };
 

@@ -130,9 +130,11 @@ const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): 
   if (candidates.length === limit)
     throw invalidField(
       'since',
+      'out_of_range',
       `a replay makes at most ${maxReplayDeliveries} deliveries; choose a shorter time`,
     );
-  if (!end) throw invalidField('since', 'there is too much to look through; choose a shorter time');
+  if (!end)
+    throw invalidField('since', 'out_of_range', 'there is too much to look through; choose a shorter time');
   return candidates.length;
 };
 
@@ -162,6 +164,6 @@ const selectionOf = (
 
 /** @throws Problem `invalid_request` */
 const placeOf = (cursor: string): number => {
-  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw invalidField('cursor', 'invalid cursor');
+  if (!/^[1-9]\d{0,14}$/.test(cursor)) throw invalidField('cursor', 'invalid_characters', 'invalid cursor');
   return Number(cursor);
 };

@@ -166,7 +166,7 @@ describe('A subscription is refused', () => {
     expect([made.status, made.body.error, made.body.details]).toEqual([
       400,
       error,
-      [{ field: 'url', message: error }],
+      [{ field: 'url', code: 'out_of_range', message: error }],
     ]);
     const { id } = await make(company);
     const changed = await ask('updateSubscription', company, { params: [id], body: { url } });
@@ -230,14 +230,18 @@ describe('Changing a subscription', () => {
     const { body: now } = await ask('getSubscription', company, { params: [id] });
     const { details } = (await patch({ ...now, id: id + 1, name: 'X', foo: 1 })).body;
     expect(details).toEqual([
-      { field: 'foo', message: 'unknown field: foo' },
-      { field: 'id', message: 'id must equal the one in the path' },
+      { field: 'foo', code: 'unknown_field', message: 'unknown field: foo' },
+      { field: 'id', code: 'must_agree', message: 'id must equal the one in the path' },
     ]);
     expect(
       (await patch({ ...now, consecutiveFailures: 3, managedBy: 'me', name: 'X' })).body.details,
     ).toEqual([
-      { field: 'managedBy', message: 'managedBy cannot be changed here' },
-      { field: 'consecutiveFailures', message: 'consecutiveFailures cannot be changed here' },
+      { field: 'managedBy', code: 'read_only', message: 'managedBy cannot be changed here' },
+      {
+        field: 'consecutiveFailures',
+        code: 'read_only',
+        message: 'consecutiveFailures cannot be changed here',
+      },
     ]);
     expect((await ask('getSubscription', company, { params: [id] })).body).toEqual(now);
   });

@@ -92,7 +92,9 @@ const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | null | 
   const type = asked == null ? event_types[0] : event_types.find((one) => one === asked);
   if (type) return type;
   const message = `the subscription does not include the event type ${asked}`;
-  throw invalid([{ field: 'eventType', message }], { subscribedEventTypes: event_types });
+  throw invalid([{ field: 'eventType', code: 'out_of_range', message }], {
+    subscribedEventTypes: event_types,
+  });
 };
 
 const sample = (type: EventType, now: Date): unknown => {

@@ -132,7 +132,9 @@ export const targetProblems =
   ({ url }: { readonly url?: string | undefined }): readonly Detail[] => {
     if (url === undefined) return [];
     const target = new URL(url);
-    const refused = (why: string) => [{ field: 'url', message: `invalid URL: ${why}` }];
+    const refused = (why: string): Detail[] => [
+      { field: 'url', code: 'out_of_range', message: `invalid URL: ${why}` },
+    ];
     if (target.protocol === 'http:' && !allowHttp) return refused('it must begin with https://');
     const closed = portProblem(target, deliveryPorts(ports, { allowPrivate, allowHttp }));
     if (closed) return refused(`the port is ${closed}`);
