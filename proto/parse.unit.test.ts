@@ -228,6 +228,7 @@ describe('a body', () => {
     ['phone_invalid', { ...whole, phone: '12' }, c.createLead],
     ['wrong_kind', { ...whole, zip: 7 }, c.createLead],
     ['wrong_kind', { ...whole, affiliate_id: '7' }, c.createLead],
+    ['wrong_kind', { ...whole, status: true }, c.createLead],
     ['wrong_kind', '[]', c.createLead],
     ['out_of_range', { ...whole, affiliate_id: 0 }, c.createLead],
     ['out_of_range', `{"first_name":1e400}`, c.createLead],

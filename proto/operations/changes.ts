@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, affiliate, note, person, personExample } from '../schemas/records.ts';
-import { id, instant } from '../schemas/values.ts';
+import { id, instant, issueOf } from '../schemas/values.ts';
 
 /** The kinds of records whose changes can be followed. */
 export const recordTypes = ['person', 'affiliate', 'note'] as const;
@@ -15,7 +15,7 @@ const changedTypes = z
     if (types.every((type): type is RecordType => (recordTypes as readonly string[]).includes(type)))
       return recordTypes.filter((type) => types.includes(type));
     const message = 'types must be of person, affiliate and note, separated by commas';
-    context.issues.push({ code: 'custom', input: value, message });
+    context.issues.push(issueOf(value, { code: 'out_of_range', message }));
     return z.NEVER;
   })
   .default([...recordTypes])

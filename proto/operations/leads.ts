@@ -12,22 +12,20 @@ export const createLead = defineOperation({
   tag: 'Leads',
   summary: 'Create a lead',
   description:
-    'The lead starts as `Lead - New`. If a record with the same external_id exists, the sent fields are applied to it instead, and its status does not change.',
+    'Without `status` the lead starts as `Lead - New`. If a record with the same external_id exists, the sent fields are applied to it instead; the status of a client does not change.',
   params: {},
   body: z.strictObject({
     first_name: f.personName,
     last_name: f.personName,
     email: f.email,
     phone: f.optionalPhone,
+    status: f.statusReference.nullish(),
+    employee_id: f.optionalRecordId,
     ...f.personDetails,
     package_keyword: f.packageKeyword,
     affiliate_id: f.optionalRecordId,
     external_id: f.externalId,
   }),
-  elsewhere: {
-    employee_id: 'send it with PATCH /integrations/leads/{client_id} after the create',
-    status: 'a lead starts as Lead - New; send new_status with PATCH /integrations/leads/{client_id}/status',
-  },
   bodyExample: {
     first_name: 'Katherine',
     last_name: 'Johnson',

@@ -23,7 +23,7 @@ export const openCursor = (
     mark === markOf(companyId, list)
   )
     return place as number[];
-  throw invalidField('cursor', 'invalid cursor');
+  throw invalidField('cursor', 'invalid_characters', 'invalid cursor');
 };
 
 const parse = (text: string): readonly unknown[] => {

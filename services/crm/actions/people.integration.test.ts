@@ -62,6 +62,51 @@ describe('createLead', () => {
     ]);
   });
 
+  test('201: with its owner and its status, which lead.created names', async () => {
+    const companyId = newCompany();
+    const employee_id = await makeEmployee(crm.db, companyId);
+    for (const sent of ['Lead - Contacted', statusIds.leadContacted]) {
+      const lead = { ...person, employee_id, status: sent };
+      const { status, body } = await crm.act('createLead', companyId, lead);
+      expect([status, body.status]).toEqual([201, 'Lead - Contacted']);
+      expect(await row(companyId, body.client_id)).toMatchObject({
+        employee_id,
+        status_id: statusIds.leadContacted,
+      });
+      const event = (await eventsOf(crm.db, companyId)).at(-1);
+      expect(event).toMatchObject({ type: 'lead.created', payload: { status: 'Lead - Contacted' } });
+    }
+    expect(await historyOf(crm.db, companyId)).toEqual([]);
+  });
+
+  test('200: on a lead it sets a sent status, with history and without an event', async () => {
+    const companyId = newCompany();
+    const create = (more: object) =>
+      crm.act('createLead', companyId, { ...person, external_id: 'x', ...more });
+    const { client_id } = (await create({})).body;
+    expect((await create({ status: 'lead - contacted' })).body.status).toBe('Lead - Contacted');
+    expect((await create({ status: null, employee_id: null })).body.status).toBe('Lead - Contacted');
+    expect(await historyOf(crm.db, companyId)).toMatchObject([
+      { client_id, from_status_id: statusIds.leadNew, to_status_id: statusIds.leadContacted },
+    ]);
+    expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+  });
+
+  test('400: a status of clients, an unknown one, an owner of another company', async () => {
+    const companyId = newCompany();
+    const employee_id = await makeEmployee(crm.db, newCompany());
+    for (const [more, code, error] of [
+      [{ status: 'Client - Active' }, 'wrong_kind', 'status must be a lead status'],
+      [{ status: 424_242 }, 'not_found', expect.stringContaining('none has the ID 424242')],
+      [{ employee_id }, 'not_found', expect.stringContaining(`there is no employee ${employee_id}`)],
+    ] as const) {
+      const { status, body } = await crm.act('createLead', companyId, { ...person, ...more });
+      const [field] = Object.keys(more);
+      expect([status, body]).toEqual([400, { error, details: [{ field, code, message: error }] }]);
+    }
+    expect(await eventsOf(crm.db, companyId)).toEqual([]);
+  });
+
   test('200: a known external_id updates the sent fields of that record', async () => {
     const companyId = newCompany();
     const first = await crm.act('createLead', companyId, { ...person, city: 'Hampton', external_id: 'x' });
@@ -76,7 +121,8 @@ describe('createLead', () => {
   test('200: on a client it updates the fields and leaves the status', async () => {
     const companyId = newCompany();
     const client = await crm.act('createClient', companyId, { ...person, external_id: 'x' });
-    const lead = { ...person, first_name: 'Kat', package_keyword: 'pro', external_id: 'x' };
+    const fields = { ...person, first_name: 'Kat', package_keyword: 'pro', external_id: 'x' };
+    const lead = { ...fields, status: 'Lead - New' };
     expect(await crm.act('createLead', companyId, lead)).toEqual({ status: 200, body: client.body });
     expect(client.body.status).toBe('Client - Active');
     expect(await row(companyId, client.body.client_id)).toMatchObject({

@@ -78,7 +78,7 @@ const newPerson = (
   one: Submission<NewPerson>,
 ): CreatedPerson => {
   const status =
-    kind === 'lead' ? statuses.newLead() : (sentStatus(statuses, one) ?? statuses.newClient(one.companyId));
+    sentStatus(statuses, one) ?? (kind === 'lead' ? statuses.newLead() : statuses.newClient(one.companyId));
   const after: ClientRow = {
     ...applyFields(blankPerson, one.body),
     first_name: one.body.first_name,
@@ -118,21 +118,21 @@ const metPerson = (
   before: ClientRow,
 ): CreatedPerson => {
   const from = statuses.of(before);
-  const becomes = from.isLead ? statuses.newClient(one.companyId) : from;
-  const to = kind === 'lead' ? from : (sentStatus(statuses, one) ?? becomes);
+  const kept = kind === 'client' && from.isLead ? statuses.newClient(one.companyId) : from;
+  const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, one) ?? kept);
   const after = withChanges(before, { ...one.body, status_id: to.id }, now);
   return {
     before,
     after,
     from,
     to,
-    events: from.id === to.id ? [] : [convertedEvent(after, from, to, {}, now)],
+    events: from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, {}, now)],
     records: changedPerson(before, after),
   };
 };
 
 const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: Submission<NewPerson>) =>
-  'status' in body && body.status ? statuses.find(companyId, body.status) : undefined;
+  body.status ? statuses.find(companyId, body.status) : undefined;
 
 export const changedPerson = (before: ClientRow | undefined, after: ClientRow): readonly ChangedRecord[] =>
   after === before ? [] : [{ type: 'person', row: after }];
