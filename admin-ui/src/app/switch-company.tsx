@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { call, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
 import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Form } from '../ui/form.tsx';
 import { FactorField, useFactor } from './credential-fields.tsx';
 import { rememberSignedIn, type Session } from './session.ts';
@@ -36,21 +35,6 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
     >
       <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
     </Form>
-  );
-}
-
-export function SwitchCompany({ company, onClose }: { company: OtherCompany | null; onClose: () => void }) {
-  if (!company) return null;
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={`Switch to ${company.name}`}
-      description="This company requires your two-factor code."
-      size="s"
-    >
-      <CompanyCode company={company} onBack={onClose} onDone={showCompany} />
-    </Dialog>
   );
 }
 

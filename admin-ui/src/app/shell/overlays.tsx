@@ -11,7 +11,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { Toaster, toastError } from '../../ui/toast.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { leave, useSession } from '../session.ts';
-import { type OtherCompany, SwitchCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
+import { CompanyCode, type OtherCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { CommandMenu } from './command-menu.tsx';
 import { Navigation } from './navigation.tsx';
@@ -97,7 +97,17 @@ function UserMenu() {
           { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
         ]}
       />
-      <SwitchCompany company={asked} onClose={() => setAsked(null)} />
+      {asked && (
+        <Dialog
+          open
+          onClose={() => setAsked(null)}
+          title={`Switch to ${asked.name}`}
+          description="This company requires your two-factor code."
+          size="s"
+        >
+          <CompanyCode company={asked} onBack={() => setAsked(null)} onDone={showCompany} />
+        </Dialog>
+      )}
     </>
   );
 }
