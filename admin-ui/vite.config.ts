@@ -16,6 +16,22 @@ const operationTable = (): Plugin => {
   };
 };
 
+/**
+ * Lets Chromium compile the entry's functions while it loads: compiling each at its first call, on the main thread, takes
+ * longer than running it. The hint counts in the first line only.
+ */
+const compileAhead = (): Plugin => ({
+  name: 'compile-ahead',
+  generateBundle: {
+    order: 'post',
+    handler: (_, bundle) => {
+      for (const chunk of Object.values(bundle))
+        if (chunk.type === 'chunk' && chunk.isEntry)
+          chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`;
+    },
+  },
+});
+
 /** Where `vite` (development) finds a running gateway. */
 const gateway = 'http://127.0.0.1:8080';
 
@@ -23,7 +39,7 @@ export default defineConfig({
   root,
   base: '/portal/',
   publicDir: 'static',
-  plugins: [react(), operationTable()],
+  plugins: [react(), operationTable(), compileAhead()],
   server: { proxy: { '/portal/api': gateway, '/api': gateway } },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   build: {
@@ -36,5 +52,6 @@ export default defineConfig({
     // One sheet weighs less than its parts, and nothing is ever unstyled for a moment.
     cssCodeSplit: false,
     chunkSizeWarningLimit: 600,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'entry', tags: ['$initial'] }] } } },
   },
 });

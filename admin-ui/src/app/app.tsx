@@ -18,13 +18,15 @@ import { Failed } from '../ui/states.tsx';
 import { isModuleMissing } from './lazy-page.ts';
 import { NotFound } from './root-page.tsx';
 import { routeTree } from './routes.tsx';
-import { isSignedOut, leave } from './session.ts';
+import { isSignedOut, leave, sessionQuery } from './session.ts';
 
 export function App() {
   const [{ queryClient, router }] = useState(() => {
     const queryClient = createQueryClient((error) => {
       if (isSignedOut(error)) leave(queryClient, router, 'ended');
     });
+    // On every page: the answer for which `theme-init.js` asked would otherwise be taken by a later request.
+    void queryClient.prefetchQuery(sessionQuery);
     const router = createPortalRouter(queryClient);
     loadFirstPage(router);
     return { queryClient, router };

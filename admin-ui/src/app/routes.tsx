@@ -13,6 +13,7 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
+import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
   eventQuery,
   eventTypesQuery,
@@ -42,7 +43,9 @@ const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'in',
-  beforeLoad: async ({ context, location }) => {
+  beforeLoad: async ({ context, location, cause }) => {
+    // A page takes longer to render than a frame: the browser first paints the answer to the input.
+    if (cause === 'stay') await new Promise((resolve) => setTimeout(resolve));
     const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
     if (session === null) {
       const next = location.href === '/' ? undefined : location.href;
@@ -92,7 +95,7 @@ const overviewRoute = createRoute({
   path: '/',
   staticData: link(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: searchOf({ range: oneOf(ranges) }),
-  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  component: OverviewPage,
 });
 
 const subscriptionsRoute = createRoute({
