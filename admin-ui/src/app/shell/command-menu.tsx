@@ -14,7 +14,7 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useRef, useState } from 'react';
 import { call, operationQuery } from '../../api/client.ts';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { toastError } from '../../ui/toast.tsx';
@@ -30,6 +30,8 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const commands = useCommands(text, onShortcuts);
+  // The input appears, and shows what is typed, before the list is rendered.
+  const shown = useDeferredValue(commands, noCommands);
   const current = Math.min(active, commands.length - 1);
   const run = (command: Command | undefined): void => {
     if (!command) return;
@@ -74,7 +76,7 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
             />
           </div>
           <div id={id} role="listbox" aria-label="Pages and actions" className={s.list}>
-            {commands.map((command, index) => (
+            {shown.map((command, index) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's
               <div
                 key={command.id}
@@ -100,6 +102,8 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
     </Base.Root>
   );
 }
+
+const noCommands: readonly Command[] = [];
 
 interface Command {
   readonly id: string;
