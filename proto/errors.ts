@@ -183,6 +183,26 @@ export const tooManyRequests = (limit: number, retryAfterSeconds: number): Probl
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
+/** 429 for requests beyond `limit` at once, in the shape of all others (contract, "Rate limits"). */
+export const tooManyAtOnce = (
+  name: string,
+  limit: number,
+  window: 'key' | 'company',
+  nowMs = Date.now(),
+): Problem =>
+  new Problem({
+    code: 'rate_limit_exceeded',
+    extra: {
+      retryAfter: 1,
+      limit,
+      window,
+      policy: `${name}:${limit}/${window}`,
+      resetUtc: new Date(nowMs + 1000).toISOString(),
+      currentUsage: limit + 1,
+    },
+    headers: { 'Retry-After': '1' },
+  });
+
 export const payloadTooLarge = (maxBytes: number): Problem =>
   new Problem({
     code: 'payload_too_large',

@@ -85,9 +85,13 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly audience: 'key';
   /** OpenAPI's `operationId` where `id` is a name that client generators use themselves. */
   readonly operationId?: string;
-  readonly scope: Scope;
-  readonly bucket: Bucket;
+  /** Null: every valid key may call it. */
+  readonly scope: Scope | null;
+  /** Null: no limit counts it, so the gateway must bound it in another way. */
+  readonly bucket: Bucket | null;
   readonly errorShape: ErrorShape;
+  /** Announced in every answer and in the document (contract, "Versioning"). */
+  readonly deprecation?: Deprecation;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
@@ -99,6 +103,22 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly answers: Readonly<Record<number, DocumentedAnswer>>;
   readonly errors: Readonly<Record<number, ErrorAnswer>>;
 }
+
+interface Deprecation {
+  readonly sinceUtc: string;
+  /** When the operation may stop working. */
+  readonly sunsetUtc?: string;
+  /** A page that says what to use instead. */
+  readonly link: string;
+}
+
+/** RFC 9745 and RFC 8594. */
+export const deprecationHeaders = ({ sinceUtc, sunsetUtc, link }: Deprecation) =>
+  [
+    ['Deprecation', `@${Date.parse(sinceUtc) / 1000}`],
+    ...(sunsetUtc ? ([['Sunset', new Date(sunsetUtc).toUTCString()]] as const) : []),
+    ['Link', `<${link}>; rel="deprecation"; type="text/html"`],
+  ] as const;
 
 export interface MemberOperation<Id extends string = string> extends HttpOperation<Id> {
   readonly audience: 'member';

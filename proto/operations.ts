@@ -17,6 +17,7 @@ import * as events from './operations/events.ts';
 import * as find from './operations/find.ts';
 import * as leads from './operations/leads.ts';
 import * as lookups from './operations/lookups.ts';
+import * as me from './operations/me.ts';
 import * as subscriptions from './operations/subscriptions.ts';
 import * as operator from './operator.ts';
 import * as audit from './portal/audit.ts';
@@ -45,6 +46,7 @@ const definitionsIn = <Module extends object>(module: Module): DefinitionsIn<Mod
 
 /** Every definition by the name of its handler. One with several callers gives `contract` several operations. */
 export const definitions = Object.freeze({
+  ...definitionsIn(me),
   ...definitionsIn(lookups),
   ...definitionsIn(find),
   ...definitionsIn(leads),

@@ -1,5 +1,9 @@
-import { contract, samplePayload } from '@causeway/proto';
+import { createHmac } from 'node:crypto';
+import { contract, eventTypes, samplePayload } from '@causeway/proto';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { startPublishedReceiver } from './support/published.ts';
 import { openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
@@ -20,6 +24,12 @@ const newcomer = async () => {
   };
   return { company, ask, list };
 };
+
+interface Sample {
+  readonly event: { readonly type: string; readonly companyId: number; readonly payload: object };
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
 
 interface Page {
   readonly events: readonly { readonly id: number; readonly type: string; readonly payload: object }[];
@@ -73,6 +83,48 @@ test('Another company’s event is 404, and its cursor invalid', async () => {
   const { nextCursor } = await theirs.list({ limit: '1' });
   const foreign = await mine.ask('GET', `/events?cursor=${nextCursor}`);
   expect([foreign.status, foreign.json.error]).toEqual([400, 'invalid cursor']);
+});
+
+describe('The samples', () => {
+  test('of all types verify with the sample secret, in a company without events, and are in no log', async () => {
+    const { company, ask, list } = await newcomer();
+    const { status, json } = await ask('GET', '/events/samples');
+    expect([status, json]).toEqual([200, contract.listSampleEvents.answers[200].schema.parse(json)]);
+    expect(json.samples.map(({ event }: Sample) => event.type)).toEqual(eventTypes);
+    for (const { event, body, headers } of json.samples as Sample[]) {
+      expect(JSON.stringify(event)).toBe(body);
+      expect(event.companyId).toBe(company.id);
+      const signed = `${headers['X-Webhook-Timestamp']}.${body}`;
+      const hex = createHmac('sha256', json.signingSecret).update(signed).digest('hex');
+      expect(headers['X-Webhook-Signature']).toBe(`sha256=${hex}`);
+      expect(new Webhook(json.signingSecret).verify(body, headers)).toEqual(event);
+    }
+    const { events } = await list();
+    expect(events).toEqual([]);
+  });
+
+  test('have the headers and the fields of a delivery of their type', async () => {
+    const receiver = await startPublishedReceiver(world);
+    const { ask } = await newcomer();
+    const type = 'payment.failed';
+    await ask('POST', '/webhooks/subscriptions', { url: receiver.url, eventTypes: [type] });
+    await ask('POST', '/events/test', { type });
+    const delivery = await until('it arrives', () => receiver.received[0]);
+    const { json } = await ask('GET', `/events/samples?type=${type}`);
+    const [sample, ...others] = json.samples as Sample[];
+    expect(others).toEqual([]);
+    for (const name of Object.keys(sample!.headers))
+      expect(delivery.headers, name).toHaveProperty(name.toLowerCase());
+    const delivered = JSON.parse(delivery.body.toString());
+    expect(Object.keys(sample!.event)).toEqual(Object.keys(delivered));
+    expect(Object.keys(sample!.event.payload)).toEqual(Object.keys(delivered.payload));
+  });
+
+  test('of an unknown type, or of two, are refused', async () => {
+    const { ask } = await newcomer();
+    for (const query of ['type=lead.exploded', 'type=lead.created&type=client.created', 'limit=1'])
+      expect((await ask('GET', `/events/samples?${query}`)).status).toBe(400);
+  });
 });
 
 describe('A test event', () => {

@@ -2,14 +2,16 @@ import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.t
 import { keyOperations } from '../operations.ts';
 import { idempotencyKeyPattern } from '../render-problem.ts';
 import { type Components, createComponents, type Json, pascal } from './components.ts';
-import { errorAnswers, headers, onCounted, onReplayed, sharedAnswers } from './error-answers.ts';
+import { errorAnswers, headers, headersFor, onReplayed, sharedAnswers } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
 import { deliveryCallback, webhooks } from './webhooks.ts';
 
-export const openApiDocument = (): Json => {
+export type { Json };
+
+export const openApiDocument = (operations: readonly KeyOperation[] = keyOperations): Json => {
   const components = createComponents(errorSchemas);
   const paths: Record<string, Json> = {};
-  for (const operation of keyOperations) {
+  for (const operation of operations) {
     const path = basePath + operation.path;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) };
   }
@@ -45,14 +47,15 @@ export const openApiDocument = (): Json => {
 };
 
 const describe = (operation: KeyOperation, components: Components): Json => {
-  const { id, tag, summary, scope, bucket, deadlineMs, body } = operation;
+  const { id, tag, summary, scope, bucket, deadlineMs, body, deprecation } = operation;
   return {
     operationId: operation.operationId ?? id,
     tags: [tag],
     summary,
-    description: `${operation.description ? `${operation.description}\n\n` : ''}Needs the scope \`${scope}\`. ${countedAs(bucket)}`,
-    'x-scope': scope,
-    'x-bucket': bucket,
+    description: `${operation.description ? `${operation.description}\n\n` : ''}${scope ? `Needs the scope \`${scope}\`.` : 'Every valid key may call it.'} ${countedAs(bucket)}`,
+    ...(deprecation && { deprecated: true, 'x-sunset': deprecation.sunsetUtc }),
+    ...(scope && { 'x-scope': scope }),
+    ...(bucket && { 'x-bucket': bucket }),
     'x-deadline-ms': deadlineMs,
     ...parametersOf(operation, components),
     ...(body && {
@@ -74,7 +77,9 @@ const describe = (operation: KeyOperation, components: Components): Json => {
 const countedAs = (bucket: KeyOperation['bucket']): string =>
   bucket === 'lookup'
     ? 'Counted in the bucket read, unless lookups have a bucket of their own.'
-    : `Counted in the bucket ${bucket}.`;
+    : bucket
+      ? `Counted in the bucket ${bucket}.`
+      : 'Not counted.';
 
 const successes = (operation: KeyOperation, components: Components): Json => {
   const entries = Object.entries(operation.answers).map(
@@ -82,7 +87,7 @@ const successes = (operation: KeyOperation, components: Components): Json => {
       const content = schema && {
         'application/json': { schema: components.refer(`${pascal(operation.id)}Answer`, schema), example },
       };
-      const headersOf = takesIdempotencyKey(operation) ? onReplayed : onCounted;
+      const headersOf = takesIdempotencyKey(operation) ? onReplayed : headersFor(operation);
       return [status, { description: text, headers: headersOf, ...(content && { content }) }];
     },
   );
@@ -150,6 +155,7 @@ The integration interface of a multi-tenant CRM: lookups, record actions, webhoo
 `.trim();
 
 const tags: readonly Json[] = [
+  { name: 'Keys', description: 'The API key that a request is sent with.' },
   { name: 'Lookups', description: 'Lists for dropdowns. They are a convenience: actions take plain IDs.' },
   { name: 'Search', description: 'Find records by their fields.' },
   {

@@ -11,24 +11,33 @@ import { renderLimitExceeded, renderProblem } from '../render-problem.ts';
 import type { Json } from './components.ts';
 
 export const errorAnswers = (operation: KeyOperation): Json => {
-  const { errorShape, errors } = operation;
+  const { errorShape, errors, scope, bucket } = operation;
   const answers: Record<string, Json> = {};
-  for (const { name, codes } of shared)
-    answers[statusOf(codes)] = { $ref: `#/components/responses/${responseName(errorShape, name)}` };
-  answers[400] = answer(errorShape, 400, badRequest(operation), {
-    ...(errors[400] && { operation: errors[400].example }),
-    unknown_parameter: bodyOf(errorShape, unknownParameter),
-  });
-  answers[403] = answer(
+  for (const one of shared)
+    answers[statusOf(one.codes)] = bucket
+      ? { $ref: `#/components/responses/${responseName(errorShape, one.name)}` }
+      : sharedAnswer(errorShape, one, onEvery);
+  answers[400] = answer(
     errorShape,
-    403,
-    forbidden(operation),
+    400,
+    badRequest(operation),
     {
-      forbidden: bodyOf(errorShape, missingScope(operation.scope)),
-      ...(errors[403] && { operation: errors[403].example }),
+      ...(errors[400] && { operation: errors[400].example }),
+      unknown_parameter: bodyOf(errorShape, unknownParameter),
     },
-    errors[403] ? ifCounted : onEvery,
+    headersFor(operation),
   );
+  if (scope)
+    answers[403] = answer(
+      errorShape,
+      403,
+      forbidden(operation),
+      {
+        forbidden: bodyOf(errorShape, missingScope(scope)),
+        ...(errors[403] && { operation: errors[403].example }),
+      },
+      errors[403] ? ifCounted : onEvery,
+    );
   for (const [status, own] of Object.entries(errors))
     if (status !== '400' && status !== '403')
       answers[status] = answer(
@@ -36,7 +45,7 @@ export const errorAnswers = (operation: KeyOperation): Json => {
         Number(status),
         own.description,
         { operation: own.example },
-        onCounted,
+        headersFor(operation),
       );
   return takesIdempotencyKey(operation) ? { ...answers, ...ofIdempotencyKey(operation) } : answers;
 };
@@ -68,16 +77,13 @@ const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
 export const sharedAnswers = (): Json => {
   const shapes: readonly ErrorShape[] = ['general', 'lookup'];
   return Object.fromEntries(
-    shapes.flatMap((shape) =>
-      shared.map(({ name, description, codes }) => {
-        const examples = codes.map((code) => [code, exampleOf(shape, code)]);
-        return [
-          responseName(shape, name),
-          answer(shape, statusOf(codes), description, Object.fromEntries(examples)),
-        ];
-      }),
-    ),
+    shapes.flatMap((shape) => shared.map((one) => [responseName(shape, one.name), sharedAnswer(shape, one)])),
   );
+};
+
+const sharedAnswer = (shape: ErrorShape, { description, codes }: SharedAnswer, common?: Json): Json => {
+  const examples = Object.fromEntries(codes.map((code) => [code, exampleOf(shape, code)]));
+  return answer(shape, statusOf(codes), description, examples, common);
 };
 
 const statusOf = ([code]: readonly ErrorCode[]): number => allErrorCodes[code!].status;
@@ -261,7 +267,9 @@ const rateLimit = [
 ] as const;
 
 /** Answers to counted requests, whatever their status (contract, "Rate limits"). */
-export const onCounted = refer('X-Request-Id', ...rateLimit);
+const onCounted = refer('X-Request-Id', ...rateLimit);
+
+export const headersFor = ({ bucket }: Pick<KeyOperation, 'bucket'>): Json => (bucket ? onCounted : onEvery);
 
 export const onReplayed: Json = { ...onCounted, ...refer('Idempotent-Replayed') };
 

@@ -10,7 +10,8 @@ import {
   retentionDays,
   retryScheduleMs,
 } from '../delivery-states.ts';
-import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes, samplePayload } from '../events.ts';
+import { sampleDelivery } from '../events/sample.ts';
+import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
 import { type Components, type Json, pascal } from './components.ts';
 
@@ -79,16 +80,8 @@ const jsonBody = (schema: Json, example: Json): Json => ({
   content: { 'application/json': { schema, example } },
 });
 
-const exampleOf = (type: EventType): Json => {
-  const createdUtc = '2026-01-15T09:30:00.000Z';
-  return {
-    id: 90_071,
-    type,
-    createdUtc,
-    companyId: 1001,
-    payload: samplePayload(type, new Date(createdUtc)),
-  };
-};
+const sampleOf = (type: EventType) => sampleDelivery(type, 1001, new Date('2026-01-15T09:30:00.000Z'));
+const exampleOf = (type: EventType): Json => sampleOf(type).event;
 
 const challenge = (components: Components): Json => ({
   operationId: 'verifyEndpoint',
@@ -160,12 +153,14 @@ const header = (name: string, text: string, example: unknown, required = true): 
   example,
 });
 
+const { headers: sampleHeaders } = sampleOf('client.created');
+
 const parameters: readonly Json[] = [
   header('X-Webhook-Timestamp', 'Unix time in seconds of this attempt.', '1768469400'),
   header(
     'X-Webhook-Signature',
     '`sha256=` and lowercase hex, one for each valid secret, separated by commas.',
-    'sha256=5d41402abc4b2a76b9719d911017c592ae2f5d3f0f5b7c5d4f1e2b3a4c5d6e7f',
+    sampleHeaders['X-Webhook-Signature'],
   ),
   header('X-Webhook-Id', 'ID of the event, for deduplication.', '90071'),
   header('X-Webhook-Event', 'Type of the event.', 'client.created'),
@@ -176,7 +171,7 @@ const parameters: readonly Json[] = [
   header(
     'webhook-signature',
     'Standard Webhooks: `v1,` and base64, one for each valid secret, separated by spaces.',
-    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    sampleHeaders['webhook-signature'],
   ),
 ];
 

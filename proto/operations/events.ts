@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { problem } from '../errors.ts';
+import { sampleDelivery, sampleSecret } from '../events/sample.ts';
 import { defineOperation } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
@@ -80,6 +81,45 @@ export const getEvent = defineOperation({
   body: null,
   answers: { 200: { description: 'The event.', schema: envelope, example: envelopeExample } },
   errors: { 404: recordMissing('event') },
+});
+
+export const listSampleEvents = defineOperation({
+  ...events,
+  id: 'listSampleEvents',
+  method: 'GET',
+  path: '/events/samples',
+  scope: 'events:read',
+  bucket: 'read',
+  summary: 'List sample events',
+  description:
+    'An example of each event type, whether or not the company has events, to map fields and to test a receiver: `body` is exactly what a delivery would carry, and `headers` are its headers, signed now with `signingSecret`. Post both to your receiver. The samples are not in the event log, and no subscription gets them.',
+  params: {},
+  query: z.strictObject({
+    type: knownEventType.optional().meta({ description: 'Without it, all types.' }),
+  }),
+  body: null,
+  answers: {
+    200: {
+      description: 'The samples, in the order of the documentation.',
+      schema: z.object({
+        samples: z.array(
+          z.object({
+            event: envelope,
+            body: z.string().meta({ description: 'The same event, as the bytes that are signed.' }),
+            headers: z.record(z.string(), z.string()),
+          }),
+        ),
+        signingSecret: z.string().meta({
+          description: 'The same for everybody, and used for samples only. Do not accept it in production.',
+        }),
+      }),
+      example: {
+        samples: [sampleDelivery('client.created', 1001, new Date('2026-01-15T09:30:00.000Z'))],
+        signingSecret: sampleSecret,
+      },
+    },
+  },
+  errors: { 400: actionInvalid('type') },
 });
 
 export const createTestEvent = defineOperation({

@@ -3,7 +3,15 @@ import { type HandlerTable, handler, json } from '@causeway/runtime';
 import { listAudit } from './audit.ts';
 import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
-import { createApiKey, createKey, listApiKeys, listKeys, revokeApiKey, revokeKey } from './keys/keys.ts';
+import {
+  createApiKey,
+  createKey,
+  getMe,
+  listApiKeys,
+  listKeys,
+  revokeApiKey,
+  revokeKey,
+} from './keys/keys.ts';
 import { setLimits } from './limits.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
 import {
@@ -37,6 +45,7 @@ export const handlers: HandlerTable<'access', Access> = {
   listCompanies,
   createApiKey,
   createKey,
+  getMe,
   listApiKeys,
   listKeys,
   revokeApiKey,

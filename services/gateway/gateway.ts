@@ -1,9 +1,10 @@
 import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
 import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
 import type { DefaultLimits, Limiter } from './limits/limiter.ts';
-import type { Page } from './portal/files.ts';
+import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
 import type { Tails } from './portal/tails.ts';
@@ -22,10 +23,11 @@ export interface Gateway {
   readonly log: Log;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;
-  readonly pages: ReadonlyMap<string, Page>;
+  readonly pages: Pages;
   readonly portal: Portal;
   readonly traffic: Traffic;
   readonly bodies: Bodies;
+  readonly bounds: Bounds;
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;

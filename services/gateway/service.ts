@@ -10,6 +10,7 @@ import {
   services,
 } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
+import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
 import { Exchange } from './exchange.ts';
 import { invalidHost, pageWithChunks } from './failures.ts';
@@ -22,8 +23,8 @@ import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
 import { createCounter } from './limits/counter.ts';
 import { createLimiter } from './limits/limiter.ts';
 import { gatewayMetrics } from './metrics.ts';
+import { createPages } from './pages.ts';
 import { memberAnswers } from './portal/answers.ts';
-import { createPages } from './portal/files.ts';
 import { createPortal } from './portal/portal.ts';
 import { serveMember } from './portal/serve.ts';
 import { openSessions } from './portal/sessions.ts';
@@ -73,6 +74,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     pages: createPages(),
     portal,
     bodies,
+    bounds: createBounds(),
     keyPrefix: config.API_KEY_PREFIX,
     trustedProxies: config.TRUSTED_PROXIES,
     draining: false,

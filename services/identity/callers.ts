@@ -92,16 +92,16 @@ export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions):
     }
   };
 
-  const ofKey = (call: Call, scope: Scope, entry: KeyEntry | undefined): Call | Problem => {
+  const ofKey = (call: Call, scope: Scope | null, entry: KeyEntry | undefined): Call | Problem => {
     if (!entry) return refuse(call, 'unknown_key', problem('unauthorized'));
     if (!entry.active) return refuse(call, 'revoked_key', problem('unauthorized'));
     if (entry.companyId !== call.tenant || entry.id !== call.caller)
       return refuse(call, 'other_company', problem('unauthorized'));
-    if (!entry.scopes.includes(scope)) return refuse(call, 'missing_scope', missingScope(scope));
+    if (scope && !entry.scopes.includes(scope)) return refuse(call, 'missing_scope', missingScope(scope));
     return call;
   };
 
-  const checkKey = (call: Call, scope: Scope): Checked => {
+  const checkKey = (call: Call, scope: Scope | null): Checked => {
     const proof = call.key?.proof;
     if (typeof proof !== 'string') return refuse(call, 'no_proof', problem('unauthorized'));
     const name = keyEntryName(proof);

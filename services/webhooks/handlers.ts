@@ -4,7 +4,7 @@ import { getAttempt, getDelivery } from './deliveries/get.ts';
 import { listDeliveries } from './deliveries/list.ts';
 import { getDeliveryStats } from './delivery-stats.ts';
 import { createPortalTestEvent, createTestEvent } from './events/create.ts';
-import { getEvent, getPortalEvent, listEvents, listPortalEvents } from './events/read.ts';
+import { getEvent, getPortalEvent, listEvents, listPortalEvents, listSampleEvents } from './events/read.ts';
 import { countHeld, discardHeldDeliveries, releaseHeldDeliveries } from './replays/held.ts';
 import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } from './replays/replays.ts';
 import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './replays/resend.ts';
@@ -35,6 +35,7 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   createTestEvent,
   getEvent,
   listEvents,
+  listSampleEvents,
   cancelDelivery,
   releaseDelivery,
   retryDelivery,

@@ -7,10 +7,12 @@ import {
   type KeyAnswer,
   type LimitsAnswer,
   notFound,
+  parseCall,
+  problem,
   quotaExceeded,
   type Scope,
 } from '@causeway/proto';
-import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
+import { acrossTenants, each, handler, json, laneHandler, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { audit, byOperator } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
@@ -117,6 +119,26 @@ export const revokeApiKey = (access: Access) =>
     await revokeEverywhere(access, { companyId, id: call.id('key'), by: byMember(call) });
     return { status: 204, body: null };
   });
+
+/** Trusts only the key's hash: a compromised gateway could claim any key. The gateway adds what it knows. */
+export const getMe = ({ db }: Access) =>
+  laneHandler(
+    contract.getMe,
+    each(async (call) => {
+      parseCall(contract.getMe, call);
+      const row = await db
+        .selectFrom('api_keys')
+        .innerJoin('companies', 'companies.company_id', 'api_keys.company_id')
+        .select(['api_keys.id', 'api_keys.name', 'companies.company_id', 'companies.name as company'])
+        .where('api_keys.company_id', '=', call.tenant)
+        .where('key_hash', '=', Buffer.from(call.key?.proof ?? '', 'base64url'))
+        .where('is_active', '=', 1)
+        .executeTakeFirst();
+      if (!row) throw problem('unauthorized');
+      const { id, name, company_id, company } = row;
+      return json(200, { key: { id, name }, company: { id: company_id, name: company } });
+    }),
+  );
 
 interface NewKey {
   readonly companyId: number;

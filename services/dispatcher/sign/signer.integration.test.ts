@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { HeaderPair } from '@causeway/proto';
+import { openedSecret, signatureHeader, standardSignatureHeader } from '@causeway/proto/signatures';
 import { noMetrics, openSecret, parseKeyRing, sealSecret } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
 import { CannotSign, createSigner, type Signer, type SignRequest } from './signer.ts';
 
 const ring = parseKeyRing(`k:${randomBytes(32).toString('base64')}`);

@@ -1,4 +1,5 @@
-import type { challengeType, EventType, HeaderPair } from '@causeway/proto';
+import type { HeaderPair } from '@causeway/proto';
+import { type DeliveredEvent, deliveryHeaders } from '@causeway/proto/signatures';
 import { createBatch, type KeyRing } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Context } from '../context.ts';
@@ -10,7 +11,7 @@ export interface Signer {
   close(): Promise<void>;
 }
 
-export interface SignRequest extends Delivered {
+export interface SignRequest extends DeliveredEvent {
   readonly company_id: number;
   readonly target: Pick<SubscriptionTarget, 'secret' | 'previous_secret' | 'previous_secret_until'>;
   readonly body: Uint8Array;
@@ -99,31 +100,3 @@ const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] =
   const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;
   return (overlaps ? [secret, previous_secret] : [secret]).map((sealed) => Uint8Array.from(sealed));
 };
-
-const userAgent = 'Causeway-Webhooks/1';
-
-/** Contract, "Deliveries"; in the order they are sent. */
-const deliveryHeaders = (
-  { event_id, event_type, attempt, replay_id }: Delivered,
-  timestamp: number,
-  [signature, standard]: readonly [signature: string, standard: string],
-): HeaderPair[] => [
-  ['Content-Type', 'application/json'],
-  ['User-Agent', userAgent],
-  ['X-Webhook-Timestamp', `${timestamp}`],
-  ['X-Webhook-Signature', signature],
-  ['X-Webhook-Id', `${event_id}`],
-  ['X-Webhook-Event', event_type],
-  ['X-Webhook-Attempt', `${attempt}`],
-  ...(replay_id > 0 ? ([['X-Webhook-Replay', `${replay_id}`]] as const) : []),
-  ['webhook-id', `${event_id}`],
-  ['webhook-timestamp', `${timestamp}`],
-  ['webhook-signature', standard],
-];
-
-interface Delivered {
-  readonly event_id: number;
-  readonly event_type: EventType | typeof challengeType;
-  readonly attempt: number;
-  readonly replay_id: number;
-}

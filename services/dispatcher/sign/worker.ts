@@ -1,7 +1,12 @@
 // Not the whole contract: each thread would take half a second of processor time to load it.
+import {
+  type OpenSecret,
+  openedSecret,
+  signatureHeader,
+  standardSignatureHeader,
+} from '@causeway/proto/signatures';
 import { type KeyRing, openSecret } from '@causeway/runtime/sealed-secret';
 import { workerData } from 'piscina';
-import { type OpenSecret, openedSecret, signatureHeader, standardSignatureHeader } from './signatures.ts';
 
 export interface SignTask {
   readonly timestamp: number;

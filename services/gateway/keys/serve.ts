@@ -3,6 +3,7 @@ import {
   type Bucket,
   basePath,
   bodyLimitOf,
+  buckets,
   type KeyEntry,
   type KeyOperation,
   keyEntryName,
@@ -63,8 +64,8 @@ interface Admitted {
   readonly name: string;
   readonly key: KeyEntry;
   readonly match: Match<KeyOperation>;
-  readonly bucket: Bucket;
-  readonly limits: Limits;
+  /** Null: no limit counts the operation. */
+  readonly counted: { readonly bucket: Bucket; readonly limits: Limits } | null;
 }
 
 /**
@@ -87,12 +88,19 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
     throw methods ? methodNotAllowed(methods) : problem('not_found');
   }
   const { operation } = match;
-  if (!key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
+  if (operation.scope && !key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   exchange.identify(operation);
   exchange.calledBy({ companyId, keyId: key.id });
+  if (!operation.bucket) return { proof, name, key, match, counted: null };
   const company = table.company(companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
-  return { proof, name, key, match, bucket, limits: keyLimits(bucket, key, company, gateway.limits) };
+  return {
+    proof,
+    name,
+    key,
+    match,
+    counted: { bucket, limits: keyLimits(bucket, key, company, gateway.limits) },
+  };
 };
 
 /**
@@ -105,8 +113,10 @@ const forward = async (
   admitted: Admitted,
   incoming: Reading | undefined,
 ): Promise<void> => {
-  const { name, key, match, bucket, limits } = admitted;
-  const { limiter, table } = gateway;
+  const { name, key, match, counted } = admitted;
+  if (!counted) return describeKey(gateway, exchange, admitted, incoming);
+  const { bucket, limits } = counted;
+  const { limiter } = gateway;
   let early: Promise<LaneAnswer> | undefined;
   // If a limit has been reached, the answer would be discarded, so the service is not asked.
   const ahead = match.operation.method === 'GET' && !incoming && !limiter.likelyRefused(limits);
@@ -116,9 +126,7 @@ const forward = async (
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  // Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`).
-  if (!table.trusted() && !(await table.untilTrustedAgain(keysWaitMs))) throw problem('keys_unavailable');
-  if (!table.key(name)?.active) throw problem('unauthorized');
+  await requireActive(gateway, name);
   exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.uses.answered(key, bucket, status));
   gateway.uses.used(key, Date.now());
   if (!verdict.admitted) {
@@ -138,6 +146,52 @@ const forward = async (
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
   exchange.pass(await (early ?? ask(gateway, exchange, admitted, body)));
+};
+
+/** Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`). */
+const requireActive = async ({ table }: Gateway, name: string): Promise<void> => {
+  if (!table.trusted() && !(await table.untilTrustedAgain(keysWaitMs))) throw problem('keys_unavailable');
+  if (!table.key(name)?.active) throw problem('unauthorized');
+};
+
+/** Answers `getMe`: names from `access`, the use of each limit from the owner of the counts. */
+const describeKey = async (
+  gateway: Gateway,
+  exchange: Exchange,
+  admitted: Admitted,
+  incoming: Reading | undefined,
+): Promise<void> => {
+  const { key, name } = admitted;
+  const { bounds, limiter, table, limits: defaults, uses } = gateway;
+  // Before taking a place: a client that disconnects while sending its body would keep it.
+  const body = incoming ? await incoming.body : noBody;
+  if (body instanceof Problem) throw body;
+  if (exchange.over) return;
+  const leave = bounds.uncounted.enter(String(key.companyId));
+  try {
+    const company = table.company(key.companyId);
+    const limits = buckets
+      .filter((bucket) => countedIn(bucket, key, company, defaults) === bucket)
+      .map((bucket) => keyLimits(bucket, key, company, defaults).own);
+    const [names, { used, resetSeconds }] = await Promise.all([
+      ask(gateway, exchange, admitted, body),
+      limiter.used(limits.map(({ slot }) => slot)),
+    ]);
+    await requireActive(gateway, name);
+    uses.used(key, Date.now());
+    if (names.status !== 200) return exchange.pass(names);
+    const resetUtc = new Date(resetSeconds * 1000).toISOString();
+    const answer = {
+      ...JSON.parse(names.body.toString()),
+      scopes: key.scopes,
+      limits: Object.fromEntries(
+        limits.map(({ name, limit }, at) => [name, { limit, used: used[at], resetUtc }]),
+      ),
+    };
+    exchange.pass({ ...names, body: Buffer.from(JSON.stringify(answer)) });
+  } finally {
+    leave();
+  }
 };
 
 const ask = (

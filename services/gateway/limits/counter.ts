@@ -12,6 +12,8 @@ export class CountError extends Error {
 export interface Counter {
   /** @throws CountError within `timeoutMs`; the request may have been counted. */
   count(take: Take): Promise<Position>;
+  /** Exact, like a position. @returns how many were counted in each slot so far. @throws CountError */
+  read(window: number, slots: readonly number[]): Promise<readonly number[]>;
   /** So that the first request does not wait for an owner. */
   warm(): Promise<void>;
   drain(): Promise<void>;
@@ -29,6 +31,8 @@ export interface Take {
    * that a flood costs few messages.
    */
   readonly deferrable?: boolean;
+  /** Counts nothing. */
+  readonly reads?: true;
 }
 
 /** 1 for the first request. */
@@ -103,7 +107,7 @@ export const createCounter = ({
         fail(new CountError('the counters did not answer in time'));
       }, timeoutMs);
       const takes = groups.flatMap(([{ take }, ...more]) => [
-        ...[take.slot, take.limit, 1 + more.length, take.companySlot],
+        ...[take.slot, take.limit, take.reads ? 0 : 1 + more.length, take.companySlot],
       ]);
       countIn(window, takes).then(
         (positions) => {
@@ -112,11 +116,13 @@ export const createCounter = ({
           for (const [at, group] of groups.entries()) {
             const own = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
-            for (const [after, { take, resolve }] of group.entries())
+            for (const [place, { take, resolve }] of group.entries()) {
+              const after = take.reads ? 0 : place;
               resolve({
                 own: own + after,
                 company: company > 0 && own + after <= take.limit ? company + after : 0,
               });
+            }
           }
         },
         (cause: unknown) => {
@@ -130,22 +136,30 @@ export const createCounter = ({
     }
   };
 
+  const count: Counter['count'] = (take) =>
+    new Promise((resolve, reject) => {
+      // A lost connection is normally back within milliseconds, through another server.
+      if (asker.awayMs() > timeoutMs) {
+        tally('disconnected');
+        return reject(new CountError('NATS is disconnected'));
+      }
+      const first = waiting.push({ take, resolve, reject }) === 1;
+      if (take.deferrable) {
+        if (first) setTimeout(flush, deferMs);
+      } else if (!flushing) {
+        flushing = true;
+        setImmediate(flush);
+      }
+    });
+
   return {
-    count: (take) =>
-      new Promise((resolve, reject) => {
-        // A lost connection is normally back within milliseconds, through another server.
-        if (asker.awayMs() > timeoutMs) {
-          tally('disconnected');
-          return reject(new CountError('NATS is disconnected'));
-        }
-        const first = waiting.push({ take, resolve, reject }) === 1;
-        if (take.deferrable) {
-          if (first) setTimeout(flush, deferMs);
-        } else if (!flushing) {
-          flushing = true;
-          setImmediate(flush);
-        }
-      }),
+    count,
+    // Nothing counts them, so they must cost few messages, too.
+    read: async (window, slots) => {
+      const reads = { window, limit: 0, companySlot: 0, deferrable: true, reads: true } as const;
+      const next = await Promise.all(slots.map((slot) => count({ ...reads, slot })));
+      return next.map(({ own }) => own - 1);
+    },
     warm: route.warm,
     drain: route.drain,
   };

@@ -11,7 +11,8 @@ type Slots = Map<number, number>;
 export type Totals = readonly (readonly number[])[];
 
 /**
- * Four numbers for the requests of one slot: slot, its limit, the number of requests, company slot (0: none).
+ * Four numbers for the requests of one slot: slot, its limit, the number of requests (0 only reads the count),
+ * company slot (0: none).
  */
 export type Takes = readonly number[];
 const takeLength = 4;
@@ -54,7 +55,7 @@ export const countTakes = (counts: Counts, changed: Counts, window: number, take
     const limit = takes[at + 1]!;
     const requests = takes[at + 2]!;
     const companySlot = takes[at + 3]!;
-    const before = add(slots, changedSlots, slot, requests);
+    const before = requests > 0 ? add(slots, changedSlots, slot, requests) : (slots.get(slot) ?? 0);
     const within = Math.max(0, Math.min(requests, limit - before));
     let companyFirst = 0;
     if (companySlot !== 0 && within > 0) {

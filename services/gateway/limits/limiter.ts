@@ -24,9 +24,17 @@ export interface Verdict {
   readonly resetSeconds: number;
 }
 
+interface Used {
+  /** In the order of the slots. */
+  readonly used: readonly number[];
+  readonly resetSeconds: number;
+}
+
 export interface Limiter {
   /** Counts one request, whether it is admitted or not. @throws CountError if it could not be counted. */
   take(limits: Limits): Promise<Verdict>;
+  /** Reads the current window without counting. @throws CountError */
+  used(slots: readonly number[]): Promise<Used>;
   /** As far as this gateway has seen. The owner's count decides. */
   likelyRefused(limits: Limits): boolean;
 }
@@ -50,6 +58,10 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
 
   return {
     likelyRefused,
+    used: async (slots) => {
+      const window = enterWindow();
+      return { used: await counter.read(window, slots), resetSeconds: windowEndSeconds(window) };
+    },
     take: async (limits) => {
       const { own, company } = limits;
       const window = enterWindow();

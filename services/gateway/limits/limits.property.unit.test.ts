@@ -269,6 +269,7 @@ const run = async (steps: readonly Step[], losses: readonly boolean[]) => {
           }
           throw new CountError('no owner');
         },
+        read: async () => [],
         warm: async () => {},
         drain: async () => {},
       },

@@ -41,7 +41,7 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
   // Before taking a place: a client that disconnects while sending its body would keep it.
   const body = (await exchange.read(gateway.bodies, bodyLimitOf(operation))?.body) ?? noBody;
   if (exchange.over) return;
-  const { strangers, members } = gateway.portal.bounds;
+  const { strangers, members } = gateway.bounds;
   const leave = operation.role === null ? strangers.enter(networkOf(exchange.address)) : members.enter(token);
   try {
     if (operation.role === null) return await ask(gateway, exchange, visit, match, null, body);
@@ -90,13 +90,13 @@ const tail: Match<MemberOperation> = {
 const tailPath = pathOf(tail.operation);
 
 const resolve = async (
-  { portal, sessions }: Gateway,
+  { bounds, sessions }: Gateway,
   exchange: Exchange,
   visit: Visit,
   token: string,
   match: Match<MemberOperation>,
 ): Promise<ResolvedSession> => {
-  const arrived = portal.bounds.arriving.enter(networkOf(exchange.address));
+  const arrived = bounds.arriving.enter(networkOf(exchange.address));
   const passive = isPassive(exchange, visit, match);
   const session = await sessions.resolve(token, exchange, passive).finally(arrived);
   if (!session) throw problem('signed_out');

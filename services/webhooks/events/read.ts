@@ -2,12 +2,15 @@ import {
   contract,
   type EventType,
   encodeEnvelope,
+  eventTypes,
   invalidField,
   maskPayload,
   notFound,
   Problem,
   type Role,
   type StoredEvent,
+  sampleDelivery,
+  sampleSecret,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
@@ -64,6 +67,13 @@ export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
     const nextCursor = hasMore ? await cursors.seal(companyId, 'events desc', position) : null;
     const envelopes = events.map((event) => shownEnvelope(event, user.role));
     return { status: 200, body: pageBody(envelopes, nextCursor, hasMore) };
+  });
+
+export const listSampleEvents = ({ now }: WebhooksContext) =>
+  handler(contract.listSampleEvents, async ({ companyId, query }) => {
+    const types = query.type ? [query.type] : eventTypes;
+    const samples = types.map((type) => sampleDelivery(type, companyId, now()));
+    return json(200, { samples, signingSecret: sampleSecret });
   });
 
 export const getEvent = ({ db }: WebhooksContext) =>

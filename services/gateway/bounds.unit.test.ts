@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBounds, createPace } from './portal.ts';
+import { createBounds, createPace } from './bounds.ts';
 
 test('one network of strangers gets a part of their places, and again when they are free', () => {
   const { strangers } = createBounds();

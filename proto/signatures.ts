@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto';
+import type { HeaderPair } from './deliveries.ts';
+import type { challengeType } from './delivery-states.ts';
+import type { EventType } from './events.ts';
+
+/** Only the dispatcher's signing threads hold an open secret. They load this file and no other of `proto`. */
+export interface OpenSecret {
+  readonly text: Buffer;
+  /** The decoded bytes after `whsec_`. */
+  readonly bytes: Buffer;
+}
+
+export const openedSecret = (secret: string): OpenSecret => ({
+  text: Buffer.from(secret),
+  bytes: Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
+});
+
+/** Contract, "Deliveries": hex HMAC-SHA256, keyed with the whole secret, of `<timestamp>.<body>`. */
+export const signatureHeader = (
+  secrets: readonly OpenSecret[],
+  timestamp: number,
+  body: Uint8Array,
+): string =>
+  secrets
+    .map(
+      ({ text }) => `sha256=${createHmac('sha256', text).update(`${timestamp}.`).update(body).digest('hex')}`,
+    )
+    .join(',');
+
+/** Standard Webhooks, "Signature scheme": base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`. */
+export const standardSignatureHeader = (
+  secrets: readonly OpenSecret[],
+  id: number,
+  timestamp: number,
+  body: Uint8Array,
+): string =>
+  secrets
+    .map(
+      ({ bytes }) =>
+        `v1,${createHmac('sha256', bytes).update(`${id}.${timestamp}.`).update(body).digest('base64')}`,
+    )
+    .join(' ');
+
+const userAgent = 'Causeway-Webhooks/1';
+
+/** Contract, "Deliveries"; in the order they are sent. */
+export const deliveryHeaders = (
+  { event_id, event_type, attempt, replay_id }: DeliveredEvent,
+  timestamp: number,
+  [signature, standard]: readonly [signature: string, standard: string],
+): HeaderPair[] => [
+  ['Content-Type', 'application/json'],
+  ['User-Agent', userAgent],
+  ['X-Webhook-Timestamp', `${timestamp}`],
+  ['X-Webhook-Signature', signature],
+  ['X-Webhook-Id', `${event_id}`],
+  ['X-Webhook-Event', event_type],
+  ['X-Webhook-Attempt', `${attempt}`],
+  ...(replay_id > 0 ? ([['X-Webhook-Replay', `${replay_id}`]] as const) : []),
+  ['webhook-id', `${event_id}`],
+  ['webhook-timestamp', `${timestamp}`],
+  ['webhook-signature', standard],
+];
+
+export interface DeliveredEvent {
+  readonly event_id: number;
+  readonly event_type: EventType | typeof challengeType;
+  readonly attempt: number;
+  readonly replay_id: number;
+}
