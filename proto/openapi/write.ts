@@ -1,8 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { openApiDocument } from './document.ts';
+import { breakingChanges, type Snapshot, snapshotOf, snapshotText } from './snapshot.ts';
 
-// `npm run -s openapi` prints the document; with a path it writes it there.
-const text = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+/**
+ * `npm run -s openapi` prints the document; with a path it writes it there. With `--snapshot` it records what
+ * was added, unless something that clients rely on was taken away.
+ */
 const path = process.argv[2];
-if (path) writeFileSync(path, text);
+const text = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+if (path === '--snapshot') {
+  const file = new URL('./snapshot.generated.json', import.meta.url);
+  const snapshot = snapshotOf(openApiDocument());
+  const breaking = breakingChanges(JSON.parse(readFileSync(file, 'utf8')) as Snapshot, snapshot);
+  if (breaking.length > 0) throw new Error(`these changes break clients:\n${breaking.join('\n')}`);
+  writeFileSync(file, `${snapshotText(snapshot)}\n`);
+} else if (path) writeFileSync(path, text);
 else process.stdout.write(text);
