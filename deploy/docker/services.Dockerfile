@@ -38,7 +38,7 @@ COPY deploy/mysql deploy/mysql
 COPY deploy/data/backfill deploy/data/backfill
 COPY deploy/data/restored deploy/data/restored
 COPY deploy/monitoring/servers deploy/monitoring/servers
-# The gateway's welcome page.
+# The gateway's welcome page and the frame of its documentation.
 COPY admin-ui/public admin-ui/public
 # The user `node` of the base image, by number, so that Kubernetes can see that it is not root.
 USER 1000:1000

@@ -1,4 +1,5 @@
 import {
+  deprecationHeaders,
   type ErrorShape,
   errorShapeOf,
   type HttpOperation,
@@ -139,7 +140,16 @@ export class Exchange {
   }
 
   #headers(own: readonly Header[]): readonly Header[] {
-    return [['X-Request-Id', this.requestId], ...this.#rules.always, ...own, ...this.#limitHeaders];
+    const operation = this.#operation;
+    const announced =
+      operation && 'deprecation' in operation ? deprecationHeaders(operation.deprecation!) : noHeaders;
+    return [
+      ['X-Request-Id', this.requestId],
+      ...this.#rules.always,
+      ...own,
+      ...announced,
+      ...this.#limitHeaders,
+    ];
   }
 
   #finish(status: number): void {

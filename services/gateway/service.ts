@@ -29,7 +29,7 @@ import { createPortal } from './portal/portal.ts';
 import { serveMember } from './portal/serve.ts';
 import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
-import { readVisit } from './portal/visit.ts';
+import { readCachingHead, readVisit } from './portal/visit.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { openUseReports } from './use-reports.ts';
@@ -208,7 +208,9 @@ const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest):
   const exchange = new Exchange(gateway, response, head, address, rules);
   try {
     if (!head.hasHost) throw invalidHost();
-    const page = visit ? portal.page(head, visit.head) : reads(head.method) && pages.get(head.path);
+    const page = visit
+      ? portal.page(head, visit.head)
+      : reads(head.method) && pages.get(head.path)?.(readCachingHead(request));
     if (page) {
       if (head.bodyBytes < 0) throw pageWithChunks();
       exchange.answer(page.status, page.body, page.headers);

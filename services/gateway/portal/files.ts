@@ -2,8 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { basePath } from '@causeway/proto';
-import { openApiDocument } from '@causeway/proto/openapi';
 import type { Log } from '@causeway/runtime';
 import type { Header } from '../limits/limiter.ts';
 import { pagePermissions, pagePolicy } from './answers.ts';
@@ -16,7 +14,7 @@ interface PortalFiles {
   answer(path: string, head: PortalHead): Page;
 }
 
-interface Entry {
+export interface Entry {
   readonly plain: Buffer;
   readonly encoded: readonly { readonly encoding: string; readonly body: Buffer }[];
   readonly type: string;
@@ -56,7 +54,7 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
       const name = path.slice(1);
       const hashed = name.startsWith('assets/');
       const file = files.get(name) ?? (hashed ? before.get(name) : undefined);
-      if (file && name !== index) return send(file, head, hashed);
+      if (file && name !== index) return send(file, head, hashed ? forever : 'no-cache');
       // A path without an extension is a page, which the portal's script routes.
       if (extname(path) !== '' && path !== `/${index}`) return missing;
       return page(files.get(index)!, head);
@@ -65,13 +63,15 @@ export const portalFiles = (folder: string | undefined, log: Log): PortalFiles =
 };
 
 const index = 'index.html';
+/** The name of a hashed file changes with its content. */
+const forever = 'public, max-age=31536000, immutable';
 const noFiles: ReadonlyMap<string, Entry> = new Map();
 
 const page = (file: Entry, head: PortalHead): Page => {
   const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache']];
   const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
   if (text === undefined) {
-    const answer = send(file, head, false);
+    const answer = send(file, head, 'no-cache');
     return { ...answer, headers: [...answer.headers, pagePolicy(), pagePermissions] };
   }
   const nonce = randomBytes(16).toString('base64url');
@@ -82,10 +82,11 @@ const page = (file: Entry, head: PortalHead): Page => {
   };
 };
 
-const send = (file: Entry, head: PortalHead, hashed: boolean): Page => {
+export type CachingHead = Pick<PortalHead, 'ifNoneMatch' | 'acceptEncoding'>;
+
+export const send = (file: Entry, head: CachingHead, cacheControl: string): Page => {
   const caching: readonly Header[] = [
-    // The name of a hashed file changes with its content.
-    ['Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache'],
+    ['Cache-Control', cacheControl],
     ['ETag', file.etag],
     ['Vary', 'Accept-Encoding'],
   ];
@@ -132,11 +133,14 @@ const readFolder = (folder: string): ReadonlyMap<string, Entry> => {
       plain,
       encoded: twins.map(({ encoding, file }) => ({ encoding, body: readFileSync(file) })),
       type,
-      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
+      etag: etagOf(plain),
     });
   }
   return files;
 };
+
+export const etagOf = (bytes: Uint8Array): string =>
+  `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -156,41 +160,3 @@ export interface Page {
   readonly body: Buffer | string | null;
   readonly headers: readonly (readonly [string, string])[];
 }
-
-/** The public contract, and a welcome page for a person who opens the address in a browser. */
-export const createPages = (): ReadonlyMap<string, Page> => {
-  const contract: Page = {
-    status: 200,
-    body: Buffer.from(JSON.stringify(openApiDocument())),
-    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'public, max-age=300'], noSniff],
-  };
-  const welcome = welcomePage();
-  return new Map([
-    [`${basePath}/openapi.json`, contract],
-    ['/', welcome],
-    ['/portal', welcome],
-  ]);
-};
-
-const noSniff = ['X-Content-Type-Options', 'nosniff'] as const;
-
-const welcomePage = (): Page => {
-  const body = readFileSync(new URL('../../../admin-ui/public/index.html', import.meta.url));
-  // The page's only style sheet is inline; it may load and run nothing else.
-  const style = /<style>([\s\S]*?)<\/style>/.exec(body.toString())?.[1] ?? '';
-  const styleHash = createHash('sha256').update(style).digest('base64');
-  return {
-    status: 200,
-    body,
-    headers: [
-      ['Content-Type', 'text/html; charset=utf-8'],
-      ['Cache-Control', 'no-cache'],
-      [
-        'Content-Security-Policy',
-        `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-      ],
-      noSniff,
-      ['Referrer-Policy', 'no-referrer'],
-    ],
-  };
-};

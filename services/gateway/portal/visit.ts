@@ -14,6 +14,11 @@ export const readVisit = (request: HttpRequest, address: string, trustedProxies:
 
 const maxUserAgentCharacters = 300;
 
+export const readCachingHead = (request: HttpRequest) => ({
+  acceptEncoding: request.getHeader('accept-encoding'),
+  ifNoneMatch: request.getHeader('if-none-match'),
+});
+
 const readPortalHead = (request: HttpRequest) => ({
   host: request.getHeader('host'),
   cookie: request.getHeader('cookie'),
@@ -21,8 +26,7 @@ const readPortalHead = (request: HttpRequest) => ({
   fetchSite: request.getHeader('sec-fetch-site'),
   contentType: request.getHeader('content-type'),
   userAgent: request.getHeader('user-agent').slice(0, maxUserAgentCharacters),
-  acceptEncoding: request.getHeader('accept-encoding'),
-  ifNoneMatch: request.getHeader('if-none-match'),
+  ...readCachingHead(request),
   forwardedProto: request.getHeader('x-forwarded-proto'),
   forwardedHost: request.getHeader('x-forwarded-host'),
   /** The page sent it without a user action (`passiveHeader`). */

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { basePath } from '@causeway/proto';
+import { openApiDocument } from '@causeway/proto/openapi';
+import { anchorOf, markdownHtml, referenceHtml } from './docs.ts';
+import type { Header } from './limits/policy.ts';
+import { type CachingHead, etagOf, type Page, send } from './portal/files.ts';
+
+export type Pages = ReadonlyMap<string, (head: CachingHead) => Page>;
+
+/** What everybody may read: made at the start, the same for all, from no record and no header but those of caching. */
+export const createPages = (): Pages => {
+  const document = openApiDocument();
+  const contract = read('proto/CONTRACT.md');
+  const html = read('admin-ui/public/docs.html');
+  const shell = (title: string, nav: string, main: string): string =>
+    html.replace(
+      /__(TITLE|NAV|MAIN)__/g,
+      (mark) => ({ __TITLE__: title, __NAV__: nav, __MAIN__: main })[mark]!,
+    );
+  const { nav, main } = referenceHtml(document);
+  const sections = contract.split('\n').flatMap((line) => /^## (.*)/.exec(line)?.[1] ?? []);
+  const contents = sections.map((name) => `- [${name}](#${anchorOf(name)})`);
+  const welcome = htmlPage(read('admin-ui/public/index.html'), 'no-cache');
+  return new Map([
+    [`${basePath}/openapi.json`, page(JSON.stringify(document), 'application/json')],
+    ['/docs', htmlPage(shell('Reference', nav, main))],
+    [
+      '/docs/contract',
+      htmlPage(shell('Contract', markdownHtml(contents.join('\n')), markdownHtml(contract))),
+    ],
+    ['/docs/contract.md', page(contract, 'text/markdown; charset=utf-8')],
+    ['/llms.txt', page(llmsText, 'text/plain; charset=utf-8')],
+    ['/.well-known/api-catalog', page(JSON.stringify(apiCatalog), catalogType, [catalogLink])],
+    ['/', welcome],
+    ['/portal', welcome],
+  ]);
+};
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+const page = (text: string, type: string, more: readonly Header[] = [], caching = 'public, max-age=300') => {
+  const plain = Buffer.from(text);
+  const file = { plain, encoded: [{ encoding: 'gzip', body: gzipSync(plain) }], type, etag: etagOf(plain) };
+  return (head: CachingHead): Page => {
+    const answer = send(file, head, caching);
+    return { ...answer, headers: [...answer.headers, ['X-Content-Type-Options', 'nosniff'], ...more] };
+  };
+};
+
+const htmlPage = (text: string, caching?: string) => {
+  // The page's only style sheet is inline; it may load and run nothing else.
+  const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+  const styleHash = createHash('sha256').update(style).digest('base64');
+  const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  const headers: readonly Header[] = [
+    ['Content-Security-Policy', policy],
+    ['Referrer-Policy', 'no-referrer'],
+  ];
+  return page(text, 'text/html; charset=utf-8', headers, caching);
+};
+
+/** RFC 9727. Addresses are relative: a `Host` that somebody made up must not get into a cache. */
+const apiCatalog = {
+  linkset: [
+    {
+      anchor: basePath,
+      'service-desc': [{ href: `${basePath}/openapi.json`, type: 'application/json' }],
+      'service-doc': [{ href: '/docs', type: 'text/html' }],
+    },
+  ],
+};
+const catalogType = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+const catalogLink: Header = ['Link', '</.well-known/api-catalog>; rel="api-catalog"'];
+
+const llmsText = `# Causeway
+
+> The integration interface of a multi-tenant CRM: lookups, leads, clients, affiliates and notes, and signed webhooks.
+
+Every request carries an API key in the header X-Api-Key. GET ${basePath}/integrations/me answers whose key it is and what it may do.
+
+## Documentation
+
+- [OpenAPI 3.1 document](${basePath}/openapi.json): every operation, its errors and examples
+- [Contract](/docs/contract.md): every rule, with its reason
+- [Reference](/docs): the OpenAPI document as a page
+`;
