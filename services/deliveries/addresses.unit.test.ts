@@ -89,22 +89,24 @@ describe('a blocked address', () => {
 test.each(allowed)('%s may be delivered to', (address) => expect(addressProblem(address)).toBeUndefined());
 
 test('an IPv4-mapped address is judged as its IPv4 address, in every spelling', () => {
+  const judgedApart: string[] = [];
   for (let at = 0; at < 4096; at += 1) {
     const bits = Math.imul(at, 0x9e3779b1) >>> 0;
     const [high, low] = [bits >>> 16, bits & 0xffff];
     const ipv4 = [high >> 8, high & 255, low >> 8, low & 255].join('.');
-    expect(addressProblem(`::ffff:${high.toString(16)}:${low.toString(16)}`), ipv4).toBe(
-      addressProblem(ipv4),
-    );
-    expect(addressProblem(`::ffff:${ipv4}`), ipv4).toBe(addressProblem(ipv4));
+    const spellings = [`::ffff:${high.toString(16)}:${low.toString(16)}`, `::ffff:${ipv4}`];
+    judgedApart.push(...spellings.filter((mapped) => addressProblem(mapped) !== addressProblem(ipv4)));
   }
+  expect(judgedApart).toEqual([]);
 });
 
 test('IPv6 addresses outside 2000::/3 are blocked', () => {
+  const allowedOutside: string[] = [];
   for (let first = 0; first <= 0xffff; first += 1) {
-    if (first >> 13 === 1) continue;
-    expect(addressProblem(`${first.toString(16)}:1:2:3:4:5:6:7`)).toBeDefined();
+    const address = `${first.toString(16)}:1:2:3:4:5:6:7`;
+    if (first >> 13 !== 1 && addressProblem(address) === undefined) allowedOutside.push(address);
   }
+  expect(allowedOutside).toEqual([]);
 });
 
 describe('a blocked host', () => {

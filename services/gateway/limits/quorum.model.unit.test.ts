@@ -47,10 +47,16 @@ describe('no position is answered twice, and no answered count is lost', () => {
     expect(exhaustively(three)).toBeUndefined();
   }, 400_000);
 
-  test.each([0.05, 0.1, 0.3])(
+  // Runs with many faults end early: of the four broken rules below they show one, in the 117th run. Runs with few
+  // faults show all four.
+  test.each([
+    [0.05, 800],
+    [0.1, 800],
+    [0.3, 200],
+  ])(
     'by faults in a share of %d of all steps',
-    (share) => {
-      expect(atRandom(three, 800, share)).toBeUndefined();
+    (share, runs) => {
+      expect(atRandom(three, runs, share)).toBeUndefined();
     },
     120_000,
   );
