@@ -119,7 +119,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
       'ñ',
       'smith-jones',
     ];
-    for (let left = 300; left > 0; left--) {
+    for (let left = 100; left > 0; left--) {
       const { name, email } = random.pick(texts);
       const text = random.pick([name, email]);
       const from = random.integer(0, text.length - 2);

@@ -3,7 +3,7 @@ import type { StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
 import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
-import { makeDelivery, makeEvents } from '../testing/make.ts';
+import { makeDeliveries, makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
 let webhooks: BootedPortal;
@@ -28,20 +28,21 @@ const delivered = async (
     company,
     Array.from({ length: count }, () => ({ created_utc: at, type })),
   );
-  for (const { event_id, created_utc } of events)
-    await makeDelivery(webhooks.db, {
-      company_id: company,
-      subscription_id: subscription,
-      event_id,
-      created_utc,
-      event_type: type,
-      state: 'failed',
-      attempts: 11,
-      due_utc: null,
-      last_status: 500,
-      updated_utc: at,
-      ...fields,
-    });
+  const delivery = {
+    company_id: company,
+    subscription_id: subscription,
+    event_type: type,
+    state: 'failed',
+    attempts: 11,
+    due_utc: null,
+    last_status: 500,
+    updated_utc: at,
+    ...fields,
+  } as const;
+  await makeDeliveries(
+    webhooks.db,
+    events.map(({ event_id, created_utc }) => ({ ...delivery, event_id, created_utc })),
+  );
   return events;
 };
 

@@ -5,32 +5,38 @@ import type { Tables } from '../tables.ts';
 
 let lastEvent = 0;
 
+type DeliveryFields = Partial<DeliveryRow> & Pick<DeliveryRow, 'company_id' | 'subscription_id'>;
+
 /** Deliveries without events; waiting and due by default. */
-export const makeDelivery = async (
+export const makeDelivery = (db: Database<Tables>, fields: DeliveryFields, count = 1): Promise<void> =>
+  makeDeliveries(db, Array<DeliveryFields>(count).fill(fields));
+
+/** Deliveries of one state and subscription, a thousand to a statement. */
+export const makeDeliveries = async (
   db: Database<Tables>,
-  fields: Partial<DeliveryRow> & Pick<DeliveryRow, 'company_id' | 'subscription_id'>,
-  count = 1,
+  deliveries: readonly DeliveryFields[],
 ): Promise<void> => {
   const now = new Date();
-  await db
-    .insertInto('deliveries')
-    .values(
-      Array.from({ length: count }, () => ({
-        event_id: ++lastEvent,
-        created_utc: now,
-        event_type: 'client.created' as const,
-        due_utc: now,
-        updated_utc: now,
-        ...fields,
-      })),
-    )
-    .execute();
-  if (fields.state !== 'held') return;
+  const rows = deliveries.map((fields) => ({
+    event_id: ++lastEvent,
+    created_utc: now,
+    event_type: 'client.created' as const,
+    due_utc: now,
+    updated_utc: now,
+    ...fields,
+  }));
+  for (let at = 0; at < rows.length; at += rowsPerInsert)
+    await db
+      .insertInto('deliveries')
+      .values(rows.slice(at, at + rowsPerInsert))
+      .execute();
+  const [first] = deliveries;
+  if (first?.state !== 'held') return;
   await db
     .updateTable('delivery_queues')
-    .set(({ eb }) => ({ held_deliveries: eb('held_deliveries', '+', count) }))
-    .where('company_id', '=', fields.company_id)
-    .where('subscription_id', '=', fields.subscription_id)
+    .set(({ eb }) => ({ held_deliveries: eb('held_deliveries', '+', rows.length) }))
+    .where('company_id', '=', first.company_id)
+    .where('subscription_id', '=', first.subscription_id)
     .execute();
 };
 
