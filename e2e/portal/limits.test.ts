@@ -3,12 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
+import { moveTo } from './support/pages.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
 const { world } = portal;
 const receiver = await testReceiver();
+const team = await openTeam(world);
+const furnished = await furnish(world, receiver, team);
 
 describe('A viewer', () => {
   test('sees personal data masked, in events and in deliveries', async () => {
@@ -31,28 +34,28 @@ describe('A viewer', () => {
   });
 
   test('finds every control for changes disabled, with the reason', async () => {
-    const team = await openTeam(world);
-    const { healthy, delivery } = await furnish(world, receiver, team);
+    const { healthy, delivery } = furnished;
     const page = await portal.open(await team.join('viewer'));
     const reason = /Your role is viewer; this needs developer/;
-    const off: [string, string, string][] = [
-      ['keys', 'API keys', 'Create API key'],
-      ['subscriptions', 'Subscriptions', 'Add subscription'],
-      [`subscriptions/${healthy}`, 'Billing', 'Edit'],
-      [`subscriptions/${healthy}`, 'Billing', 'Rotate secret…'],
-      ['deliveries', 'Deliveries', 'Replay…'],
-      [`deliveries/${delivery}`, 'payment.failed', 'Retry now'],
-      ['events', 'Events', 'Send test event'],
+    const off: [string, string, string[]][] = [
+      ['keys', 'API keys', ['Create API key']],
+      ['subscriptions', 'Subscriptions', ['Add subscription']],
+      [`subscriptions/${healthy}`, 'Billing', ['Edit', 'Rotate secret…']],
+      ['deliveries', 'Deliveries', ['Replay…']],
+      [`deliveries/${delivery}`, 'payment.failed', ['Retry now']],
+      ['events', 'Events', ['Send test event']],
     ];
-    for (const [path, heading, name] of off) {
-      await visit(page, path, heading);
-      const button = page.getByRole('button', { name }).first();
-      await see(button, name).toHaveAttribute('aria-disabled', 'true');
-      await see(button, name).toHaveAccessibleDescription(reason);
+    for (const [path, heading, names] of off) {
+      await moveTo(page, { name: path, path, heading });
+      for (const name of names) {
+        const button = page.getByRole('button', { name }).first();
+        await see(button, name).toHaveAttribute('aria-disabled', 'true');
+        await see(button, name).toHaveAccessibleDescription(reason);
+      }
     }
-    await visit(page, 'test', 'Test delivery');
+    await moveTo(page, { name: 'test', path: 'test', heading: 'Test delivery' });
     await see(page.getByText(reason)).toBeVisible();
-    await visit(page, 'audit', 'Audit log');
+    await moveTo(page, { name: 'audit', path: 'audit', heading: 'Audit log' });
     await see(page.getByText(/this needs admin/)).toBeVisible();
     await page.goto('keys?dialog=create');
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
@@ -61,7 +64,7 @@ describe('A viewer', () => {
 });
 
 test('Pages of another company’s data are not found', async () => {
-  const theirs = await furnish(world, receiver, await openTeam(world));
+  const theirs = furnished;
   const { page } = await portal.openOwner();
   for (const path of [
     `subscriptions/${theirs.healthy}`,
