@@ -50,28 +50,40 @@ test('A request is understood alike wherever the network cuts it', async () => {
   };
   for (const [name, text] of requests) {
     const bytes = Buffer.from(text);
-    const whole = await rawExchange(world.baseUrl, bytes);
+    let whole = await rawExchange(world.baseUrl, bytes);
+    while (isUncounted(whole.text)) whole = await rawExchange(world.baseUrl, bytes);
     expect(whole.statuses, name).toHaveLength(1);
     const places = Array.from({ length: bytes.length - 1 }, (_, at) => at + 1);
     const different: string[] = [];
     await atATime(24, places, async (at) => {
-      const socket = rawSocket(world.baseUrl).setNoDelay(true);
-      let received = '';
-      socket.on('data', (chunk) => {
-        received += chunk.toString('latin1');
-      });
-      socket.on('error', () => {});
-      socket.write(bytes.subarray(0, at));
-      await sleep(2);
-      socket.write(bytes.subarray(at));
-      for (let left = 10_000; received.length < whole.text.length && left > 0; left--) await sleep(5);
-      socket.destroy();
-      const [asWhole, asParts] = [answerOf(whole.text), answerOf(received)];
+      let parts = await sendInParts(bytes, at, whole.text.length);
+      while (isUncounted(parts)) parts = await sendInParts(bytes, at, whole.text.length);
+      const [asWhole, asParts] = [answerOf(whole.text), answerOf(parts)];
       if (asWhole !== asParts) different.push(`at ${at}: ${asParts}`);
     });
     expect(different, name).toEqual([]);
   }
-}, 120_000);
+});
+
+/** A starved machine may not count a request in time (contract, "Rate limits"); clients send it again. */
+const isUncounted = (text: string): boolean => text.startsWith('HTTP/1.1 503 ');
+
+/** @returns what the server answered to the two parts, once it is as long as expected. */
+const sendInParts = async (bytes: Buffer, at: number, expectedLength: number): Promise<string> => {
+  const socket = rawSocket(world.baseUrl).setNoDelay(true);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  socket.on('error', () => {});
+  socket.write(bytes.subarray(0, at));
+  await sleep(2);
+  socket.write(bytes.subarray(at));
+  for (let left = 10_000; received.length < expectedLength && !isUncounted(received) && left > 0; left--)
+    await sleep(5);
+  socket.destroy();
+  return received;
+};
 
 /** Node's own parser, which is strict: the ids of what it takes for requests, by the stream they came in. */
 const taken = new Map<string, string[]>();
