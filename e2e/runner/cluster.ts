@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +8,7 @@ import { parseOptions } from '../../deploy/local/options.ts';
 import { freePort } from '../../deploy/local/ports.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
+import { scratch } from './servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -43,7 +43,7 @@ export const startTestCluster = async (
   { provide }: TestProject,
   counts: readonly string[],
 ): Promise<() => Promise<void>> => {
-  const home = mkdtempSync(join(tmpdir(), 'causeway-test-stack-'));
+  const home = mkdtempSync(join(scratch(), 'causeway-test-stack-'));
   const removeHome = () => rmSync(home, { recursive: true, force: true });
   prepareHome(home);
   try {
