@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeMetrics } from '@causeway/runtime';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { scratch } from '../../e2e/runner/servers.ts';
 import { serversMetrics } from '../monitoring/servers/watch.ts';
 import { declaredMetrics } from '../monitoring/testing/metrics.ts';
 import { readStack, type Stack } from './home.ts';
@@ -17,7 +17,7 @@ const homes: string[] = [];
 
 const newHome = (): string => {
   // Longer than a socket path may be, because a deep home must work too.
-  const home = join(mkdtempSync(join(tmpdir(), 'causeway-cluster-')), 'x'.repeat(120));
+  const home = join(mkdtempSync(join(scratch(), 'causeway-cluster-')), 'x'.repeat(120));
   homes.push(home);
   return home;
 };
