@@ -177,8 +177,15 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
       if (!known.some((one) => one.type === type))
         say(place, way === 'request' ? `${type} is no longer taken` : `may now be ${type}`);
     for (const one of olds) {
-      const other = nexts.find(({ type }) => type === one.type);
-      if (other) compareKind(place, one, other, way);
+      // Of several objects, the one that it is most like.
+      const compared = nexts
+        .filter(({ type }) => type === one.type)
+        .map((other) => {
+          const from = found.length;
+          compareKind(place, one, other, way);
+          return found.splice(from);
+        });
+      found.push(...(compared.toSorted((a, b) => a.length - b.length)[0] ?? []));
     }
   }
 

@@ -60,6 +60,14 @@ describe('A change that breaks clients is named:', () => {
       ({ paths }) => (paths[events].get['x-bucket'] = 'write'),
     ],
     [
+      'a field removed from one of several kinds of records',
+      'GET /api/v1/integrations/changes 200.changes[].record.note_type: the field was removed',
+      (document) => {
+        const { items } = propertyOf(document, 'ListChangesAnswer', 'changes');
+        delete items.properties.record.anyOf[0].anyOf[2].properties.note_type;
+      },
+    ],
+    [
       'a removed parameter',
       `GET ${events}: the parameter type was removed`,
       ({ paths }) => {

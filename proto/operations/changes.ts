@@ -105,7 +105,7 @@ export const listChanges = defineOperation({
     },
   },
   errors: {
-    400: actionInvalid('cursor', 'invalid cursor'),
+    400: actionInvalid('cursor', 'invalid_characters', 'invalid cursor'),
     410: {
       description:
         'The cursor is older than the time for which deletions are kept. Begin again without a cursor.',

@@ -22,7 +22,11 @@ test('calls of companies in two shards that arrive together are a group in each,
   const lead = createPerson('lead');
   const body = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };
   const submit = (companyId: number) =>
-    runner.submit(lead, { companyId, body, recordId: 0, origin: 'key:1' } as never, performance.now() + 20_000);
+    runner.submit(
+      lead,
+      { companyId, body, recordId: 0, origin: 'key:1' } as never,
+      performance.now() + 20_000,
+    );
   await Promise.all(companies.map(submit));
   // The first group may be smaller than the others, but none has companies of both shards.
   await Promise.all(companies.map(submit));
