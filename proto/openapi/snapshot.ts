@@ -177,7 +177,7 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
       if (!known.some((one) => one.type === type))
         say(place, way === 'request' ? `${type} is no longer taken` : `may now be ${type}`);
     for (const one of olds) {
-      // Of several objects, the one that it is most like.
+      // A union has several objects: compares with the most similar.
       const compared = nexts
         .filter(({ type }) => type === one.type)
         .map((other) => {
