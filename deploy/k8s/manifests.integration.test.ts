@@ -193,7 +193,14 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
       backend: { service: { name: string } };
     }[];
     const led = Object.fromEntries(paths.map(({ path, backend }) => [path, backend.service.name]));
-    expect(led).toEqual({ '/api': 'gateway', '/portal/api': 'gateway', '/portal': 'admin-ui' });
+    expect(led).toEqual({
+      '/api': 'gateway',
+      '/portal/api': 'gateway',
+      '/portal': 'admin-ui',
+      '/docs': 'gateway',
+      '/llms.txt': 'gateway',
+      '/.well-known/api-catalog': 'gateway',
+    });
     const present = ofKind(manifests, 'Service').map(({ metadata }) => metadata.name);
     expect(present).toEqual(expect.arrayContaining(Object.values(led)));
   });

@@ -158,6 +158,7 @@ const tags: readonly Json[] = [
   { name: 'Keys', description: 'The API key that a request is sent with.' },
   { name: 'Lookups', description: 'Lists for dropdowns. They are a convenience: actions take plain IDs.' },
   { name: 'Search', description: 'Find records by their fields.' },
+  { name: 'Changes', description: 'Every record at its latest change, to copy all and to follow.' },
   {
     name: 'Leads',
     description: 'A lead and a client are one record with one client_id; its status says which.',

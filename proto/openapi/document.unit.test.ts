@@ -323,3 +323,10 @@ test('the bounds of fields are keywords that a validator can check', () => {
   const text = JSON.stringify(schemas);
   expect(text.match(/"format":"int64"/g)!.length).toBe(text.match(/"maximum":9007199254740991/g)!.length);
 });
+
+test('describes each tag, by which readers of the reference find an operation', () => {
+  const tags = (document.tags as readonly { readonly name: string }[]).map(({ name }) => name);
+  expect(new Set(keyOperations.map(({ tag }) => tag))).toEqual(
+    new Set(tags.filter((tag) => tag !== 'Deliveries')),
+  );
+});

@@ -189,7 +189,7 @@ export const openWorld = async (): Promise<World> => {
         ]);
         // Raised each time, as tests change subscriptions in their rows.
         await database.query(
-          `INSERT INTO event_sequences VALUES (?, ?, 1)
+          `INSERT INTO event_sequences (company_id, last_sequence, subscriptions_version) VALUES (?, ?, 1)
            ON DUPLICATE KEY UPDATE subscriptions_version = subscriptions_version + 1`,
           [company_id, sequence],
         );
