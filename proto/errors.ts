@@ -16,6 +16,8 @@ export const errorCodes = {
     status: 410,
     message: 'events after this cursor are no longer in the log; begin again without a cursor',
   },
+  version_mismatch: { status: 412, message: 'the record has another version; read it again' },
+  already_exists: { status: 412, message: 'a record with this external_id exists' },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
   idempotency_key_reused: {
     status: 422,

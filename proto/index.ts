@@ -25,3 +25,4 @@ export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal.ts';
 export * from './render-problem.ts';
 export * from './subjects.ts';
+export * from './versions.ts';

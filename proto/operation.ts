@@ -90,6 +90,8 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   /** Null: no limit counts it, so the gateway must bound it in another way. */
   readonly bucket: Bucket | null;
   readonly errorShape: ErrorShape;
+  /** Reads, updates or creates one record with a version (contract, "Versions"). */
+  readonly versioned?: boolean;
   /** Announced in every answer and in the document (contract, "Versioning"). */
   readonly deprecation?: Deprecation;
   readonly tag: string;

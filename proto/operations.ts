@@ -18,6 +18,7 @@ import * as find from './operations/find.ts';
 import * as leads from './operations/leads.ts';
 import * as lookups from './operations/lookups.ts';
 import * as me from './operations/me.ts';
+import * as records from './operations/records.ts';
 import * as subscriptions from './operations/subscriptions.ts';
 import * as operator from './operator.ts';
 import * as audit from './portal/audit.ts';
@@ -49,6 +50,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(me),
   ...definitionsIn(lookups),
   ...definitionsIn(find),
+  ...definitionsIn(records),
   ...definitionsIn(leads),
   ...definitionsIn(clients),
   ...definitionsIn(affiliates),

@@ -61,7 +61,7 @@ describe('a query string', () => {
         const outcome = outcomeOf(() => readQueryString(parts.join('')));
         if ('problem' in outcome) return isTold(outcome.problem);
         return Object.entries(outcome.value.values)
-          .flat()
+          .flat(2)
           .every((text) => text.isWellFormed() && !text.includes('\0'));
       }),
       { numRuns: 500 },

@@ -36,6 +36,8 @@ export const renderProblem = (
 const namesReason: ReadonlySet<string> = new Set([
   ...Object.keys(portalErrorCodes),
   'cursor_expired',
+  'version_mismatch',
+  'already_exists',
   'idempotency_in_progress',
   'idempotency_key_reused',
 ]);

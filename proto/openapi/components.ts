@@ -22,6 +22,9 @@ const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['NoteCreated', r.noteCreated],
   ['AffiliateCreated', r.affiliateCreated],
   ['Person', r.personFound],
+  ['PersonRecord', r.person],
+  ['AffiliateRecord', r.affiliate],
+  ['NoteRecord', r.note],
   ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventDefinitions[type].payload] as const),
 ];
 

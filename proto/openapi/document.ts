@@ -2,7 +2,7 @@ import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.t
 import { keyOperations } from '../operations.ts';
 import { idempotencyKeyPattern } from '../render-problem.ts';
 import { type Components, createComponents, type Json, pascal } from './components.ts';
-import { errorAnswers, headers, headersFor, onReplayed, sharedAnswers } from './error-answers.ts';
+import { errorAnswers, headers, sharedAnswers, successHeaders } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
 import { deliveryCallback, webhooks } from './webhooks.ts';
 
@@ -39,7 +39,7 @@ export const openApiDocument = (operations: readonly KeyOperation[] = keyOperati
         },
       },
       headers,
-      parameters: { IdempotencyKey: idempotencyKey },
+      parameters: { IdempotencyKey: idempotencyKey, ...conditions },
       responses: sharedAnswers(),
       schemas: components.schemas,
     },
@@ -87,11 +87,50 @@ const successes = (operation: KeyOperation, components: Components): Json => {
       const content = schema && {
         'application/json': { schema: components.refer(`${pascal(operation.id)}Answer`, schema), example },
       };
-      const headersOf = takesIdempotencyKey(operation) ? onReplayed : headersFor(operation);
-      return [status, { description: text, headers: headersOf, ...(content && { content }) }];
+      return [status, { description: text, headers: successHeaders(operation), ...(content && { content }) }];
     },
   );
+  if (operation.versioned && operation.method === 'GET')
+    entries.push([
+      '304',
+      {
+        description: 'The record still has a version that `If-None-Match` names.',
+        headers: successHeaders(operation),
+      },
+    ]);
   return Object.fromEntries(entries);
+};
+
+const ofVersions = ({ versioned, method }: KeyOperation): readonly Json[] =>
+  versioned
+    ? [
+        {
+          $ref: `#/components/parameters/${method === 'PATCH' ? 'IfMatch' : method === 'POST' ? 'IfAbsent' : 'IfNoneMatch'}`,
+        },
+      ]
+    : [];
+
+const condition = (name: string, text: string): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description: text,
+  schema: { type: 'string' },
+});
+
+const conditions = {
+  IfMatch: condition(
+    'If-Match',
+    'The `ETag` of the record that was read, as `"2"`: if the record has another version by now, nothing is changed and the answer is 412.',
+  ),
+  IfNoneMatch: condition(
+    'If-None-Match',
+    'The `ETag` of the record as it is known: if it has not changed, the answer is 304 without a body.',
+  ),
+  IfAbsent: condition(
+    'If-None-Match',
+    '`*` to create only: if a record with the `external_id` exists, nothing is changed and the answer is 412.',
+  ),
 };
 
 const idempotencyKey = {
@@ -130,7 +169,7 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
     schema: blankable(schema),
   }));
   const inHead = takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
-  const parameters = [...inPath, ...inQuery, ...inHead];
+  const parameters = [...inPath, ...inQuery, ...inHead, ...ofVersions(operation)];
   return parameters.length > 0 ? { parameters } : {};
 };
 
@@ -158,6 +197,7 @@ const tags: readonly Json[] = [
   { name: 'Keys', description: 'The API key that a request is sent with.' },
   { name: 'Lookups', description: 'Lists for dropdowns. They are a convenience: actions take plain IDs.' },
   { name: 'Search', description: 'Find records by their fields.' },
+  { name: 'Records', description: 'Leads, clients, affiliates and notes, whole.' },
   { name: 'Changes', description: 'Every record at its latest change, to copy all and to follow.' },
   {
     name: 'Leads',

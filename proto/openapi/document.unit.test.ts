@@ -115,7 +115,16 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
   });
 
   test('describes rate-limit headers on every status that a counted request can get, and on no other', () => {
-    const counted = ['400', '413', '429', '500', '503', '504', ...(operation.errors[403] ? ['403'] : [])];
+    const counted = [
+      '304',
+      '400',
+      '413',
+      '429',
+      '500',
+      '503',
+      '504',
+      ...(operation.errors[403] ? ['403'] : []),
+    ];
     for (const [status, response] of Object.entries(entry.responses)) {
       if (status.startsWith('2') || (status === '404' && operation.errors[404])) continue;
       const has = 'X-RateLimit-Limit' in resolved(response).headers;

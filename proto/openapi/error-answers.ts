@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   methodNotAllowed,
   missingScope,
+  Problem,
   type ProblemFacts,
   problem,
 } from '../errors.ts';
@@ -47,8 +48,36 @@ export const errorAnswers = (operation: KeyOperation): Json => {
         { operation: own.example },
         headersFor(operation),
       );
+  if (operation.versioned && operation.method !== 'GET') answers[412] = ofCondition(operation);
   return takesIdempotencyKey(operation) ? { ...answers, ...ofIdempotencyKey(operation) } : answers;
 };
+
+const ofCondition = ({ errorShape, method }: KeyOperation): Json =>
+  method === 'PATCH'
+    ? answer(
+        errorShape,
+        412,
+        'The record has another version than `If-Match` names. Nothing was changed; `version` is the current one.',
+        {
+          version_mismatch: bodyOf(
+            errorShape,
+            new Problem({ code: 'version_mismatch', extra: { version: 3 } }),
+          ),
+        },
+        onCounted,
+      )
+    : answer(
+        errorShape,
+        412,
+        'With `If-None-Match: *`: a record with this external_id exists, and the answer has its ID. Nothing was changed.',
+        {
+          already_exists: bodyOf(
+            errorShape,
+            new Problem({ code: 'already_exists', extra: { client_id: 1042 } }),
+          ),
+        },
+        onCounted,
+      );
 
 const ofIdempotencyKey = ({ errorShape, errors }: KeyOperation): Json => ({
   409: answer(
@@ -248,6 +277,14 @@ export const headers: Json = {
     ...header('The answer to an earlier request with the same `Idempotency-Key`.', text, 'true'),
     required: false,
   },
+  ETag: {
+    ...header(
+      'The version of the record, for `If-Match` and `If-None-Match`. Not in the repeated answer of an `Idempotency-Key`.',
+      text,
+      '"2"',
+    ),
+    required: false,
+  },
   Allow: header('The methods that the path has.', text, 'GET, HEAD'),
 };
 
@@ -271,7 +308,11 @@ const onCounted = refer('X-Request-Id', ...rateLimit);
 
 export const headersFor = ({ bucket }: Pick<KeyOperation, 'bucket'>): Json => (bucket ? onCounted : onEvery);
 
-export const onReplayed: Json = { ...onCounted, ...refer('Idempotent-Replayed') };
+export const successHeaders = (operation: KeyOperation): Json => ({
+  ...headersFor(operation),
+  ...(takesIdempotencyKey(operation) && refer('Idempotent-Replayed')),
+  ...(operation.versioned && refer('ETag')),
+});
 
 const ifCounted: Json = {
   ...onEvery,

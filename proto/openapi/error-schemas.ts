@@ -48,9 +48,20 @@ export const errorSchemas: Json = {
       ...common,
       reason: {
         type: 'string',
-        enum: [...common.reason.enum, 'cursor_expired', 'idempotency_in_progress', 'idempotency_key_reused'],
-        description: 'With 410, 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
+        enum: [
+          ...common.reason.enum,
+          'cursor_expired',
+          'idempotency_in_progress',
+          'idempotency_key_reused',
+          'version_mismatch',
+          'already_exists',
+        ],
+        description: 'With 410, 412, 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
       },
+      version: { type: 'integer', description: 'With `version_mismatch`: the version of the record.' },
+      client_id: { ...id, description: 'With `already_exists`: the lead or client.' },
+      employee_id: { ...id, description: 'With `already_exists`: the affiliate.' },
+      client_note_id: { ...id, description: 'With `already_exists`: the note.' },
       oldestUtc: {
         type: ['string', 'null'],
         format: 'date-time',

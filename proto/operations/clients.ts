@@ -60,7 +60,6 @@ export const updateClient = defineOperation({
     'Only the sent fields change. null clears an optional field. Answers 404 unless the record is a client.',
   params: r.clientPath,
   body: r.updatePerson,
-  elsewhere: { package_keyword: 'only POST /integrations/leads takes it' },
   bodyExample: { employee_id: 7, external_id: 'crm-89' },
   answers: { 200: { description: 'Updated.', schema: r.personUpdated, example: r.personUpdatedExample } },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('client') },

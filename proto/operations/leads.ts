@@ -60,7 +60,6 @@ export const updateLead = defineOperation({
     'Only the sent fields change. null clears an optional field. Answers 404 unless the record is a lead.',
   params: r.clientPath,
   body: r.updatePerson,
-  elsewhere: { package_keyword: 'it can be set only when the lead is created' },
   bodyExample: { phone: '+1 555 010 4478', city: null },
   answers: { 200: { description: 'Updated.', schema: r.personUpdated, example: r.personUpdatedExample } },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('lead') },

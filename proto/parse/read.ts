@@ -29,11 +29,15 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
 ): ReadResult<QueryOf<O>> => {
   if (schema === null && raw === '') return nothingToRead as ReadResult<QueryOf<O>>;
   return whole(() => {
-    const { values, problems } = readQueryString(raw);
+    const { names, lists } = fieldKinds(schema);
+    const { values, problems } = readQueryString(raw, lists);
     const given: Record<string, unknown> = { ...values };
     // A blank parameter counts as absent, whatever its type (contract, "Requests and errors").
-    for (const name of fieldKinds(schema).names)
-      if (typeof given[name] === 'string' && isBlank(given[name])) delete given[name];
+    for (const name of names) {
+      const value = values[name];
+      if (lists.has(name) && value) given[name] = [value].flat().filter((one) => !isBlank(one));
+      if ([given[name] ?? ''].flat().every((one) => isBlank(String(one)))) delete given[name];
+    }
     return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
   });
 };
@@ -150,6 +154,8 @@ interface FieldKinds {
   readonly optionalTexts: ReadonlySet<string>;
   readonly nullableTexts: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
+  /** Query parameters that may be repeated. */
+  readonly lists: ReadonlySet<string>;
 }
 
 const fieldKinds = (schema: z.ZodType | null): FieldKinds => {
@@ -166,6 +172,7 @@ const noKinds: FieldKinds = {
   optionalTexts: new Set(),
   nullableTexts: new Set(),
   readOnly: new Set(),
+  lists: new Set(),
 };
 const known = new WeakMap<z.ZodType, FieldKinds>();
 
@@ -178,45 +185,51 @@ const kindsOf = (shape: Shape): FieldKinds => {
     optionalTexts: namesOf((schema) => isText(schema) && schema.safeParse(undefined).success),
     nullableTexts: namesOf((schema) => isText(schema) && schema.safeParse(null).success),
     readOnly: namesOf(isReadOnly),
+    lists: namesOf((schema) => isKind(schema, lists)),
   };
 };
 
-const isText = (schema: z.core.$ZodType): boolean => {
+const isText = (schema: z.ZodType): boolean => isKind(schema, texts);
+
+const texts: ReadonlySet<string> = new Set(['string', 'enum']);
+const lists: ReadonlySet<string> = new Set(['array']);
+
+const isKind = (schema: z.core.$ZodType, types: ReadonlySet<string>): boolean => {
   const { def } = schema._zod as z.core.$ZodTypes['_zod'];
+  if (types.has(def.type)) return true;
   switch (def.type) {
-    case 'string':
-    case 'enum':
-      return true;
     case 'optional':
     case 'nullable':
     case 'default':
-      return isText(def.innerType);
+      return isKind(def.innerType, types);
     case 'pipe':
-      return isText(def.in);
+      return isKind(def.in, types);
     case 'union':
-      return def.options.some(isText);
+      return def.options.some((option) => isKind(option, types));
     default:
       return false;
   }
 };
 
 interface QueryString {
-  readonly values: Readonly<Record<string, string>>;
+  /** Several values only of parameters that may be repeated. */
+  readonly values: Readonly<Record<string, string | readonly string[]>>;
   readonly problems: readonly Detail[];
 }
 
 /** @throws Problem if it is not percent-encoded UTF-8 or contains a NUL: then no parameter can be named. */
-export const readQueryString = (raw: string): QueryString => {
+export const readQueryString = (raw: string, lists: ReadonlySet<string> = noNames): QueryString => {
   if (raw === '') return noParameters;
-  const values: Record<string, string> = Object.create(null);
+  const values: Record<string, string | readonly string[]> = Object.create(null);
   const repeated = new Set<string>();
   for (const part of raw.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
     const value = equals < 0 ? '' : decode(part.slice(equals + 1));
-    if (name in values) repeated.add(name);
-    values[name] = value;
+    const earlier = values[name];
+    if (earlier !== undefined && !lists.has(name)) repeated.add(name);
+    values[name] = earlier !== undefined && lists.has(name) ? [earlier, value].flat() : value;
   }
   const problems = [...repeated].map(
     (name): Detail => ({ field: name, code: 'must_agree', message: `${name} must be given only once` }),
@@ -224,6 +237,7 @@ export const readQueryString = (raw: string): QueryString => {
   return { values, problems };
 };
 
+const noNames: ReadonlySet<string> = new Set();
 const noParameters: QueryString = Object.freeze({ values: Object.freeze({}), problems: [] });
 
 const decode = (text: string): string => {

@@ -28,7 +28,7 @@ export const updatePerson = z
     employee_id: f.optionalRecordId,
     affiliate_id: f.optionalRecordId,
     external_id: f.externalId,
-    ...readOnly('status', 'is_lead', 'created_utc', 'updated_utc'),
+    ...readOnly('package_keyword', 'status_id', 'status', 'is_lead', 'created_utc', 'updated_utc', 'version'),
   })
   .check(setsSomething)
   .meta({ minProperties: 1 });
@@ -45,7 +45,7 @@ export const updateAffiliateBody = z
     is_active: f.flag.optional(),
     is_approved: f.flag.optional(),
     external_id: f.externalId,
-    ...readOnly('affiliate_code', 'created_utc', 'updated_utc'),
+    ...readOnly('affiliate_code', 'created_utc', 'updated_utc', 'version'),
   })
   .check(setsSomething)
   .meta({ minProperties: 1 });
@@ -172,6 +172,35 @@ export const personExample = {
   version: 2,
 };
 
+export const affiliateExample = {
+  employee_id: 31,
+  first_name: 'Grace',
+  last_name: 'Hopper',
+  email: 'grace@example.com',
+  phone: null,
+  affiliate_code: 'GRACE-31',
+  commission_rate: 12.5,
+  affiliate_company_name: 'Hopper Media',
+  is_active: true,
+  is_approved: true,
+  external_id: 'partner-31',
+  created_utc: '2026-01-15T09:30:00.000Z',
+  updated_utc: '2026-01-15T09:31:00.000Z',
+  version: 2,
+};
+
+export const noteExample = {
+  client_note_id: 501,
+  client_id: 1042,
+  text: 'Called back.',
+  note_type: 'general',
+  visibility: 'internal',
+  external_id: null,
+  created_utc: '2026-01-15T09:30:00.000Z',
+  updated_utc: '2026-01-15T09:30:00.000Z',
+  version: 1,
+};
+
 export const personFound = z.object({
   client_id: id,
   first_name: z.string(),
@@ -238,5 +267,6 @@ export const action = {
   errorShape: 'general',
   deadlineMs: 5000,
   repeat: 'once',
+  versioned: true,
   query: null,
 } as const;

@@ -7,6 +7,15 @@ import { listChanges } from './changes.ts';
 import type { ActionsContext } from './context.ts';
 import { findClients, findLeads } from './find.ts';
 import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
+import {
+  getAffiliate,
+  getClient,
+  getLead,
+  getPerson,
+  listAllAffiliates,
+  listNotes,
+  listPeople,
+} from './read-records.ts';
 import { searchClients } from './search/search-clients.ts';
 
 export const handlers: HandlerTable<'crm', ActionsContext> = {
@@ -16,6 +25,13 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   searchClients,
   findLeads,
   findClients,
+  listPeople,
+  getPerson,
+  getLead,
+  getClient,
+  listNotes,
+  listAllAffiliates,
+  getAffiliate,
   listChanges,
   createLead,
   createClient,

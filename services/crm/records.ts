@@ -34,10 +34,8 @@ export const selectPeople = (db: Kysely<Tables>, companyId: number) =>
     )
     .where('clients.company_id', '=', companyId);
 
-export const showPerson = <Row extends { readonly is_lead: number }>(row: Row) => ({
-  ...row,
-  is_lead: isTrue(row.is_lead),
-});
+export const showPerson = <Row extends { readonly is_lead: number }>(row: Row) =>
+  ({ ...row, is_lead: isTrue(row.is_lead) }) as Omit<Row, 'is_lead'> & { readonly is_lead: boolean };
 
 export const selectAffiliates = (db: Kysely<Tables>, companyId: number) =>
   db
@@ -64,6 +62,8 @@ export const showAffiliate = <
 export const selectNotes = (db: Kysely<Tables>, companyId: number) =>
   db.selectFrom('client_notes').select(names(note)).where('company_id', '=', companyId);
 
+export const showNote = <Row>(row: Row): Row => row;
+
 /** @returns the records of a type that exist, by id. */
 export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {
   person: async (db, companyId, ids) => {
@@ -76,7 +76,7 @@ export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {
   },
   note: async (db, companyId, ids) => {
     const rows = await selectNotes(db, companyId).where('client_note_id', 'in', ids).execute();
-    return new Map(rows.map((row) => [row.client_note_id, row]));
+    return new Map(rows.map((row) => [row.client_note_id, showNote(row)]));
   },
 };
 

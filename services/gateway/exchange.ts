@@ -3,6 +3,7 @@ import {
   type ErrorShape,
   errorShapeOf,
   type HttpOperation,
+  isUnchanged,
   type KeyOperation,
   type MemberOperation,
   pathOf,
@@ -15,7 +16,7 @@ import { problemOf } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { writeAnswer } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
-import type { Head } from './http/head.ts';
+import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/limiter.ts';
 import { endRequest, startRequest } from './traffic.ts';
@@ -106,8 +107,13 @@ export class Exchange {
 
   pass({ status, body, headers }: LaneAnswer): void {
     const { api, translate } = this.#rules;
+    const { ifNoneMatch } = this.head;
     const own = body.length > 0 ? [jsonType, ...api] : api;
-    this.answer(status, body, headers ? [...own, ...translate(headers)] : own);
+    const all = headers ? [...own, ...translate(headers)] : own;
+    const isKnown =
+      ifNoneMatch && headers?.ETag && reads(this.head.method) && isUnchanged(ifNoneMatch, headers.ETag);
+    if (isKnown) this.answer(304, null, all);
+    else this.answer(status, body, all);
   }
 
   refuse({ status, body, headers }: RenderedProblem): void {
@@ -216,7 +222,7 @@ export const callService = (
   { lanes }: Pick<Gateway, 'lanes'>,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
-  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey'>,
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey' | 'condition'>,
   body: Buffer,
 ): Promise<LaneAnswer> =>
   lanes[operation.service].request({

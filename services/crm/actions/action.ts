@@ -1,6 +1,8 @@
 import {
   type BodyOf,
+  type Condition,
   type Detail,
+  entityTag,
   invalid,
   type KeyOperation,
   Problem,
@@ -14,6 +16,7 @@ import {
   each,
   type Handler,
   identify,
+  json,
   laneHandler,
   type Trx,
 } from '@causeway/runtime';
@@ -39,7 +42,8 @@ export const handleAction = <O extends KeyOperation>(
         return references ? runner.problems({ companyId: call.tenant, references }) : [];
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
-      const submission = { companyId: call.tenant, body, recordId, origin: originOf(call) };
+      const { tenant: companyId, condition } = call;
+      const submission = { companyId, body, recordId, origin: originOf(call), condition };
       return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
@@ -68,7 +72,33 @@ export interface Submission<Body> {
   readonly recordId: number;
   /** Who caused it (contract, "Changes"). */
   readonly origin: string;
+  readonly condition?: Condition | undefined;
 }
+
+/**
+ * @param met the record that the call would change, by the name of its id.
+ * @returns the problem if the caller's condition does not hold (contract, "Versions").
+ */
+export const refusedBy = <Id extends string>(
+  { condition }: Pick<Submission<unknown>, 'condition'>,
+  id: Id,
+  met: Readonly<Record<Id, number>> & { readonly version: number },
+): Problem | undefined => {
+  if (condition === undefined) return undefined;
+  if (condition === 'absent') return new Problem({ code: 'already_exists', extra: { [id]: met[id] } });
+  if (condition.includes(met.version)) return undefined;
+  return new Problem({ code: 'version_mismatch', extra: { version: met.version } });
+};
+
+/** An answer with the version of the record that it is about (contract, "Versions"). */
+export const answerOf = (
+  status: number,
+  body: object,
+  { version }: { readonly version: number },
+): Answer => ({
+  ...json(status, body),
+  headers: { ETag: entityTag(version) },
+});
 
 /** The values of unique keys, by the name of the key in `lockable`. */
 type KeyValues = { readonly [Name in keyof LockableRows]?: string | number | null | undefined };

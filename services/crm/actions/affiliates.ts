@@ -7,12 +7,20 @@ import {
   type Problem,
   updateProblems,
 } from '@causeway/proto';
-import { type Answer, json, type Trx } from '@causeway/runtime';
+import type { Answer, Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { newEvent } from '../events/event-log.ts';
 import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
-import { type Action, type Change, handleAction, isChange, type Submission } from './action.ts';
+import {
+  type Action,
+  answerOf,
+  type Change,
+  handleAction,
+  isChange,
+  refusedBy,
+  type Submission,
+} from './action.ts';
 import { externalIdTakenError, withChanges } from './person.ts';
 
 type NewAffiliate = BodyOf<typeof contract.createAffiliate>;
@@ -37,7 +45,11 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
       const before = locked.get(one)?.affiliateByExternalId;
       if (before && before.role_id !== affiliateRoleId)
         return externalIdTakenError('employee_id', before.employee_id);
-      if (before) return changedAffiliate(before, withChanges(before, sentFields(one.body), now));
+      if (before)
+        return (
+          refusedBy(one, 'employee_id', before) ??
+          changedAffiliate(before, withChanges(before, sentFields(one.body), now))
+        );
       const after = newRow(one, affiliateCode(random), now);
       const event = newEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
       return { isNew: true, after, events: [event], records: [{ type: 'affiliate', row: after }] };
@@ -50,8 +62,11 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
     await writeChanged(trx, valid);
     return changes;
   },
-  answer: ({ isNew, after: { employee_id, affiliate_code, is_approved, created_utc } }) =>
-    json(isNew ? 201 : 200, { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc }),
+  answer: ({ isNew, after }) => {
+    const { employee_id, affiliate_code, is_approved, created_utc } = after;
+    const shown = { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc };
+    return answerOf(isNew ? 201 : 200, shown, after);
+  },
   onTaken: async (key, { body: { affiliate_code } }) =>
     key === 'affiliate_code' && affiliate_code
       ? invalidField('affiliate_code', 'in_use', 'affiliate_code is already in use')
@@ -123,6 +138,8 @@ const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateById;
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
+      const refused = refusedBy(one, 'employee_id', before);
+      if (refused) return refused;
       const problems = updateProblems(one.body, { ...before });
       if (problems.length > 0) return invalid(problems);
       return changedAffiliate(before, withChanges(before, changedFields(one.body), now));
@@ -130,7 +147,10 @@ const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
     await writeChanged(trx, changes.filter(isChange));
     return changes;
   },
-  answer: ({ after: { updated_utc, employee_id } }) => json(200, { success: true, updated_utc, employee_id }),
+  answer: ({ after }) => {
+    const { updated_utc, employee_id } = after;
+    return answerOf(200, { success: true, updated_utc, employee_id }, after);
+  },
   onTaken: async (_, { companyId, body }, db) =>
     externalIdTakenError(
       'employee_id',

@@ -1,8 +1,8 @@
 import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
-import { type Answer, json } from '@causeway/runtime';
+import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type NoteRow, notes } from '../store/store.ts';
-import { type Action, type Change, handleAction, isChange } from './action.ts';
+import { type Action, answerOf, type Change, handleAction, isChange, refusedBy } from './action.ts';
 import { withChanges } from './person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
@@ -25,6 +25,8 @@ const addNote: Action<Body, Answer, NoteChange> = {
       const { clientById, noteByExternalId: before } = locked.get(one) ?? {};
       if (!clientById) return notFound('client');
       if (before) {
+        const refused = refusedBy(one, 'client_note_id', before);
+        if (refused) return refused;
         const after = withChanges(before, { ...changedFields(body), client_id }, now);
         return { before, after, records: after === before ? [] : [{ type: 'note', row: after }] };
       }
@@ -53,8 +55,10 @@ const addNote: Action<Body, Answer, NoteChange> = {
     );
     return changes;
   },
-  answer: ({ isNew, after: { client_note_id, created_utc } }) =>
-    json(isNew ? 201 : 200, { client_note_id, created_utc }),
+  answer: ({ isNew, after }) => {
+    const { client_note_id, created_utc } = after;
+    return answerOf(isNew ? 201 : 200, { client_note_id, created_utc }, after);
+  },
 };
 
 const defaultType = 'general';

@@ -7,11 +7,20 @@ import {
   type Problem,
   updateProblems,
 } from '@causeway/proto';
-import { type Answer, json } from '@causeway/runtime';
+import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type ChangedRecord, newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
-import { type Action, type Change, type Group, handleAction, isChange, type Submission } from './action.ts';
+import {
+  type Action,
+  answerOf,
+  type Change,
+  type Group,
+  handleAction,
+  isChange,
+  refusedBy,
+  type Submission,
+} from './action.ts';
 import {
   applyFields,
   blankPerson,
@@ -55,21 +64,25 @@ export const createPerson = <B extends NewPerson>(
     statusKind: kind,
   }),
   change: async (group, submissions) => {
-    const changes = submissions.map((one) => {
+    const changes = submissions.map((one): CreatedPerson | Problem => {
       const before = group.locked.get(one)?.clientByExternalId;
-      return before ? metPerson(kind, group, one, before) : newPerson(kind, group, one);
+      if (!before) return newPerson(kind, group, one);
+      return refusedBy(one, 'client_id', before) ?? metPerson(kind, group, one, before);
     });
-    const made = changes.filter(({ isNew }) => isNew).map(({ after }) => after);
+    const valid = changes.filter(isChange);
+    const made = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
     await clients.insert(group.trx, made);
     await clients.markNewForSearch(group.trx, made);
     await writeChanges(
       group,
-      changes.flatMap(({ before, ...change }) => (before ? [{ before, ...change }] : [])),
+      valid.flatMap(({ before, ...change }) => (before ? [{ before, ...change }] : [])),
     );
     return changes;
   },
-  answer: ({ isNew, after: { client_id, created_utc }, to }) =>
-    json(isNew ? 201 : 200, { client_id, status: to.name, created_utc }),
+  answer: ({ isNew, after, to }) => {
+    const { client_id, created_utc } = after;
+    return answerOf(isNew ? 201 : 200, { client_id, status: to.name, created_utc }, after);
+  },
 });
 
 const newPerson = (
@@ -180,6 +193,8 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
       const status = before && group.known.statuses.of(before);
       if (!status) return notFound(kind);
       if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
+      const refused = refusedBy(one, 'client_id', before);
+      if (refused) return refused;
       const shown = { ...before, status: status.name, is_lead: status.isLead };
       const problems = updateProblems(one.body, shown, {
         status: `PATCH /integrations/${kind}s/${before.client_id}/status`,
@@ -191,7 +206,10 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
     await writeChanges(group, changes.filter(isChange));
     return changes;
   },
-  answer: ({ after: { updated_utc, client_id } }) => json(200, { success: true, updated_utc, client_id }),
+  answer: ({ after }) => {
+    const { updated_utc, client_id } = after;
+    return answerOf(200, { success: true, updated_utc, client_id }, after);
+  },
   onTaken: async (_, { companyId, body }, db) =>
     externalIdTakenError(
       'client_id',

@@ -16,15 +16,20 @@ export const applyFields = <Row extends object>(row: Row, sent: object): Row => 
   return after as Row;
 };
 
-/** The row with the sent fields, the next version and a new `updated_utc`; the row itself if none of them differs. */
-export const withChanges = <Row extends { readonly version: number }>(
+/**
+ * The row with the sent fields, the next version and a new `updated_utc`, which never goes back; the row itself if none
+ * of them differs.
+ */
+export const withChanges = <Row extends { readonly version: number; readonly updated_utc: Date }>(
   row: Row,
   sent: object,
   now: Date,
 ): Row => {
   const after = applyFields(row, sent);
   const differs = Object.keys(after).some((field) => after[field as keyof Row] !== row[field as keyof Row]);
-  return differs ? { ...after, version: row.version + 1, updated_utc: now } : row;
+  return differs
+    ? { ...after, version: row.version + 1, updated_utc: now > row.updated_utc ? now : row.updated_utc }
+    : row;
 };
 
 /** @param id the record of the company that has the external id, if it still has it. */

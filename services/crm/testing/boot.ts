@@ -6,6 +6,7 @@ import {
   createLog,
   createMetrics,
   type Database,
+  type LaneAnswer,
   type LaneCall,
   type Metrics,
 } from '@causeway/runtime';
@@ -23,9 +24,15 @@ import { type Tables, tenantTables } from '../tables.ts';
 
 export interface BootedCrm {
   readonly db: Database<Tables>;
-  ask(operation: OperationId, companyId: number, query?: Query): Promise<Asked>;
+  ask(operation: OperationId, companyId: number, query?: Query, recordId?: number): Promise<Asked>;
   /** Sends one action: the body as JSON, or as text if it is to be ill-formed. */
   act(operation: OperationId, companyId: number, body: unknown, recordId?: number | string): Promise<Asked>;
+  /** One call with all that it may have. */
+  call(
+    operation: OperationId,
+    companyId: number,
+    parts: CallParts,
+  ): Promise<Asked & Pick<LaneAnswer, 'headers'>>;
   /** The caller's connection; the services' own user may do everything here. */
   readonly bus: Bus;
   readonly database: TestDatabase;
@@ -36,6 +43,8 @@ export interface BootedCrm {
   /** Makes one call per company in one tick, so that they form one batch. */
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
+
+type CallParts = Partial<Pick<LaneCall, 'query' | 'body' | 'params' | 'callId' | 'condition'>>;
 
 export interface Asked {
   readonly status: number;
@@ -64,22 +73,22 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
   for (const service of services) cleanUp(() => service.drain());
   const send = testLane(bus, 'crm');
 
-  const request = async (
-    operation: OperationId,
-    companyId: number,
-    {
-      query = '',
-      body = new Uint8Array(),
-      params = [],
-    }: Partial<Pick<LaneCall, 'query' | 'body' | 'params'>>,
-  ): Promise<Asked> => {
+  const call: BootedCrm['call'] = async (operation, companyId, parts) => {
+    const { query = '', body = new Uint8Array(), params = [], ...rest } = parts;
     const key = await callers.key(companyId);
-    const answer = await send({ operation, tenant: companyId, caller: 1, params, query, body, key });
-    return { status: answer.status, body: JSON.parse(String(answer.body)) };
+    const sent = { operation, tenant: companyId, caller: 1, params, query, body, key, ...rest };
+    const answer = await send(sent);
+    return { ...answer, body: JSON.parse(String(answer.body)) };
   };
-  const ask = (operation: OperationId, companyId: number, query: Query = ''): Promise<Asked> =>
+  const request = async (...args: Parameters<BootedCrm['call']>): Promise<Asked> => {
+    const { status, body } = await call(...args);
+    return { status, body };
+  };
+  const paramsOf = (recordId?: number | string) => (recordId === undefined ? [] : [String(recordId)]);
+  const ask: BootedCrm['ask'] = (operation, companyId, query = '', recordId) =>
     request(operation, companyId, {
       query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),
+      params: paramsOf(recordId),
     });
   return {
     db,
@@ -89,10 +98,11 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     callers,
     metrics,
     ask,
+    call,
     act: (operation, companyId, body, recordId) =>
       request(operation, companyId, {
         body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
-        params: recordId === undefined ? [] : [String(recordId)],
+        params: paramsOf(recordId),
       }),
     askTogether: (operation, companyIds) =>
       Promise.all(companyIds.map((companyId) => ask(operation, companyId))),

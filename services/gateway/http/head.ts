@@ -11,6 +11,8 @@ export interface Head {
   readonly traceparent: string;
   /** A second header makes it malformed. */
   readonly idempotencyKey: string | undefined;
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
   /** All headers, in order: a client may send one, and a proxy may add another. */
   readonly forwardedFor: string;
   /** 0 without a body, -1 if it is chunked. */
@@ -38,6 +40,8 @@ export const readHead = (request: HttpRequest): Head => {
   let requestId = '';
   let traceparent = '';
   let idempotencyKey: string | undefined;
+  let ifMatch: string | undefined;
+  let ifNoneMatch: string | undefined;
   let forwardedFor = '';
   let length: string | undefined;
   let encoding: string | undefined;
@@ -71,7 +75,13 @@ export const readHead = (request: HttpRequest): Head => {
         traceparent = value;
         break;
       case 'idempotency-key':
-        idempotencyKey = idempotencyKey === undefined ? value : `${idempotencyKey},${value}`;
+        idempotencyKey = joined(idempotencyKey, value);
+        break;
+      case 'if-match':
+        ifMatch = joined(ifMatch, value);
+        break;
+      case 'if-none-match':
+        ifNoneMatch = joined(ifNoneMatch, value);
         break;
       case 'x-forwarded-for':
         forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
@@ -91,6 +101,8 @@ export const readHead = (request: HttpRequest): Head => {
     requestId,
     traceparent,
     idempotencyKey,
+    ifMatch,
+    ifNoneMatch,
     forwardedFor,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
     broken,
@@ -99,6 +111,9 @@ export const readHead = (request: HttpRequest): Head => {
     hasHost: hostName.test(host),
   };
 };
+
+const joined = (before: string | undefined, value: string): string =>
+  before === undefined ? value : `${before},${value}`;
 
 const known: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
 /** With these methods, clients declare the body's length even if it is empty (RFC 9110, 8.6). */

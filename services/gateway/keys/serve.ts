@@ -4,6 +4,7 @@ import {
   basePath,
   bodyLimitOf,
   buckets,
+  conditionOf,
   type KeyEntry,
   type KeyOperation,
   keyEntryName,
@@ -206,6 +207,7 @@ const ask = (
     caller: key.id,
     key: { proof, address },
     ...idempotencyKeyOf(exchange, match.operation),
+    condition: conditionOf(match.operation, exchange.head),
   };
   return callService(gateway, exchange, match, caller, body);
 };

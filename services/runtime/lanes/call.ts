@@ -1,4 +1,4 @@
-import type { Actor, CallKey } from '@causeway/proto';
+import type { Actor, CallKey, Condition } from '@causeway/proto';
 
 /** The body is the caller's bytes, unparsed. */
 export interface LaneCall {
@@ -19,6 +19,8 @@ export interface LaneCall {
   readonly again?: boolean;
   /** The client's `Idempotency-Key` (contract, "Idempotency"); only beside a `callId`. */
   readonly idempotencyKey?: string;
+  /** Of a write with a `callId` (contract, "Versions"). */
+  readonly condition?: Condition | undefined;
   readonly key?: CallKey;
   readonly actor?: Actor;
   /** Not sent. Whether the call may be sent again. */

@@ -1,4 +1,4 @@
-import type { Actor, CallKey } from '@causeway/proto';
+import type { Actor, CallKey, Condition } from '@causeway/proto';
 import { errorType, type Span, type Tracer } from '../tracing/tracer.ts';
 import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 
@@ -27,7 +27,7 @@ type CallHead = readonly [
     | [caller: Actor | CallKey, bodyBytes: number]
     | [caller: Actor | CallKey | 0, sending: Sending, bodyBytes: number],
 ];
-type Sending = readonly [callId: string, again: 0 | 1, idempotencyKey?: string];
+type Sending = readonly [callId: string, again: 0 | 1, idempotencyKey?: string | 0, condition?: Condition];
 type AnswerHead = readonly [
   id: number,
   status: number,
@@ -93,21 +93,25 @@ export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
   }));
 };
 
-const tailOf = ({ key, actor, callId, again, idempotencyKey, body }: LaneCall) => {
+const tailOf = ({ key, actor, callId, again, idempotencyKey, condition, body }: LaneCall) => {
   const caller = key ?? actor;
   if (callId !== undefined) {
-    const sending: Sending = idempotencyKey
-      ? [callId, again ? 1 : 0, idempotencyKey]
-      : [callId, again ? 1 : 0];
+    const begin = [callId, again ? 1 : 0] as const;
+    const sending: Sending = condition
+      ? [...begin, idempotencyKey ?? 0, condition]
+      : idempotencyKey
+        ? [...begin, idempotencyKey]
+        : begin;
     return [caller ?? 0, sending, body.byteLength] as const;
   }
   return caller ? ([caller, body.byteLength] as const) : ([body.byteLength] as const);
 };
 
-const sendingOf = ([callId, again, idempotencyKey]: Sending): Partial<LaneCall> => ({
+const sendingOf = ([callId, again, idempotencyKey, condition]: Sending): Partial<LaneCall> => ({
   callId,
   ...(again === 1 && { again: true }),
-  ...(idempotencyKey !== undefined && { idempotencyKey }),
+  ...(idempotencyKey && { idempotencyKey }),
+  ...(condition && { condition }),
 });
 
 const callerOf = (caller: Actor | CallKey | number): Pick<LaneCall, 'key' | 'actor'> => {
