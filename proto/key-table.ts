@@ -17,7 +17,24 @@ export interface KeyEntry {
 export interface CompanyEntry {
   readonly version: number;
   readonly limits?: LimitOverrides;
+  /** In place of `limits`, for the buckets that they name. */
+  readonly temporary?: TemporaryLimits;
 }
+
+/** For an import (contract, "Rate limits"). */
+export interface TemporaryLimits {
+  readonly untilMs: number;
+  readonly limits: LimitOverrides;
+}
+
+/** The company as it is at a moment: with its temporary limits among the others, or without them. */
+export const companyAt = (company: CompanyEntry, nowMs: number): CompanyEntry => {
+  const { temporary, ...rest } = company;
+  if (!temporary) return company;
+  return nowMs < temporary.untilMs
+    ? { ...company, limits: { ...company.limits, ...temporary.limits } }
+    : rest;
+};
 
 /** Written after all other entries: a gateway does not trust a table without it. */
 export interface MetaEntry {

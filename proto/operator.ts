@@ -23,6 +23,8 @@ const limits = z.object({
   lookup: limit.nullable(),
 });
 
+const temporary = z.object({ until: instant, limits: limits.partial() });
+
 const key = z.object({
   id,
   company_id: id,
@@ -91,21 +93,35 @@ export const setLimits = defineOperation({
       write: newLimit,
       admin: newLimit,
       lookup: newLimit,
+      /** Until then the named limits hold in place of the company's own; null ends that. */
+      until: z.iso
+        .datetime({ offset: true, error: `${fieldName} must be a time in ISO 8601, or null to end it` })
+        .nullable()
+        .optional(),
     })
     .check(
-      valueRule(({ company_id, id: keyId, ...wanted }) => {
+      valueRule(({ company_id, id: keyId, until, ...wanted }) => {
         if ((company_id === undefined) === (keyId === undefined))
           return {
             code: keyId === undefined ? 'required' : 'must_agree',
             message: 'either company_id or id (of a key) is required',
           };
-        return Object.values(wanted).every((limit) => limit === undefined)
+        const named = Object.values(wanted).filter((limit) => limit !== undefined);
+        if (until !== undefined && keyId !== undefined)
+          return { code: 'must_agree', message: 'until is for a company, not for a key' };
+        if (until === null)
+          return named.length === 0
+            ? undefined
+            : { code: 'must_agree', message: 'until: null takes no limits' };
+        if (until !== undefined && named.includes(null))
+          return { code: 'must_agree', message: 'a limit until a time must be a number' };
+        return named.length === 0
           ? { code: 'empty_update', message: 'at least one of read, write, admin and lookup is required' }
           : undefined;
       }),
     ),
   answers: {
-    200: { schema: z.object({ company_id: id, id: id.optional(), limits }) },
+    200: { schema: z.object({ company_id: id, id: id.optional(), limits, temporary: temporary.optional() }) },
   },
 });
 

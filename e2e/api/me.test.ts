@@ -62,6 +62,28 @@ test(
   }),
 );
 
+test('Limits of an import are announced until they end', async () => {
+  const company = await world.company();
+  const { value: key } = await company.key(['integrations:write']);
+  const soon = new Date(Date.now() + 600_000).toISOString();
+  const { temporary } = await world.operator.ask('setLimits', {
+    company_id: company.id,
+    write: 2000,
+    until: soon,
+  });
+  const { json } = await me(key);
+  expect(json.limits.write).toMatchObject({ limit: 2000, untilUtc: temporary!.until });
+  expect(json.limits.read).not.toHaveProperty('untilUtc');
+  const write = async () => {
+    const body = JSON.stringify({ first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' });
+    const { headers } = await world.ask('/integrations/leads', { method: 'POST', key, body });
+    return [headers['x-ratelimit-limit'], headers['x-ratelimit-until']];
+  };
+  expect(await write()).toEqual(['2000', temporary!.until]);
+  await world.operator.ask('setLimits', { company_id: company.id, until: null });
+  expect(await write()).toEqual(['100', undefined]);
+});
+
 test('Lookups are shown where they have a limit of their own', async () => {
   const company = await world.company();
   await world.operator.ask('setLimits', { company_id: company.id, lookup: 9 });

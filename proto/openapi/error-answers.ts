@@ -271,6 +271,10 @@ export const headers: Json = {
   ),
   'RateLimit-Policy': header('The same policy, in the format of the IETF draft.', text, '"read";q=60;w=60'),
   RateLimit: header('Requests left, and seconds until the window ends.', text, '"read";r=59;t=34'),
+  'X-RateLimit-Until': {
+    ...header('With a temporary limit of the company: when it ends.', text, '2026-01-15T18:00:00.000Z'),
+    required: false,
+  },
   'Retry-After': header('Seconds to wait before the next attempt.', integer, 1),
   'WWW-Authenticate': header('The way to authenticate.', text, 'ApiKey header="X-Api-Key"'),
   'Idempotent-Replayed': {
@@ -301,6 +305,7 @@ const rateLimit = [
   'X-RateLimit-Policy',
   'RateLimit-Policy',
   'RateLimit',
+  'X-RateLimit-Until',
 ] as const;
 
 /** Answers to counted requests, whatever their status (contract, "Rate limits"). */

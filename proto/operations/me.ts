@@ -15,6 +15,9 @@ const bucketUse = z.object({
     description: 'Requests of the key counted in the current minute, those that got 429 included.',
   }),
   resetUtc: instant.meta({ description: 'When the minute ends.' }),
+  untilUtc: instant
+    .optional()
+    .meta({ description: 'With a temporary limit of the company, as for an import: when it ends.' }),
 });
 
 const use = (limit: number, used: number) => ({ limit, used, resetUtc: '2026-01-15T09:31:00.000Z' });

@@ -25,7 +25,13 @@ export const createCompany = (access: Access) =>
     return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
   });
 
-const noLimits = { limit_read: null, limit_write: null, limit_admin: null, limit_lookup: null } as const;
+const noLimits = {
+  limit_read: null,
+  limit_write: null,
+  limit_admin: null,
+  limit_lookup: null,
+  temporary_limits: null,
+} as const;
 
 export const listCompanies = (access: Access) =>
   handler(contract.listCompanies, async () => {

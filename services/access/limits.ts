@@ -1,22 +1,35 @@
-import { type AnswerTo, type AuditSource, changes, contract, notFound } from '@causeway/proto';
+import {
+  type AnswerTo,
+  type AuditSource,
+  changes,
+  contract,
+  invalidField,
+  notFound,
+  type TemporaryLimits,
+} from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import { audit, byOperator } from './audit.ts';
 import type { Access } from './context.ts';
 import {
   companyEntry,
   companyEntryColumns,
+  type companyLimitColumns,
   companyName,
   keyEntry,
   keyEntryColumns,
   keyName,
   type LimitRow,
+  temporaryOf,
 } from './key-table/entries.ts';
 import { companyOfKey, limitsAnswer } from './keys/keys.ts';
+import type { RowOf } from './schema.ts';
+
+type CompanyLimitRow = RowOf<'companies', typeof companyLimitColumns>;
 
 /** A limit that is not named stays; null resets it to the configured one. */
 export const setLimits = (access: Access) =>
   handler(contract.setLimits, async ({ body, requestId }) => {
-    const { company_id, id, read, write, admin, lookup } = body;
+    const { company_id, id, read, write, admin, lookup, until } = body;
     const set = {
       ...(read !== undefined && { limit_read: read }),
       ...(write !== undefined && { limit_write: write }),
@@ -24,6 +37,12 @@ export const setLimits = (access: Access) =>
       ...(lookup !== undefined && { limit_lookup: lookup }),
     };
     const by = byOperator(requestId);
+    if (until !== undefined) {
+      const limits = { read, write, admin, lookup } as TemporaryLimits['limits'];
+      const temporary = until === null ? null : { untilMs: minuteAfter(until, access.now()), limits };
+      const set = { temporary_limits: temporary && JSON.stringify(temporary) };
+      return json<AnswerTo<'setLimits'>>(200, await ofCompany(access, company_id!, set, by));
+    }
     return json<AnswerTo<'setLimits'>>(
       200,
       await (id === undefined ? ofCompany(access, company_id!, set, by) : ofKey(access, id, set, by)),
@@ -33,7 +52,7 @@ export const setLimits = (access: Access) =>
 const ofCompany = async (
   { db, table, now }: Access,
   company_id: number,
-  set: Partial<LimitRow>,
+  set: Partial<CompanyLimitRow>,
   by: AuditSource,
 ) => {
   const row = await transaction(db, async (trx) => {
@@ -54,11 +73,12 @@ const ofCompany = async (
     const after = (await find())!;
     const author = { companyId: company_id, by, at: now() };
     const target = ['company', company_id, before.name] as const;
-    await audit(trx, author, 'limits.changed', target, limitChanges(before, after));
+    await audit(trx, author, 'limits.changed', target, changes(companyLimits(before), companyLimits(after)));
     return after;
   });
   await table.publish(companyName(row), companyEntry(row));
-  return { company_id, limits: limitsAnswer(row) };
+  const { temporary, ...limits } = companyLimits(row);
+  return { company_id, limits, ...(temporary && { temporary }) };
 };
 
 const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: AuditSource) => {
@@ -88,6 +108,23 @@ const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: Aud
   await table.publish(keyName(row), keyEntry(row));
   return { company_id, id, limits: limitsAnswer(row) };
 };
+
+const companyLimits = (row: CompanyLimitRow) => {
+  const { temporary_limits: text } = row;
+  const { untilMs, limits } = text === null ? ({} as Partial<TemporaryLimits>) : temporaryOf(text);
+  return {
+    ...limitsAnswer(row),
+    ...(untilMs && { temporary: { until: new Date(untilMs).toISOString(), limits: limits! } }),
+  };
+};
+
+/** @returns the end of that minute, because limits are counted by the minute. */
+const minuteAfter = (until: string, now: Date): number => {
+  const leftMs = Date.parse(until) - now.getTime();
+  if (leftMs > 0 && leftMs <= longestMs) return Math.ceil(Date.parse(until) / 60_000) * 60_000;
+  throw invalidField('until', 'out_of_range', 'until must be in the future, and at most 31 days away');
+};
+const longestMs = 31 * 86_400_000;
 
 const limitChanges = (before: LimitRow, after: LimitRow) =>
   changes(limitsAnswer(before), limitsAnswer(after));

@@ -43,6 +43,7 @@ interface CompanyTable extends LimitColumns {
   name: string;
   version: Generated<number>;
   created_utc: Date;
+  temporary_limits: string | null;
 }
 
 interface KeyTable extends LimitColumns {

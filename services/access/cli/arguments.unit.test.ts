@@ -36,6 +36,12 @@ test.each([
     { company_id: 1001, read: 5, write: null },
   ],
   [
+    'limits set --company 1001 --write 2000 --until 2026-01-15T18:00Z',
+    'setLimits',
+    { company_id: 1001, write: 2000, until: '2026-01-15T18:00:00.000Z' },
+  ],
+  ['limits set --company 1001 --until now', 'setLimits', { company_id: 1001, until: null }],
+  [
     'portal-owner reset --company 1001 --email ada@example.com',
     'resetPortalOwner',
     { company_id: 1001, email: 'ada@example.com' },
@@ -70,6 +76,7 @@ test.each([
   ['limits set --read 5', 'either --company or --key is required'],
   ['limits set --key 1 --company 1 --read 5', 'either --company or --key is required'],
   ['limits set --key 1', 'at least one of --read, --write, --admin and --lookup is required'],
+  ['limits set --company 1 --read 5 --until soon', '--until takes a time in ISO 8601, not "soon"'],
   ['limits set --key 1 --read -5', "option '--read' argument is ambiguous"],
   ['limits set --key 1 --read none', '--read takes a positive whole number or `default`, not "none"'],
 ])('%s is refused: %s', (line, sentence) => {

@@ -115,15 +115,16 @@ export const commands: readonly Command[] = [
       write: { value: 'N', about: 'writing requests a minute, or `default`' },
       admin: { value: 'N', about: 'administrative requests a minute, or `default`' },
       lookup: { value: 'N', about: 'lookups a minute, apart from other reads, or `default`' },
+      until: { value: 'T', about: 'only until then, for an import: 2026-01-15T18:00Z; `now` ends it' },
     },
-    usage: '(--company ID | --key ID) [--read N] [--write N] [--admin N] [--lookup N]',
+    usage: '(--company ID | --key ID) [--read N] [--write N] … [--until T]',
     notes: [
       'Limits that are not named stay as they are; `default` resets one to the configured limit.',
       'All keys of a company together get at most RATE_LIMIT_COMPANY_FACTOR times its limit;',
       'to give one key more than that, raise the limit of its company too.',
     ],
     operation: 'setLimits',
-    body: ({ company, key, read, write, admin, lookup }) => {
+    body: ({ company, key, read, write, admin, lookup, until }) => {
       if ((company === undefined) === (key === undefined))
         throw new UsageError('either --company or --key is required');
       const limits = Object.fromEntries(
@@ -133,13 +134,14 @@ export const commands: readonly Command[] = [
             : [[name, text === 'default' ? null : wholeNumber(name, text, ' or `default`')]],
         ),
       );
-      if (Object.keys(limits).length === 0)
+      if (Object.keys(limits).length === 0 && until !== 'now')
         throw new UsageError('at least one of --read, --write, --admin and --lookup is required');
       return {
         ...(company === undefined
           ? { id: wholeNumber('key', key) }
           : { company_id: wholeNumber('company', company) }),
         ...limits,
+        ...(until !== undefined && { until: until === 'now' ? null : instant('until', String(until)) }),
       };
     },
   },
@@ -213,6 +215,12 @@ const wholeNumber = (option: string, text: string | boolean | undefined, orElse 
   if (!Number.isSafeInteger(number))
     throw new UsageError(`--${option} takes a positive whole number${orElse}, not "${text}"`);
   return number;
+};
+
+const instant = (option: string, text: string): string => {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new UsageError(`--${option} takes a time in ISO 8601, not "${text}"`);
+  return new Date(time).toISOString();
 };
 
 /** `hint` is the command whose help explains more. */

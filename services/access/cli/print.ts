@@ -4,7 +4,6 @@ import type {
   CompanyAnswer,
   CompanyStatusAnswer,
   KeyAnswer,
-  LimitsAnswer,
   ReencryptAnswer,
 } from '@causeway/proto';
 import { type Command, commands, type OperationId } from './commands.ts';
@@ -54,10 +53,18 @@ It works from this moment on, for ${scopes.join(', ')}.`,
     `Key ${strong(id)} is revoked · ${name} · ${masked}
 No gateway accepts it any more (since ${moment(revoked_utc)} UTC).`,
 
-  setLimits: ({ company_id, id, limits }: { company_id: number; id?: number; limits: LimitsAnswer }) =>
+  setLimits: ({ company_id, id, limits, temporary }: AnswerTo<'setLimits'>) =>
     `${id === undefined ? `Company ${strong(company_id)}` : `Key ${strong(id)} of company ${company_id}`} · requests per minute
 
-${columns(Object.entries(limits).map(([name, limit]) => [`  ${name}`, limit === null ? 'default' : String(limit)]))}`,
+${columns(Object.entries(limits).map(([name, limit]) => [`  ${name}`, limit === null ? 'default' : String(limit)]))}${
+  temporary
+    ? `
+
+Until ${moment(temporary.until)} UTC:
+
+${columns(Object.entries(temporary.limits).map(([name, limit]) => [`  ${name}`, String(limit)]))}`
+    : ''
+}`,
 
   createPortalOwner: ({ company_id, email, password }: OwnerAnswer) =>
     password === undefined

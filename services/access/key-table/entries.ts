@@ -1,10 +1,12 @@
 import {
   type CompanyEntry,
+  companyAt,
   companyEntryName,
   type KeyEntry,
   keyEntryName,
   type Scope,
   signerEntryName,
+  type TemporaryLimits,
 } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import type { AccessTables, RowOf } from '../schema.ts';
@@ -24,7 +26,8 @@ export const keyEntryColumns = [
   'version',
   ...limitColumns,
 ] as const;
-export const companyEntryColumns = ['company_id', 'version', ...limitColumns] as const;
+export const companyLimitColumns = [...limitColumns, 'temporary_limits'] as const;
+export const companyEntryColumns = ['company_id', 'version', ...companyLimitColumns] as const;
 
 type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
 type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
@@ -42,7 +45,17 @@ export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
 export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   version: row.version,
   ...limitsOf(row),
+  ...(row.temporary_limits !== null && { temporary: temporaryOf(row.temporary_limits) }),
 });
+
+export const temporaryOf = (text: string): TemporaryLimits => JSON.parse(text);
+
+/** The limits of a company at a moment, as the gateways see them. */
+export const companyLimitsNow = (
+  row: RowOf<'companies', typeof companyLimitColumns>,
+  now: Date,
+): NonNullable<CompanyEntry['limits']> =>
+  companyAt(companyEntry({ ...row, company_id: 0, version: 0 }), now.getTime()).limits ?? {};
 
 export const keyName = ({ key_hash }: Pick<KeyEntryRow, 'key_hash'>): string =>
   keyEntryName(key_hash.toString('base64url'));

@@ -2,6 +2,7 @@ import { type AnswerTo, contract, notFound, problem, scopes, sessionTokenHeader 
 import { acrossTenants, handler, json, type Trx, transaction } from '@causeway/runtime';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
+import { companyLimitsNow } from '../key-table/entries.ts';
 import type { AccessTables } from '../schema.ts';
 import { endSessions } from './end.ts';
 import { updateMember } from './person.ts';
@@ -105,7 +106,7 @@ export const sessionFacts = async (
   companyId: number,
   sessionId: number,
 ): Promise<SessionFacts> => {
-  const { db, keyPrefix, portal } = access;
+  const { db, keyPrefix, now, portal } = access;
   const row = await db
     .selectFrom('portal_sessions as session')
     .innerJoin('portal_users as person', (join) =>
@@ -123,6 +124,7 @@ export const sessionFacts = async (
       'company.limit_write',
       'company.limit_admin',
       'company.limit_lookup',
+      'company.temporary_limits',
       'session.created_utc',
       'session.sign_in',
     ])
@@ -164,12 +166,7 @@ export const sessionFacts = async (
     },
     keyPrefix,
     scopes: [...scopes],
-    limits: {
-      read: row.limit_read ?? limits.read,
-      write: row.limit_write ?? limits.write,
-      admin: row.limit_admin ?? limits.admin,
-      lookup: row.limit_lookup ?? limits.lookup,
-    },
+    limits: { ...limits, ...companyLimitsNow(row, now()) },
     features: portal.features,
     settings: { retentionDays: portal.retentionDays, retryForMs: portal.retryForMs },
     baseUrl: portal.baseUrl,

@@ -3,7 +3,7 @@ import { type AnswerTo, type Bucket, contract, rangeMinutes } from '@causeway/pr
 import { handler, json } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import { type LimitRow, limitColumns } from '../key-table/entries.ts';
+import { companyLimitColumns, companyLimitsNow, type LimitRow, limitColumns } from '../key-table/entries.ts';
 
 type Usage = AnswerTo<'getUsage'>;
 
@@ -20,12 +20,13 @@ export const getUsage = (access: Access) =>
     const rows = await readSteps(access, companyId, fromMs, untilMs, step);
     const { company, keys } = await readLimits(access, companyId);
     const { limits } = access.portal;
+    const ofCompany = companyLimitsNow(company, access.now());
     const defaults = { ...limits, lookup: limits.lookup ?? limits.read };
     const limitOf = (bucket: Bucket, key?: LimitRow): number =>
-      key?.[`limit_${bucket}`] ?? company[`limit_${bucket}`] ?? defaults[bucket];
+      key?.[`limit_${bucket}`] ?? ofCompany[bucket] ?? defaults[bucket];
 
     const lookupsApart =
-      (company.limit_lookup ?? limits.lookup) !== null || rows.some(({ bucket }) => bucket === 'lookup');
+      (ofCompany.lookup ?? limits.lookup) !== null || rows.some(({ bucket }) => bucket === 'lookup');
     const shown: readonly Bucket[] = lookupsApart ? [...counted, 'lookup'] : counted;
     return json(200, {
       range,
@@ -114,7 +115,7 @@ const readSteps = async (
 const readLimits = async ({ db }: Access, companyId: number) => {
   const company = await db
     .selectFrom('companies')
-    .select(limitColumns)
+    .select(companyLimitColumns)
     .where('company_id', '=', companyId)
     .executeTakeFirstOrThrow();
   const keys = await db

@@ -4,6 +4,8 @@ import {
   basePath,
   bodyLimitOf,
   buckets,
+  type CompanyEntry,
+  companyAt,
   conditionOf,
   type KeyEntry,
   type KeyOperation,
@@ -93,7 +95,7 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
   exchange.identify(operation);
   exchange.calledBy({ companyId, keyId: key.id });
   if (!operation.bucket) return { proof, name, key, match, counted: null };
-  const company = table.company(companyId);
+  const company = companyNow(gateway, companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
   return {
     proof,
@@ -102,6 +104,11 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
     match,
     counted: { bucket, limits: keyLimits(bucket, key, company, gateway.limits) },
   };
+};
+
+const companyNow = ({ table }: Gateway, companyId: number): CompanyEntry | undefined => {
+  const company = table.company(companyId);
+  return company?.temporary ? companyAt(company, Date.now()) : company;
 };
 
 /**
@@ -128,7 +135,9 @@ const forward = async (
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   await requireActive(gateway, name);
-  exchange.counted(limitHeaders(verdict, Date.now()), (status) => gateway.uses.answered(key, bucket, status));
+  exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
+    gateway.uses.answered(key, bucket, status),
+  );
   gateway.uses.used(key, Date.now());
   if (!verdict.admitted) {
     const { name: limitName, limit, used, resetSeconds } = verdict;
@@ -163,14 +172,14 @@ const describeKey = async (
   incoming: Reading | undefined,
 ): Promise<void> => {
   const { key, name } = admitted;
-  const { bounds, limiter, table, limits: defaults, uses } = gateway;
+  const { bounds, limiter, limits: defaults, uses } = gateway;
   // Before taking a place: a client that disconnects while sending its body would keep it.
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return;
   const leave = bounds.uncounted.enter(String(key.companyId));
   try {
-    const company = table.company(key.companyId);
+    const company = companyNow(gateway, key.companyId);
     const limits = buckets
       .filter((bucket) => countedIn(bucket, key, company, defaults) === bucket)
       .map((bucket) => keyLimits(bucket, key, company, defaults).own);
@@ -186,7 +195,10 @@ const describeKey = async (
       ...JSON.parse(names.body.toString()),
       scopes: key.scopes,
       limits: Object.fromEntries(
-        limits.map(({ name, limit }, at) => [name, { limit, used: used[at], resetUtc }]),
+        limits.map(({ name, limit, untilMs }, at) => [
+          name,
+          { limit, used: used[at], resetUtc, ...(untilMs && { untilUtc: new Date(untilMs).toISOString() }) },
+        ]),
       ),
     };
     exchange.pass({ ...names, body: Buffer.from(JSON.stringify(answer)) });

@@ -6,6 +6,8 @@ interface Limit {
   readonly name: LimitName;
   readonly slot: number;
   readonly limit: number;
+  /** Of a temporary limit of the company. */
+  readonly untilMs?: number;
 }
 
 export interface Limits {
@@ -126,10 +128,17 @@ export const keyLimits = (
 ): Limits => {
   const { companyId } = key;
   const ofKey = key.limits?.[bucket];
+  const { temporary } = company ?? {};
+  const isTemporary = ofKey === undefined && temporary?.limits[bucket] !== undefined;
   // If only the key has a limit for lookups, it is the company's limit too.
   const ofCompany = company?.limits?.[bucket] ?? defaults[bucket] ?? ofKey ?? defaults.read;
   return {
-    own: { name: bucket, slot: keySlot(key.id, bucket), limit: ofKey ?? ofCompany },
+    own: {
+      name: bucket,
+      slot: keySlot(key.id, bucket),
+      limit: ofKey ?? ofCompany,
+      ...(isTemporary && { untilMs: temporary.untilMs }),
+    },
     company: {
       name: companyNames[bucket],
       slot: companySlot(companyId, bucket),
@@ -152,9 +161,9 @@ export const memberLimits = (memberId: number, defaults: DefaultLimits): Limits 
 
 /**
  * The interface's five headers, and the two of draft-ietf-httpapi-ratelimit-headers-11, whose `t` is the
- * seconds until the window ends.
+ * seconds until the window ends. @param untilMs when a temporary limit ends, which is announced too
  */
-export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[] => {
+export const limitHeaders = (verdict: Verdict, nowMs: number, untilMs?: number): readonly Header[] => {
   const { name, limit, used, resetSeconds } = verdict;
   const remaining = Math.max(0, limit - used);
   const fixed = fixedHeaders(name, limit);
@@ -166,6 +175,7 @@ export const limitHeaders = (verdict: Verdict, nowMs: number): readonly Header[]
     fixed.policy,
     fixed.draftPolicy,
     ['RateLimit', `"${name}";r=${remaining};t=${Math.max(0, Math.ceil(resetSeconds - nowMs / 1000))}`],
+    ...(untilMs ? [['X-RateLimit-Until', new Date(untilMs).toISOString()] as const] : []),
   ];
 };
 

@@ -1,4 +1,4 @@
-import type { KeyEntry } from '@causeway/proto';
+import { companyAt, type KeyEntry } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { companySlot, keySlot } from './counts.ts';
 import { countedIn, keyLimits, limitHeaders, memberLimits } from './limiter.ts';
@@ -67,4 +67,18 @@ test('the remaining requests are never negative', () => {
       ['RateLimit', '"read";r=0;t=0'],
     ]),
   );
+});
+
+test('a temporary limit holds until its end, for keys without a limit of their own and for the ceiling', () => {
+  const untilMs = 1_000_000;
+  const company = { version: 1, limits: { read: 10 }, temporary: { untilMs, limits: { read: 700 } } };
+  const at = (nowMs: number) => companyAt(company, nowMs);
+  expect(keyLimits('read', key, at(untilMs - 1), limits)).toMatchObject({
+    own: { limit: 700, untilMs },
+    company: { limit: 14_000 },
+  });
+  const own = keyLimits('read', { ...key, limits: { read: 5 } }, at(untilMs - 1), limits).own;
+  expect([own.limit, own.untilMs]).toEqual([5, undefined]);
+  const after = keyLimits('read', key, at(untilMs), limits);
+  expect([after.own.limit, after.own.untilMs, after.company!.limit]).toEqual([10, undefined, 200]);
 });
