@@ -33,6 +33,28 @@ export const byMember = (call: { readonly actor: Actor; readonly requestId: stri
   return { kind: 'user', id: user.id, name, address, userAgent, requestId: call.requestId };
 };
 
+export const byKey = (call: {
+  readonly keyId: number;
+  readonly address: string | null;
+  readonly requestId: string;
+}): AuditSource => ({
+  kind: 'key',
+  id: call.keyId,
+  name: `API key ${call.keyId}`,
+  address: call.address,
+  userAgent: null,
+  requestId: call.requestId,
+});
+
+export const byOperator = (requestId: string): AuditSource => ({
+  kind: 'operator',
+  id: null,
+  name: 'operator',
+  address: null,
+  userAgent: null,
+  requestId,
+});
+
 /** A row of `audit_log` (services/access/migrations), without its id. */
 export interface AuditRow {
   company_id: number;

@@ -8,7 +8,7 @@ export * from './events/summary.ts';
 export * from './events.ts';
 export * from './key-table.ts';
 export * from './operation.ts';
-export { changesForgotten, type RecordType, recordTypes } from './operations/changes.ts';
+export { changesForgotten, deletionsKeptDays, type RecordType, recordTypes } from './operations/changes.ts';
 export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
 export * from './operator.ts';

@@ -215,7 +215,7 @@ export const takesIdempotencyKey = ({ method, repeat }: Pick<KeyOperation, 'meth
 
 /** The lane of an operation. Operator operations have lanes of their own, which no gateway may send to. */
 export const laneOf = ({ audience, service }: Pick<Operation, 'audience' | 'service'>): LaneName =>
-  audience !== 'operator' ? service : service === 'access' ? 'operator' : 'operator-webhooks';
+  audience !== 'operator' ? service : service === 'access' ? 'operator' : `operator-${service}`;
 
 type Output<S> = S extends ZodType ? output<S> : Record<string, never>;
 

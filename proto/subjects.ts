@@ -7,10 +7,10 @@ export type ServiceName = (typeof services)[number];
 
 /**
  * Operators have lanes of their own, which no gateway may send to: a compromised gateway must not create
- * keys. `operator-webhooks` belongs to `webhooks`, which alone has the key ring.
+ * keys. `operator` belongs to `access`, the others to the service that they name.
  */
 export type LaneName = ServiceName | OperatorLane;
-export type OperatorLane = 'operator' | 'operator-webhooks';
+export type OperatorLane = 'operator' | 'operator-crm' | 'operator-webhooks';
 
 export const laneSubject = (lane: LaneName): string => `lane.${lane}`;
 

@@ -10,6 +10,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sign_in_delays` TO 'causeway
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`request_minutes` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_password_resets` TO 'causeway_access'@'%';
+GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`clients` TO 'causeway_crm'@'%';
@@ -20,12 +21,14 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`client_search_postings` TO '
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`client_notes` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`client_status_history` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`company_settings` TO 'causeway_crm'@'%';
-GRANT SELECT, INSERT ON `causeway`.`events` TO 'causeway_crm'@'%';
+GRANT SELECT, INSERT, UPDATE ON `causeway`.`events` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_sequences` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_outbox` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`event_dedupe_keys` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, DELETE ON `causeway`.`idempotency_keys` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`record_changes` TO 'causeway_crm'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`erasures` TO 'causeway_crm'@'%';
+GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';

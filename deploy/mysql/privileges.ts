@@ -23,7 +23,12 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
 /** The rule: a service may do everything with the tables of its own migrations, and nothing with others. */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
-  crm: { events: append, idempotency_keys: ['SELECT', 'INSERT', 'DELETE'] },
+  crm: {
+    events: [...append, 'UPDATE'],
+    idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
+    audit_log: ['INSERT'],
+    delivery_attempts: change,
+  },
   webhooks: {
     idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
     audit_log: append,

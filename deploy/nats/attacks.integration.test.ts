@@ -82,6 +82,7 @@ const lanes: Readonly<Record<LaneName, string>> = {
   webhooks: 'webhooks',
   access: 'access',
   operator: 'access',
+  'operator-crm': 'crm',
   'operator-webhooks': 'webhooks',
 };
 const operation = 'attack';

@@ -144,7 +144,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     ],
     subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],
   }),
-  crm: withMore(lanes('crm', { crm: 'gateway' }), {
+  crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
     publish: [eventSubject('*', '*.*'), ...followsKeys.publish],
     subscribe: [ingestSubject, ...followsKeys.subscribe],
   }),

@@ -63,6 +63,10 @@ export interface StoredEvent {
 /** Stored, signed and delivered bytes: they must never change for a payload (`envelope.unit.test.ts`). */
 export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
 
+/** The payload of an event about a person who was erased (contract, "Erasure"). */
+export const erasedPayload = (clientId: number): Buffer =>
+  encodePayload({ client_id: clientId, erased: true });
+
 /** In the order of the contract ("Events"). They depend on the row alone, so every attempt sends the same. */
 export const encodeEnvelope = ({
   event_id,

@@ -26,6 +26,9 @@ const changedTypes = z
     description: 'The kinds of records, separated by commas.',
   });
 
+/** Deletions are forgotten after this; an older cursor could miss one. */
+export const deletionsKeptDays = 90;
+
 /** 410: the cursor is too old. */
 export const changesForgotten = 'deletions after this cursor are forgotten; begin again without a cursor';
 

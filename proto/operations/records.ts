@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { limitParameter } from '../schemas/fields.ts';
+import { cursorParameter, instantParameter } from '../portal/fields.ts';
+import { limitParameter, recordId } from '../schemas/fields.ts';
 import {
   actionInvalid,
   affiliate,
@@ -13,7 +14,7 @@ import {
   personExample,
   recordMissing,
 } from '../schemas/records.ts';
-import { issueOf, rule, text } from '../schemas/values.ts';
+import { id, rule, text } from '../schemas/values.ts';
 
 const read = {
   audience: 'key',
@@ -27,28 +28,13 @@ const read = {
   body: null,
 } as const;
 
-const since = z
-  .string()
-  .transform((value, context) => {
-    const isInstant = z.iso.datetime({ offset: true }).safeParse(value).success;
-    if (isInstant) return new Date(value);
-    const message = 'updated_since must be a time in ISO 8601, such as 2026-01-15T09:30:00.000Z';
-    context.issues.push(issueOf(value, { code: 'invalid_characters', message }));
-    return z.NEVER;
-  })
-  .meta({
-    type: 'string',
-    format: 'date-time',
-    description: 'Only records whose `updated_utc` is not before this time. Write `+` of an offset as `%2B`.',
-  });
+const since = instantParameter.meta({
+  description: 'Only records whose `updated_utc` is not before this time. Write `+` of an offset as `%2B`.',
+});
 
 const page = {
   limit: limitParameter({ min: 1, max: 200, otherwise: 100 }),
-  cursor: z
-    .string()
-    .regex(/^[\w-]{1,200}$/, { error: 'invalid cursor' })
-    .optional()
-    .meta({ description: 'The opaque `nextCursor` of an earlier answer to the same query.' }),
+  cursor: cursorParameter,
 };
 
 const nextPage = {
@@ -82,7 +68,7 @@ export const listPeople = defineOperation({
   query: z
     .strictObject({
       ...page,
-      updated_since: since.optional(),
+      updated_since: since,
       kind: z
         .enum(['lead', 'client'], { error: 'kind must be lead or client' })
         .optional()
@@ -174,7 +160,7 @@ export const listAllAffiliates = defineOperation({
   summary: 'List affiliates',
   description: `Every affiliate with all fields, inactive and unapproved ones too. ${inOrder}`,
   params: {},
-  query: z.strictObject({ ...page, updated_since: since.optional() }),
+  query: z.strictObject({ ...page, updated_since: since }),
   answers: {
     200: {
       description: 'The records, and the cursor of the next page.',
@@ -193,4 +179,41 @@ export const getAffiliate = defineOperation({
   params: affiliatePath,
   answers: { 200: { description: 'The record.', schema: affiliate, example: affiliateExample } },
   errors: { 404: recordMissing('affiliate') },
+});
+
+export const erasePerson = defineOperation({
+  id: 'erasePerson',
+  service: 'crm',
+  method: 'DELETE',
+  deadlineMs: 10_000,
+  repeat: 'once',
+  query: null,
+  body: null,
+  callers: {
+    key: {
+      path: '/integrations/people/{client_id}',
+      scope: 'admin',
+      bucket: 'admin',
+      errorShape: 'general',
+      tag: 'Records',
+      summary: 'Erase a person',
+      description:
+        'Erases a lead or client for privacy, for good: the record, its notes, its status history and its search entries are gone when this is answered. Within seconds, `payload` of its events is `{"client_id": …, "erased": true}`, what receivers answered to their deliveries is removed, and so are stored answers to `Idempotency-Key`s that name it. The changes feed has a deletion for 90 days.',
+      params: clientPath,
+      answers: { 204: { description: 'Erased. No body.', schema: null } },
+      errors: { 404: recordMissing('person') },
+    },
+    member: {
+      id: 'erasePortalPerson',
+      path: '/people/{client_id}',
+      role: 'admin',
+      answers: { 204: { schema: null } },
+      errors: [404],
+    },
+    operator: {
+      id: 'erasePersonOfCompany',
+      body: z.strictObject({ company_id: recordId, client_id: recordId }),
+      answers: { 200: { schema: z.object({ company_id: id, client_id: id }) } },
+    },
+  },
 });

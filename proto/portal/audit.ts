@@ -48,6 +48,7 @@ const auditActions = [
   'held.released',
   'held.dropped',
   'missed.dismissed',
+  'person.erased',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -61,6 +62,7 @@ const auditTargetKinds = [
   'event',
   'delivery',
   'replay',
+  'person',
 ] as const;
 export type AuditTargetKind = (typeof auditTargetKinds)[number];
 

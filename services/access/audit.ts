@@ -124,12 +124,3 @@ export const byPerson = (
   { address, userAgent }: Actor,
   requestId: string,
 ): AuditSource => ({ kind: 'user', id, name, address, userAgent, requestId });
-
-export const byOperator = (requestId: string): AuditSource => ({
-  kind: 'operator',
-  id: null,
-  name: 'operator',
-  address: null,
-  userAgent: null,
-  requestId,
-});

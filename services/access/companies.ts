@@ -1,6 +1,6 @@
-import { type AnswerTo, type CompanyAnswer, contract, notFound } from '@causeway/proto';
+import { type AnswerTo, byOperator, type CompanyAnswer, contract, notFound } from '@causeway/proto';
 import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
-import { audit, byOperator } from './audit.ts';
+import { audit } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
 import type { RowOf } from './schema.ts';

@@ -1,6 +1,7 @@
 import {
   type AnswerTo,
   type AuditSource,
+  byOperator,
   changes,
   contract,
   invalidField,
@@ -8,7 +9,7 @@ import {
   type TemporaryLimits,
 } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
-import { audit, byOperator } from './audit.ts';
+import { audit } from './audit.ts';
 import type { Access } from './context.ts';
 import {
   companyEntry,

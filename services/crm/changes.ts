@@ -1,4 +1,4 @@
-import { changesForgotten, contract, Problem, type RecordType } from '@causeway/proto';
+import { changesForgotten, contract, deletionsKeptDays, Problem, type RecordType } from '@causeway/proto';
 import { handler } from '@causeway/runtime';
 import type { Kysely, Selectable } from 'kysely';
 import type { CrmContext } from './context.ts';
@@ -32,8 +32,6 @@ export const listChanges = ({ db }: CrmContext) =>
     };
   });
 
-/** Deletions are forgotten after this; an older cursor could miss one. */
-export const deletionsKeptDays = 90;
 const today = (): number => Math.floor(Date.now() / 86_400_000);
 
 type ChangeRow = Selectable<Tables['record_changes']>;

@@ -1,6 +1,7 @@
 import type { HandlerTable } from '@causeway/runtime';
 import { createAffiliate, updateAffiliate } from './actions/affiliates.ts';
 import { updateClientStatus, updateLeadStatus } from './actions/change-status.ts';
+import { erasePerson } from './actions/erase.ts';
 import { addClientNote } from './actions/notes.ts';
 import { createClient, createLead, updateClient, updateLead } from './actions/people.ts';
 import { listChanges } from './changes.ts';
@@ -42,4 +43,5 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   addClientNote,
   createAffiliate,
   updateAffiliate,
+  erasePerson,
 };

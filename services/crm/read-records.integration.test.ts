@@ -170,7 +170,7 @@ describe('The list of people', () => {
     ]);
     expect(await messageFor({ updated_since: 'yesterday' })).toEqual([
       400,
-      'updated_since must be a time in ISO 8601, such as 2026-01-15T09:30:00.000Z',
+      'updated_since must be an ISO 8601 time with its offset',
     ]);
     expect(await messageFor({ kind: 'both' })).toEqual([400, 'kind must be lead or client']);
     expect(await messageFor(Array.from({ length: 101 }, (_, at) => `external_id=${at}`).join('&'))).toEqual([

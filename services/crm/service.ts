@@ -13,6 +13,7 @@ import {
 import { createRunner } from './actions/runner.ts';
 import { startBackfill } from './backfill.ts';
 import { startCleanup } from './cleanup.ts';
+import { startErasures } from './erasures.ts';
 import { createEventLog } from './events/event-log.ts';
 import { openPublisher } from './events/publisher.ts';
 import { handlers } from './handlers.ts';
@@ -70,6 +71,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const indexer = startIndexer({ db, log, metrics });
   const cleanup = startCleanup({ db, log, now });
   const backfill = startBackfill({ db, events, log });
+  const erasures = startErasures({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
@@ -79,6 +81,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       await indexer.stop();
       await cleanup.stop();
       await backfill.stop();
+      await erasures.stop();
     },
   };
 };

@@ -1,4 +1,4 @@
-import type { EventType, RecordType } from '@causeway/proto';
+import type { AuditRow, EventType, RecordType } from '@causeway/proto';
 import { personDetails } from '@causeway/proto/schemas';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, GeneratedAlways } from 'kysely';
@@ -20,9 +20,12 @@ export interface Tables extends IdempotencyTables {
   event_outbox: EventOutbox;
   event_dedupe_keys: EventDedupeKeys;
   record_changes: RecordChanges;
+  erasures: Erasures;
+  audit_log: AuditRow & { audit_id: Generated<number> };
+  delivery_attempts: DeliveryAttempts;
 }
 
-/** Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
+/** Of the migrations of crm, but for the last two. Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'employees',
   'statuses',
@@ -39,6 +42,9 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_outbox',
   'event_dedupe_keys',
   'record_changes',
+  'erasures',
+  'audit_log',
+  'delivery_attempts',
   'idempotency_keys',
 ]);
 
@@ -208,4 +214,22 @@ interface RecordChanges {
   origin: string;
   changed_utc: Date;
   is_deleted: number;
+}
+
+interface Erasures {
+  company_id: number;
+  client_id: number;
+  erased_utc: Date;
+  passes: Generated<number>;
+  due_utc: Date | null;
+}
+
+/** What crm may change of them. */
+interface DeliveryAttempts {
+  company_id: number;
+  event_id: number;
+  created_utc: Date;
+  response_headers: string | null;
+  response_body: Buffer | null;
+  response_truncated: number;
 }

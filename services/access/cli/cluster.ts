@@ -102,7 +102,7 @@ export const call = async (
   }
 };
 
-const serviceOf = { operator: 'access', 'operator-webhooks': 'webhooks' } as const;
+const serviceOf = { operator: 'access', 'operator-crm': 'crm', 'operator-webhooks': 'webhooks' } as const;
 
 const sentences = (service: string): Readonly<Record<LaneError['code'], string>> => ({
   absent: `the cluster runs, but its ${service} service does not: look at its log, or start it again`,

@@ -146,6 +146,18 @@ export const commands: readonly Command[] = [
     },
   },
   {
+    words: ['person', 'erase'],
+    about: 'Erase a lead or client: the record, and the payloads of its events and deliveries',
+    options: { company, id: { value: 'ID', about: 'the client_id', required: true } },
+    notes: ['It cannot be undone. The audit log of the company shows it.'],
+    operation: 'erasePersonOfCompany',
+    lane: 'operator-crm',
+    body: ({ company, id }) => ({
+      company_id: wholeNumber('company', company),
+      client_id: wholeNumber('id', id),
+    }),
+  },
+  {
     words: ['portal-owner', 'create'],
     about: "Create the owner of a company's portal; a password is generated and shown once",
     options: {

@@ -66,6 +66,10 @@ ${columns(Object.entries(temporary.limits).map(([name, limit]) => [`  ${name}`, 
     : ''
 }`,
 
+  erasePersonOfCompany: ({ company_id, client_id }: AnswerTo<'erasePersonOfCompany'>) =>
+    `Person ${strong(client_id)} of company ${company_id} is erased.
+Payloads of events and deliveries follow within seconds, and what was on its way within ten minutes.`,
+
   createPortalOwner: ({ company_id, email, password }: OwnerAnswer) =>
     password === undefined
       ? `Owner of the portal of company ${strong(company_id)} · ${email}`

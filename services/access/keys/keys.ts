@@ -3,6 +3,7 @@ import {
   type AnswerTo,
   type AuditSource,
   byMember,
+  byOperator,
   contract,
   type KeyAnswer,
   type LimitsAnswer,
@@ -14,7 +15,7 @@ import {
 } from '@causeway/proto';
 import { acrossTenants, each, handler, json, laneHandler, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
-import { audit, byOperator } from '../audit.ts';
+import { audit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';

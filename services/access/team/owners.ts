@@ -1,6 +1,6 @@
-import { type AnswerTo, contract, invalidField } from '@causeway/proto';
+import { type AnswerTo, byOperator, contract, invalidField } from '@causeway/proto';
 import { duplicateKey, handler, json, transaction } from '@causeway/runtime';
-import { audit, byOperator } from '../audit.ts';
+import { audit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';

@@ -29,6 +29,7 @@ export type ChangedRecord = {
       readonly version: number;
       readonly updated_utc: Date;
     };
+    readonly isDeleted?: boolean;
   };
 }[RecordType];
 
@@ -172,7 +173,7 @@ const insertChanges = (
 ) =>
   changesTable(
     trx,
-    changes.map(({ type, row, origin }) => ({
+    changes.map(({ type, row, isDeleted, origin }) => ({
       company_id: row.company_id,
       type,
       record_id: (row as unknown as Record<string, number>)[recordKeys[type][1]]!,
@@ -180,7 +181,7 @@ const insertChanges = (
       version: row.version,
       origin,
       changed_utc: row.updated_utc,
-      is_deleted: 0,
+      is_deleted: Number(isDeleted ?? false),
     })),
   );
 

@@ -55,10 +55,7 @@ export const buildPostings = (texts: Buffer): readonly (readonly [Buffer, Buffer
       writer = { bytes: [], place: 0 };
       postings.set(gram, writer);
     }
-    let distance = place - writer.place;
-    writer.place = place;
-    for (; distance > 127; distance >>= 7) writer.bytes.push((distance & 127) | 128);
-    writer.bytes.push(distance, (at - entryStart) & 255);
+    write(writer, place, (at - entryStart) & 255);
   }
   return [...postings]
     .sort(([one], [other]) => one - other)
@@ -70,7 +67,25 @@ interface Writer {
   place: number;
 }
 
+const write = (writer: Writer, place: number, position: number): void => {
+  let distance = place - writer.place;
+  writer.place = place;
+  for (; distance > 127; distance >>= 7) writer.bytes.push((distance & 127) | 128);
+  writer.bytes.push(distance, position);
+};
+
 export const placesOf = (occurrences: Buffer): readonly number[] => placesAmong(readMatches(occurrences, 0));
+
+/** The occurrences that are not in an entry. */
+export const withoutPlace = (occurrences: Buffer, erased: number): Buffer => {
+  const matches = readMatches(occurrences, 0);
+  const writer: Writer = { bytes: [], place: 0 };
+  for (const match of matches) {
+    const place = Math.floor(match / positions);
+    if (place !== erased) write(writer, place, match % positions);
+  }
+  return Buffer.from(writer.bytes);
+};
 
 interface GramOccurrences {
   readonly offset: number;

@@ -56,8 +56,15 @@ type Query = string | Readonly<Record<string, string>>;
 
 export const crmMigrations = [{ name: 'crm', folder: new URL('../migrations', import.meta.url).pathname }];
 
-export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
-  const [database, nats] = await Promise.all([testDatabase({ folders: crmMigrations }), testNats()]);
+const everyMigration = ['access', 'crm', 'webhooks'].map((name) => ({
+  name,
+  folder: new URL(`../../${name}/migrations`, import.meta.url).pathname,
+}));
+
+/** @param tables whether those of the other services are there too. */
+export const bootCrm = async ({ replicas = 1, tables = 'own' as 'own' | 'all' } = {}): Promise<BootedCrm> => {
+  const folders = tables === 'own' ? crmMigrations : everyMigration;
+  const [database, nats] = await Promise.all([testDatabase({ folders }), testNats()]);
   const { log } = createLog({ name: 'crm', instance: 'test', level: 'silent' });
   const db = database.connect<Tables>({ tenantTables });
   const bus = await connectBus({ url: nats.url, name: 'test' });
@@ -78,7 +85,7 @@ export const bootCrm = async ({ replicas = 1 } = {}): Promise<BootedCrm> => {
     const key = await callers.key(companyId);
     const sent = { operation, tenant: companyId, caller: 1, params, query, body, key, ...rest };
     const answer = await send(sent);
-    return { ...answer, body: JSON.parse(String(answer.body)) };
+    return { ...answer, body: answer.status === 204 ? null : JSON.parse(String(answer.body)) };
   };
   const request = async (...args: Parameters<BootedCrm['call']>): Promise<Asked> => {
     const { status, body } = await call(...args);

@@ -1,5 +1,5 @@
 import type { SubscriptionRow } from '@causeway/deliveries';
-import { type AuditSource, byMember, type KeyOperation, toolManaged } from '@causeway/proto';
+import { type AuditSource, byKey, byMember, type KeyOperation, toolManaged } from '@causeway/proto';
 import type { OperationCall, Trx } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
 
@@ -19,17 +19,10 @@ export type Caller =
 export const editorOf = (call: Caller): Editor =>
   call.audience === 'key' ? throughApi(call) : throughPortal(call);
 
-const throughApi = ({ keyId, address, requestId }: Extract<Caller, { audience: 'key' }>): Editor => ({
+const throughApi = (call: Extract<Caller, { audience: 'key' }>): Editor => ({
   name: 'the API',
   switchesManaged: false,
-  by: {
-    kind: 'key',
-    id: keyId,
-    name: `API key ${keyId}`,
-    address,
-    userAgent: null,
-    requestId,
-  },
+  by: byKey(call),
 });
 
 const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({

@@ -43,6 +43,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   'held.released': 'released the held deliveries of',
   'held.dropped': 'discarded the held deliveries of',
   'missed.dismissed': 'dismissed the missed events of',
+  'person.erased': 'erased',
 };
 
 const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
@@ -55,6 +56,7 @@ const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
   event: 'Events',
   delivery: 'Deliveries',
   replay: 'Replays',
+  person: 'People',
 };
 
 const actionLabels: Readonly<Partial<Record<Action, string>>> = {

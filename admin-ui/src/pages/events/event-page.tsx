@@ -9,6 +9,7 @@ import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { eventQuery, eventTypesQuery } from '../queries.ts';
+import { ErasePerson } from './erase-person.tsx';
 
 export function EventPage() {
   const { id } = useParams({ from: '/in/events/$id' });
@@ -54,12 +55,16 @@ export function EventPage() {
                         </>
                       ),
                     },
+                    ...personFacts(event.payload),
                   ]}
                 />
               </Card>
             }
           >
             <Card title="Payload">
+              {event.payload.erased === true && (
+                <Notice tone="info">The person was erased, and the payload with it.</Notice>
+              )}
               {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
               <CodeBlock
                 code={JSON.stringify(event.payload, null, 2)}
@@ -75,6 +80,20 @@ export function EventPage() {
     </Page>
   );
 }
+
+const personFacts = ({ client_id: id, erased }: Readonly<Record<string, unknown>>) =>
+  typeof id === 'number' && erased !== true
+    ? [
+        {
+          label: 'Person',
+          value: (
+            <>
+              <code>{id}</code> <ErasePerson id={id} />
+            </>
+          ),
+        },
+      ]
+    : [];
 
 function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });

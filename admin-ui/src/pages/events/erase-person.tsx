@@ -1,0 +1,47 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+/** Erases the person that an event is about (contract, "Erasure"). */
+export function ErasePerson({ id }: { readonly id: number }) {
+  const [open, setOpen] = useState(false);
+  const disabledReason = useRefusal('admin');
+  const cache = useQueryClient();
+  const erase = useMutation({
+    mutationFn: () => call('erasePortalPerson', { params: { client_id: id } }),
+    onSuccess: async () => {
+      setOpen(false);
+      toast(`Person ${id} erased`);
+      await cache.invalidateQueries();
+    },
+  });
+  return (
+    <>
+      <Button variant="danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
+        Erase person…
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title={`Erase person ${id}?`}
+        confirm="Erase person"
+        danger
+        typed="erase"
+        mutation={erase}
+      >
+        <Stack gap="s">
+          <p>
+            The record, its notes and its status history are deleted at once. Within seconds, the payloads of
+            its events and what receivers answered to their deliveries are removed too.
+          </p>
+          <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
+        </Stack>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,216 @@
+import { randomHex } from '@causeway/runtime';
+import { sql } from 'kysely';
+import { describe, expect, test, vi } from 'vitest';
+import { eraseTraces } from './erasures.ts';
+import { entriesPerChunk } from './search/postings.ts';
+import { bootCrm } from './testing/boot.ts';
+import { indexAll } from './testing/index-all.ts';
+import { eventsOf } from './testing/look.ts';
+
+const crm = await bootCrm({ tables: 'all' });
+const { db } = crm;
+let lastCompany = 9000;
+const newCompany = (): number => ++lastCompany;
+
+const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
+const create = async (companyId: number, more: object = {}): Promise<number> =>
+  (await crm.act('createClient', companyId, { ...person, ...more })).body.client_id;
+
+const erase = async (companyId: number, id: number) => {
+  const { status, body } = await crm.call('erasePerson', companyId, { params: [String(id)] });
+  return status === 204 ? status : [status, body.error];
+};
+
+/** Waits for the first pass over what is left of a person. */
+const settled = (companyId: number, id: number) =>
+  vi.waitUntil(
+    async () => {
+      const row = await db
+        .selectFrom('erasures')
+        .select('passes')
+        .where('company_id', '=', companyId)
+        .where('client_id', '=', id)
+        .executeTakeFirst();
+      return (row?.passes ?? 0) > 0;
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+
+const addAttempt = async (companyId: number, event: { event_id: number; created_utc: Date }) =>
+  crm.database.query(
+    `INSERT INTO delivery_attempts (company_id, event_id, subscription_id, attempt, created_utc, started_utc,
+      elapsed_ms, url, status_code, request_headers, response_headers, response_body)
+     VALUES (?, ?, 1, 1, ?, NOW(3), 5, 'https://example.com/', 200, '[]', '[["x-name", "Ann"]]', 'hello Ann')`,
+    [companyId, event.event_id, event.created_utc],
+  );
+
+const attemptsOf = (companyId: number) =>
+  db
+    .selectFrom('delivery_attempts')
+    .select(['event_id', 'response_headers', 'response_body'])
+    .where('company_id', '=', companyId)
+    .orderBy('event_id')
+    .execute();
+
+describe('Erasing a person', () => {
+  test('removes the record and its notes at once, and the feed tells of it', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId, { external_id: 'x' });
+    const other = await create(companyId);
+    await crm.act('updateClientStatus', companyId, { new_status: 'Client - VIP', status_note: 'Hm' }, id);
+    const { body: note } = await crm.act('addClientNote', companyId, { text: 'Likes tea' }, id);
+    const { body: before } = await crm.ask('listChanges', companyId);
+    expect(await erase(companyId, id)).toBe(204);
+    expect(await erase(companyId, id)).toEqual([404, 'person not found']);
+    expect((await crm.ask('getPerson', companyId, '', id)).status).toBe(404);
+    const { body: after } = await crm.ask('listChanges', companyId, { cursor: before.nextCursor });
+    expect(after.changes).toMatchObject([
+      {
+        type: 'note',
+        id: note.client_note_id,
+        operation: 'delete',
+        version: 2,
+        record: null,
+        external_id: null,
+      },
+      { type: 'person', id, operation: 'delete', record: null, external_id: null },
+    ]);
+    const people = await crm.ask('listPeople', companyId);
+    expect(people.body.people.map(({ client_id }: typeof note) => client_id)).toEqual([other]);
+    expect(await create(companyId, { external_id: 'x' })).not.toBe(id);
+    const audited = await db
+      .selectFrom('audit_log')
+      .select(['action', 'actor_kind', 'target_kind', 'target_id', 'before_json', 'after_json'])
+      .where('company_id', '=', companyId)
+      .execute();
+    expect(audited).toEqual([
+      {
+        action: 'person.erased',
+        actor_kind: 'key',
+        target_kind: 'person',
+        target_id: String(id),
+        before_json: null,
+        after_json: null,
+      },
+    ]);
+  });
+
+  test('of another company, or an id that is none, changes nothing', async () => {
+    const [mine, theirs] = [newCompany(), newCompany()];
+    const id = await create(theirs);
+    expect(await erase(mine, id)).toEqual([404, 'person not found']);
+    const { status, body } = await crm.call('erasePerson', mine, { params: ['all'] });
+    expect([status, body.error]).toEqual([404, 'person not found']);
+    expect((await crm.ask('getPerson', theirs, '', id)).status).toBe(200);
+  });
+
+  test('blanks the payloads of its events and the answers to their deliveries, and of no other', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    const others = [await create(companyId), id * 10, id * 10 + 1];
+    const insert = (payload: object, sequence: number) =>
+      db
+        .insertInto('events')
+        .values({
+          company_id: companyId,
+          sequence,
+          created_utc: new Date(),
+          type: 'invoice.created',
+          payload: Buffer.from(JSON.stringify(payload)),
+        })
+        .execute();
+    await insert({ client_id: others[1], amount: 1 }, 50_001);
+    await insert({ amount: 1, client_id: id }, 50_002);
+    await insert({ invoice: { client_id: id }, client_id: others[2] }, 50_003);
+    const stored = await db
+      .selectFrom('events')
+      .select(['event_id', 'created_utc'])
+      .where('company_id', '=', companyId)
+      .execute();
+    for (const event of stored) await addAttempt(companyId, event);
+    const before = await eventsOf(db, companyId);
+    expect(await erase(companyId, id)).toBe(204);
+    await settled(companyId, id);
+    const erased = { client_id: id, erased: true };
+    expect((await eventsOf(db, companyId)).map(({ payload }) => payload)).toEqual(
+      before.map(({ payload }) => (payload.client_id === id ? erased : payload)),
+    );
+    expect((await attemptsOf(companyId)).map(({ response_body }) => response_body === null)).toEqual(
+      before.map(({ payload }) => payload.client_id === id),
+    );
+    expect(JSON.stringify(before)).toContain('ann@example.com');
+  });
+
+  test('removes stored answers that name it', async () => {
+    const companyId = newCompany();
+    const create = () =>
+      crm.call('createLead', companyId, {
+        body: Buffer.from(JSON.stringify(person)),
+        callId: `0${randomHex(16).slice(1)}`,
+      });
+    const [first, second] = [await create(), await create()];
+    const answers = () =>
+      db.selectFrom('idempotency_keys').select('answer').where('company_id', '=', companyId).execute();
+    expect(await answers()).toHaveLength(2);
+    expect(await erase(companyId, first.body.client_id)).toBe(204);
+    await settled(companyId, first.body.client_id);
+    expect((await answers()).map(({ answer }) => JSON.parse(String(answer)))).toEqual([second.body]);
+  });
+
+  test('removes its texts from the search, in the tail and in full chunks, and other people are found as before', async () => {
+    const companyId = newCompany();
+    const texts = (at: number) => ({
+      first_name: `Person${at}`,
+      last_name: 'Quixote',
+      email: `p${at}@example.org`,
+    });
+    const ids: number[] = [];
+    for (let at = 0; at < entriesPerChunk + 40; at += 64)
+      ids.push(
+        ...(await Promise.all(Array.from({ length: 64 }, (_, n) => create(companyId, texts(at + n))))),
+      );
+    await indexAll(db);
+    const gone = [ids[7]!, ids[100]!, ids.at(-3)!, ids.at(-1)!];
+    const dump = async () => {
+      const postings = await db
+        .selectFrom('client_search_postings')
+        .select(({ fn }) => [
+          fn.countAll<number>().as('rows'),
+          fn.sum<number>(sql`LENGTH(occurrences)`).as('bytes'),
+        ])
+        .where('company_id', '=', companyId)
+        .executeTakeFirstOrThrow();
+      const tail = await db
+        .selectFrom('client_search_tails')
+        .select('texts')
+        .where('company_id', '=', companyId)
+        .executeTakeFirstOrThrow();
+      return { bytes: Number(postings.bytes), tail: String(tail.texts) };
+    };
+    const before = await dump();
+    for (const id of gone) expect(await erase(companyId, id)).toBe(204);
+    for (const id of gone) await settled(companyId, id);
+    const after = await dump();
+    expect(after.bytes).toBeLessThan(before.bytes);
+    for (const text of [`person${ids.length - 1} `, `person${ids.length - 3} `]) {
+      expect(before.tail).toContain(text);
+      expect(after.tail).not.toContain(text);
+    }
+    for (const at of [0, 6, 8, 99, 101, ids.length - 4, ids.length - 2]) {
+      const { body } = await crm.ask('searchClients', companyId, { q: `p${at}@example.org` });
+      expect([at, body.clients.map(({ id }: { id: number }) => id)]).toEqual([at, [ids[at]]]);
+    }
+    const { body } = await crm.ask('searchClients', companyId, { q: 'p7@example.org' });
+    expect(body.clients).toEqual([]);
+  }, 120_000);
+
+  test('can be repeated after a kill in its middle', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    expect(await erase(companyId, id)).toBe(204);
+    await settled(companyId, id);
+    const row = { company_id: companyId, client_id: id };
+    expect(await eraseTraces(db, row)).toEqual({ events: 1, answers: 0 });
+    expect(await eventsOf(db, companyId)).toMatchObject([{ payload: { client_id: id, erased: true } }]);
+  });
+});
