@@ -109,6 +109,7 @@ test.each([
   ['crm', laneSubject('operator')],
   ['gateway', laneSubject('operator')],
   ['gateway', laneSubject('operator-webhooks')],
+  ['gateway', laneSubject('operator-crm')],
   ['access', laneSubject('operator-webhooks')],
   ['crm', `$KV.${keyBucket}.1`],
   ['crm', keyRevokedSubject],
@@ -124,7 +125,7 @@ test.each([
   ['gateway', deliveryTailSubject(1001)],
   // Answers in the place of another service, or to a request that was never made.
   ['crm', `${replyPrefix('gateway')}.gateway-1.access.0`],
-  ['crm', `${replyPrefix('operator')}.cli-1.0`],
+  ['crm', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
   ['webhooks', `${replyPrefix('gateway')}.gateway-1.crm.0`],
   ['access', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
   ['gateway', `${replyPrefix('gateway')}.gateway-2.crm.0`],

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -85,4 +85,26 @@ test('A reconciliation of a hundred at a time finds what is missing and what dif
   }
   expect(new Set(unknown)).toEqual(missing);
   expect(known).toEqual(external.filter((id) => !missing.has(id)));
+});
+
+test('A person is erased by a key with admin alone, and nothing readable tells of them', async () => {
+  const { json: made } = await create('erased');
+  const { value: admin } = await company.key(['admin']);
+  const { value: reader } = await company.key(['events:read']);
+  const path = `/integrations/people/${made.client_id}`;
+  const erase = (by: string) => world.ask(path, { method: 'DELETE', key: by });
+  expect((await erase(key)).status).toBe(403);
+  const { value: stranger } = await (await world.company()).key(['admin']);
+  expect((await erase(stranger)).status).toBe(404);
+  const erased = await erase(admin);
+  expect([erased.status, erased.text]).toEqual([204, '']);
+  expect((await world.ask(path, { key })).status).toBe(404);
+  await vi.waitFor(
+    async () => {
+      const { json } = await world.ask('/events?type=lead.created&limit=100', { key: reader });
+      const payloads = json.events.map(({ payload }: { payload: object }) => payload);
+      expect(payloads).toContainEqual({ client_id: made.client_id, erased: true });
+    },
+    { timeout: 30_000, interval: 200 },
+  );
 });

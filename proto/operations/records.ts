@@ -185,7 +185,7 @@ export const erasePerson = defineOperation({
   id: 'erasePerson',
   service: 'crm',
   method: 'DELETE',
-  deadlineMs: 10_000,
+  deadlineMs: 5000,
   repeat: 'once',
   query: null,
   body: null,

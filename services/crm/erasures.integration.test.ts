@@ -1,4 +1,5 @@
 import { randomHex } from '@causeway/runtime';
+import { testLane } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { describe, expect, test, vi } from 'vitest';
 import { eraseTraces } from './erasures.ts';
@@ -102,6 +103,26 @@ describe('Erasing a person', () => {
     const { status, body } = await crm.call('erasePerson', mine, { params: ['all'] });
     expect([status, body.error]).toEqual([404, 'person not found']);
     expect((await crm.ask('getPerson', theirs, '', id)).status).toBe(200);
+  });
+
+  test('is possible for an operator, who names the company', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    const operator = testLane(crm.bus, 'operator-crm', 'operator');
+    const ask = async (body: object) => {
+      const answer = await operator({
+        operation: 'erasePersonOfCompany',
+        body: Buffer.from(JSON.stringify(body)),
+      });
+      return [answer.status, JSON.parse(String(answer.body))];
+    };
+    expect(await ask({ company_id: newCompany(), client_id: id })).toEqual([
+      404,
+      { error: 'person not found' },
+    ]);
+    const named = { company_id: companyId, client_id: id };
+    expect(await ask(named)).toEqual([200, named]);
+    expect((await crm.ask('getPerson', companyId, '', id)).status).toBe(404);
   });
 
   test('blanks the payloads of its events and the answers to their deliveries, and of no other', async () => {

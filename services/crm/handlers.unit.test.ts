@@ -1,12 +1,14 @@
-import { contract } from '@causeway/proto';
+import { type Definition, definitions, operationsOf } from '@causeway/proto';
 import type { HandlerTable } from '@causeway/runtime';
 import { expect, test } from 'vitest';
 import type { ActionsContext } from './context.ts';
 import { handlers } from './handlers.ts';
 
 test('the table has exactly the operations of the service, each under its own name', () => {
-  const operations = Object.values(contract).filter(({ service }) => service === 'crm');
-  expect(Object.keys(handlers).toSorted()).toEqual(operations.map(({ id }) => id).toSorted());
+  const names = Object.entries<Definition>(definitions)
+    .filter(([, definition]) => operationsOf(definition).every(({ service }) => service === 'crm'))
+    .map(([name]) => name);
+  expect(Object.keys(handlers).toSorted()).toEqual(names.toSorted());
 });
 
 // The types are the test: the type check fails without an error under each `@ts-expect-error`.

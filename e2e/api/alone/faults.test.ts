@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { roomInMinute, until } from '../support/clock.ts';
 import { endOf, ends, type Load, type Shot, startLoad } from '../support/load.ts';
 import { allReady, atLeast, keepAway, signal, sumOf } from '../support/processes.ts';
@@ -182,4 +182,22 @@ test('When a gateway is killed under load, no key exceeds its limit and the othe
     expect(passed).toBeGreaterThanOrEqual(60 - 9);
     expect(ends(inWindow)['429']).toBeGreaterThan(0);
   }
+});
+
+test('When every crm is killed after a person was erased, what tells of them is removed all the same', async () => {
+  const company = await world.company(unlimited);
+  const { value: key } = await company.key();
+  const body = JSON.stringify({ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' });
+  const { json: made } = await world.ask('/integrations/leads', { method: 'POST', key, body });
+  const path = `/integrations/people/${made.client_id}`;
+  expect((await world.ask(path, { method: 'DELETE', key })).status).toBe(204);
+  await allReady(
+    world,
+    atLeast(world, 'crm', 2).map(({ name }) => signal(world, name, 'SIGKILL')),
+  );
+  const payload = { client_id: made.client_id, erased: true };
+  await vi.waitFor(
+    async () => expect((await world.ask('/events', { key })).json.events).toMatchObject([{ payload }]),
+    { timeout: 60_000, interval: 200 },
+  );
 });
