@@ -17,6 +17,8 @@ const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' }
 const create = async (companyId: number, more: object = {}): Promise<number> =>
   (await crm.act('createClient', companyId, { ...person, ...more })).body.client_id;
 
+const callId = (): string => `0${randomHex(16).slice(1)}`;
+
 const erase = async (companyId: number, id: number) => {
   const { status, body } = await crm.call('erasePerson', companyId, { params: [String(id)] });
   return status === 204 ? status : [status, body.error];
@@ -162,20 +164,27 @@ describe('Erasing a person', () => {
     expect(JSON.stringify(before)).toContain('ann@example.com');
   });
 
-  test('removes stored answers that name it', async () => {
+  test('removes it from stored answers, and a repeated create does not make it again', async () => {
     const companyId = newCompany();
-    const create = () =>
+    const create = (callId: string) =>
       crm.call('createLead', companyId, {
         body: Buffer.from(JSON.stringify(person)),
-        callId: `0${randomHex(16).slice(1)}`,
+        callId,
+        idempotencyKey: callId,
       });
-    const [first, second] = [await create(), await create()];
+    const [one, other] = [callId(), callId()];
+    const [first, second] = [await create(one), await create(other)];
     const answers = () =>
       db.selectFrom('idempotency_keys').select('answer').where('company_id', '=', companyId).execute();
     expect(await answers()).toHaveLength(2);
     expect(await erase(companyId, first.body.client_id)).toBe(204);
     await settled(companyId, first.body.client_id);
-    expect((await answers()).map(({ answer }) => JSON.parse(String(answer)))).toEqual([second.body]);
+    const error = 'person not found';
+    expect(new Set((await answers()).map(({ answer }) => String(answer)))).toEqual(
+      new Set([JSON.stringify({ error }), JSON.stringify(second.body)]),
+    );
+    // A client that repeats its create does not bring the person back.
+    expect(await create(one)).toMatchObject({ status: 404, body: { error } });
   });
 
   test('removes its texts from the search, in the tail and in full chunks, and other people are found as before', async () => {

@@ -1,4 +1,4 @@
-import { deletionsKeptDays, erasedPayload } from '@causeway/proto';
+import { deletionsKeptDays, erasedPayload, notFound } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -115,21 +115,33 @@ const naming = (clientId: number): readonly string[] => [
 /** Few enough that a query takes milliseconds. */
 const eventsAtOnce = 10_000;
 
+/** A repetition must not make the person again, so the row of a call stays. Those of a batch's items do so too. */
 const eraseAnswers = async (db: Database<Tables>, companyId: number, clientId: number): Promise<number> => {
   const found = await db
     .selectFrom('idempotency_keys')
-    .select('idempotency_key')
+    .selectAll()
     .where('company_id', '=', companyId)
+    .where('status', '<', 300)
     .where((eb) => eb.or(naming(clientId).map((text) => eb('answer', 'like', Buffer.from(text)))))
     .execute();
-  for (const { idempotency_key } of found)
-    await db
-      .deleteFrom('idempotency_keys')
-      .where('company_id', '=', companyId)
-      .where('idempotency_key', '=', idempotency_key)
-      .execute();
+  for (const row of found)
+    await transaction(db, async (trx) => {
+      const { numDeletedRows } = await trx
+        .deleteFrom('idempotency_keys')
+        .where('company_id', '=', companyId)
+        .where('idempotency_key', '=', row.idempotency_key)
+        .executeTakeFirst();
+      const isBatch = 'results' in JSON.parse(row.answer.toString());
+      if (numDeletedRows > 0 && !isBatch)
+        await trx
+          .insertInto('idempotency_keys')
+          .values({ ...row, status: 404, answer: personNotFound })
+          .execute();
+    });
   return found.length;
 };
+
+const personNotFound = Buffer.from(JSON.stringify({ error: notFound('person').publicMessage }));
 
 /** @returns 0 unless there may be more. */
 const forgetOld = async (db: Database<Tables>, now: Date): Promise<number> => {

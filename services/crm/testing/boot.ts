@@ -44,7 +44,9 @@ export interface BootedCrm {
   askTogether(operation: OperationId, companyIds: readonly number[]): Promise<readonly Asked[]>;
 }
 
-type CallParts = Partial<Pick<LaneCall, 'query' | 'body' | 'params' | 'callId' | 'condition'>>;
+type CallParts = Partial<
+  Pick<LaneCall, 'query' | 'body' | 'params' | 'callId' | 'idempotencyKey' | 'condition'>
+>;
 
 export interface Asked {
   readonly status: number;
