@@ -48,6 +48,26 @@ describe('The events', () => {
     await see(page).toHaveURL(/\/deliveries\/\d+\/\d+\/0/);
   });
 
+  test('lead to erasing the person that they are about', async () => {
+    const { page, subscriber } = await open();
+    await subscriber.createClients(1);
+    await visit(page, 'events', 'Events');
+    await page.getByRole('link', { name: 'client.created' }).click();
+    await see(page.getByRole('figure').first()).toContainText('Käthe');
+    await page.getByRole('button', { name: 'Erase person…' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Erase person \d+\?$/ });
+    await dialog.getByLabel('Type “erase” to confirm').fill('erase');
+    await dialog.getByRole('button', { name: 'Erase person' }).click();
+    await see(page.getByText('The person was erased, and the payload with it.')).toBeVisible();
+    await until('the payload is gone', async () => {
+      await page.reload();
+      await see(page.getByRole('figure').first()).toContainText('client_id');
+      return !(await page.getByRole('figure').first().textContent())?.includes('Käthe');
+    });
+    await visit(page, 'audit', 'Audit log');
+    await see(page.getByRole('main')).toContainText(/erased.*person \d+/);
+  });
+
   test('can be created as a test, and go to the subscribers', async () => {
     const { page, subscriber } = await open();
     await subscriber.subscribe({ eventTypes: ['affiliate.created'] });

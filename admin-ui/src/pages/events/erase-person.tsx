@@ -6,23 +6,28 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { eventQuery } from '../queries.ts';
 
 /** Erases the person that an event is about (contract, "Erasure"). */
-export function ErasePerson({ id }: { readonly id: number }) {
+export function ErasePerson({ id, eventId }: { readonly id: number; readonly eventId: number }) {
   const [open, setOpen] = useState(false);
   const disabledReason = useRefusal('admin');
   const cache = useQueryClient();
   const erase = useMutation({
     mutationFn: () => call('erasePortalPerson', { params: { client_id: id } }),
-    onSuccess: async () => {
+    onSuccess: () => {
       setOpen(false);
       toast(`Person ${id} erased`);
-      await cache.invalidateQueries();
+      // The server does so within seconds.
+      cache.setQueryData(
+        eventQuery(eventId).queryKey,
+        (event) => event && { ...event, payload: { client_id: id, erased: true } },
+      );
     },
   });
   return (
     <>
-      <Button variant="danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
+      <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
         Erase person…
       </Button>
       <ConfirmDialog

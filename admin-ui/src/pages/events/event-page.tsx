@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import type { Answer } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -55,7 +56,7 @@ export function EventPage() {
                         </>
                       ),
                     },
-                    ...personFacts(event.payload),
+                    ...personFacts(event),
                   ]}
                 />
               </Card>
@@ -81,14 +82,14 @@ export function EventPage() {
   );
 }
 
-const personFacts = ({ client_id: id, erased }: Readonly<Record<string, unknown>>) =>
+const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer<'getPortalEvent'>) =>
   typeof id === 'number' && erased !== true
     ? [
         {
           label: 'Person',
           value: (
             <>
-              <code>{id}</code> <ErasePerson id={id} />
+              <code>{id}</code> <ErasePerson id={id} eventId={eventId} />
             </>
           ),
         },
