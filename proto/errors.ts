@@ -12,6 +12,7 @@ export const errorCodes = {
     status: 409,
     message: 'a request with this Idempotency-Key is still being carried out; retry in a moment',
   },
+  duplicate_item: { status: 409, message: 'an earlier item of the batch names the same record' },
   cursor_expired: {
     status: 410,
     message: 'events after this cursor are no longer in the log; begin again without a cursor',
@@ -32,6 +33,7 @@ export const errorCodes = {
   lock_timeout: { status: 503, message: 'the rate limit could not be checked in time' },
   keys_unavailable: { status: 503, message: 'API keys cannot be checked at the moment' },
   service_unavailable: { status: 503, message: 'the service is not available at the moment' },
+  not_started: { status: 503, message: 'the item was not begun, and nothing was done' },
   timeout: { status: 504, message: 'the service did not answer in time' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>;
 

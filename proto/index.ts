@@ -8,10 +8,12 @@ export * from './events/summary.ts';
 export * from './events.ts';
 export * from './key-table.ts';
 export * from './operation.ts';
+export { type BatchMode, batchesAtOnce, maxBatchItems } from './operations/batches.ts';
 export { changesForgotten, deletionsKeptDays, type RecordType, recordTypes } from './operations/changes.ts';
 export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
 export * from './operator.ts';
+export { type BatchItem, readBatch, readItem } from './parse/batch.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';
 export * from './parse.ts';
 

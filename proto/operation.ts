@@ -92,6 +92,8 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly errorShape: ErrorShape;
   /** Reads, updates or creates one record with a version (contract, "Versions"). */
   readonly versioned?: boolean;
+  /** Few of them may be under way for a company at once (contract, "Batches"). */
+  readonly isBatch?: boolean;
   /** Announced in every answer and in the document (contract, "Versioning"). */
   readonly deprecation?: Deprecation;
   readonly tag: string;

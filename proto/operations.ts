@@ -11,6 +11,7 @@ import {
   operationsOf,
 } from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
+import * as batches from './operations/batches.ts';
 import * as changes from './operations/changes.ts';
 import * as clients from './operations/clients.ts';
 import * as events from './operations/events.ts';
@@ -54,6 +55,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(leads),
   ...definitionsIn(clients),
   ...definitionsIn(affiliates),
+  ...definitionsIn(batches),
   ...definitionsIn(changes),
   ...definitionsIn(subscriptions),
   ...definitionsIn(events),

@@ -38,6 +38,7 @@ const namesReason: ReadonlySet<string> = new Set([
   'cursor_expired',
   'version_mismatch',
   'already_exists',
+  'duplicate_item',
   'idempotency_in_progress',
   'idempotency_key_reused',
 ]);

@@ -55,8 +55,11 @@ export const errorSchemas: Json = {
           'idempotency_key_reused',
           'version_mismatch',
           'already_exists',
+          'duplicate_item',
+          'not_started',
         ],
-        description: 'With 410, 412, 503 and 504, and with a 409 or 422 for an `Idempotency-Key`.',
+        description:
+          'With 410, 412, 503 and 504, with a 409 or 422 for an `Idempotency-Key`, and with items of a batch.',
       },
       version: { type: 'integer', description: 'With `version_mismatch`: the version of the record.' },
       client_id: { ...id, description: 'With `already_exists`: the lead or client.' },

@@ -21,7 +21,7 @@ export interface ReadResult<Value> {
   readonly valid: () => Partial<Value>;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   { query: schema }: O,
@@ -47,41 +47,51 @@ export type WithBody = Pick<Operation, 'body'> &
   Partial<Pick<KeyOperation, 'elsewhere'>>;
 
 export const readBody = <O extends WithBody>(
-  { body: schema, method, path = '', elsewhere }: O,
+  operation: O,
   bytes: Uint8Array,
   params: readonly string[],
 ): ReadResult<BodyOf<O>> => {
-  if (schema === null) return nothingToRead as ReadResult<BodyOf<O>>;
+  if (operation.body === null) return nothingToRead as ReadResult<BodyOf<O>>;
   return whole(() => {
     const { value, problems } = readJsonObject(bytes);
-    const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
-    const creates = method === 'POST';
-    const blankable = creates ? optionalTexts : nullableTexts;
-    const given: Record<string, unknown> = { ...value };
-    const told: Detail[] = [...problems];
-    for (const [at, name] of paramsIn(path).entries())
-      if (name in given && names.includes(name)) {
-        if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
-          told.push({ field: name, code: 'must_agree', message: `${name} must equal the one in the path` });
-        delete given[name];
-      }
-    for (const [name, items] of Object.entries(given))
-      if (Array.isArray(items) && items.length > maxItems) {
-        const message = `${echo(name)} must have at most ${maxItems} items`;
-        told.push({ field: echo(name), code: 'too_long', message });
-        delete given[name];
-      }
-    // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
-    for (const name of names) {
-      if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
-      if (creates && given[name] === null) delete given[name];
-      // A required text that an update clears: blank and null get the same message.
-      if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
-    }
-    const result = read<BodyOf<O>>(schema, given, told, 'unknown field', elsewhere);
-    if (result.value) setAside(result.value, readOnly);
-    return result;
+    return readFields(operation, value, problems, params);
   });
+};
+
+/** Reads a body that is parsed. @param before the problems of its text */
+export const readFields = <O extends WithBody>(
+  { body: schema, method, path = '', elsewhere }: O,
+  value: Fields,
+  before: readonly Detail[],
+  params: readonly string[],
+): ReadResult<BodyOf<O>> => {
+  const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
+  const creates = method === 'POST';
+  const blankable = creates ? optionalTexts : nullableTexts;
+  const given: Record<string, unknown> = { ...value };
+  const told: Detail[] = [...before];
+  for (const [at, name] of paramsIn(path).entries())
+    if (name in given && names.includes(name)) {
+      if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
+        told.push({ field: name, code: 'must_agree', message: `${name} must equal the one in the path` });
+      delete given[name];
+    }
+  for (const [name, items] of Object.entries(given))
+    if (Array.isArray(items) && items.length > maxItems) {
+      const message = `${echo(name)} must have at most ${maxItems} items`;
+      told.push({ field: echo(name), code: 'too_long', message });
+      delete given[name];
+    }
+  // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
+  for (const name of names) {
+    if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
+    if (creates && given[name] === null) delete given[name];
+    // A required text that an update clears: blank and null get the same message.
+    if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
+  }
+  const result = read<BodyOf<O>>(schema, given, told, 'unknown field', elsewhere);
+  if (result.value) setAside(result.value, readOnly);
+  return result;
 };
 
 const nothingToRead: ReadResult<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };

@@ -1,4 +1,5 @@
-import type { Database } from '@causeway/runtime';
+import type { Database, Log, Once } from '@causeway/runtime';
+import type { createTurns } from './actions/batches.ts';
 import type { ActionRunner } from './actions/runner.ts';
 import type { Tables } from './tables.ts';
 
@@ -8,5 +9,8 @@ export interface CrmContext {
 
 export interface ActionsContext extends CrmContext {
   readonly runner: ActionRunner;
+  readonly once: Once<Tables>;
+  readonly log: Log;
+  readonly inTurn: ReturnType<typeof createTurns>;
   readonly random: (bytes: number) => Uint8Array;
 }

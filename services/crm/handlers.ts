@@ -1,5 +1,6 @@
 import type { HandlerTable } from '@causeway/runtime';
 import { createAffiliate, updateAffiliate } from './actions/affiliates.ts';
+import { batchAffiliates, batchClients, batchLeads, batchNotes } from './actions/batches.ts';
 import { updateClientStatus, updateLeadStatus } from './actions/change-status.ts';
 import { erasePerson } from './actions/erase.ts';
 import { addClientNote } from './actions/notes.ts';
@@ -44,4 +45,8 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   createAffiliate,
   updateAffiliate,
   erasePerson,
+  batchLeads,
+  batchClients,
+  batchAffiliates,
+  batchNotes,
 };

@@ -10,6 +10,7 @@ import {
   serveOperations,
   type Tracer,
 } from '@causeway/runtime';
+import { createTurns } from './actions/batches.ts';
 import { createRunner } from './actions/runner.ts';
 import { startBackfill } from './backfill.ts';
 import { startCleanup } from './cleanup.ts';
@@ -55,12 +56,13 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     maxGroupSize: options.writeGroupSize,
   });
   const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now, tracer });
+  const once = createOnce({ db, now });
   const lane = await serveOperations({
     service: 'crm',
     handlers,
-    context: { db, runner, random },
+    context: { db, runner, once, random, log, inTurn: createTurns() },
     guard: callers.guard,
-    once: createOnce({ db, now }),
+    once,
     bus,
     instance,
     well: () => db.isUp() && callers.ready(),

@@ -1,4 +1,4 @@
-import { meAtOnce, problem, tooManyAtOnce } from '@causeway/proto';
+import { batchesAtOnce, meAtOnce, problem, tooManyAtOnce } from '@causeway/proto';
 
 /**
  * Limits how many requests run at once, and how often strangers send. Requests without a session have limits
@@ -12,6 +12,8 @@ export interface Bounds {
   readonly members: AdmissionBound;
   /** Requests with a key that no limit counts, by company. */
   readonly uncounted: AdmissionBound;
+  /** Batches, by company. */
+  readonly batches: AdmissionBound;
 }
 
 interface AdmissionBound {
@@ -26,6 +28,9 @@ export const createBounds = (): Bounds => ({
   // Enough for several tabs of a browser, which opens a handful of connections, and a slow service.
   members: createAdmissionBound(32, 2000),
   uncounted: createAdmissionBound(meAtOnce, 64, undefined, () => tooManyAtOnce('me', meAtOnce, 'company')),
+  batches: createAdmissionBound(batchesAtOnce, 256, undefined, () =>
+    tooManyAtOnce('batch', batchesAtOnce, 'company'),
+  ),
 });
 
 /** Without `pace`, only the number at once is limited. */

@@ -43,6 +43,8 @@ export {
   type EarlierAnswers,
   type IdempotencyTables,
   identify,
+  identifyItem,
+  isReplay,
   type Ledger,
 } from './idempotency/ledger.ts';
 export { createOnce, type Once } from './idempotency/once.ts';
@@ -63,6 +65,7 @@ export {
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase, runService } from './open.ts';
 export {
+  failureAnswer,
   type Handler,
   type HandlerTable,
   handler,

@@ -190,8 +190,12 @@ export const serveOperationLane = ({ lane, handlers, log, ...rest }: LaneOptions
     answersTo: answersTo(lane),
     handlers,
     onUnknown: (call) => problemAnswer(call, problem('not_implemented')),
-    onError: (call, error) => problemAnswer(call, explain(log, call, error)),
+    onError: (call, error) => failureAnswer(log, call, error),
   });
+
+/** The answer to a call, or an item of it, that failed. Logs what only the operators may read. */
+export const failureAnswer = (log: Log, call: Call, error: unknown): Answer =>
+  problemAnswer(call, explain(log, call, error));
 
 interface CommonOptions {
   readonly bus: Bus;

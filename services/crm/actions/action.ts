@@ -39,7 +39,9 @@ export const handleAction = <O extends KeyOperation>(
     each(async (call) => {
       const body = await parse(operation, call, async (valid) => {
         const references = action.references?.(valid as Partial<BodyOf<O>>);
-        return references ? runner.problems({ companyId: call.tenant, references }) : [];
+        if (!references) return [];
+        const [found = []] = await runner.problems([{ companyId: call.tenant, references }]);
+        return found;
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
       const { tenant: companyId, condition } = call;
@@ -60,7 +62,7 @@ const parse = async <O extends KeyOperation>(
 };
 
 /** @returns who makes a call, as the changes and events that it causes name them (contract, "Changes"). */
-const originOf = ({ actor, caller }: Call): string => {
+export const originOf = ({ actor, caller }: Call): string => {
   if (actor?.user) return `member:${actor.user.id}`;
   return caller === 0 ? 'operator' : `key:${caller}`;
 };
@@ -73,13 +75,15 @@ export interface Submission<Body> {
   /** Who caused it (contract, "Changes"). */
   readonly origin: string;
   readonly condition?: Condition | undefined;
+  /** The fields that were left out of a batch's item. Without it, a field that is not valid refuses the call. */
+  readonly dropped?: Detail[];
 }
 
 /**
  * @param met the record that the call would change, by the name of its id.
  * @returns the problem if the caller's condition does not hold (contract, "Versions").
  */
-export const refusedBy = <Id extends string>(
+export const brokenCondition = <Id extends string>(
   { condition }: Pick<Submission<unknown>, 'condition'>,
   id: Id,
   met: Readonly<Record<Id, number>> & { readonly version: number },
@@ -91,7 +95,7 @@ export const refusedBy = <Id extends string>(
 };
 
 /** An answer with the version of the record that it is about (contract, "Versions"). */
-export const answerOf = (
+export const versionedAnswer = (
   status: number,
   body: object,
   { version }: { readonly version: number },
@@ -99,6 +103,19 @@ export const answerOf = (
   ...json(status, body),
   headers: { ETag: entityTag(version) },
 });
+
+/** Leaves out the fields with these problems, where the submission allows it. @returns the problems that refuse it */
+export const refusing = (
+  { body, dropped }: Submission<object>,
+  problems: readonly Detail[],
+): readonly Detail[] =>
+  problems.filter((problem) => {
+    if (!dropped || problem.code === 'empty_update') return true;
+    delete (body as Record<string, unknown>)[problem.field];
+    // A group that is retried meets a read-only field again.
+    if (!dropped.some(({ field }) => field === problem.field)) dropped.push(problem);
+    return false;
+  });
 
 /** The values of unique keys, by the name of the key in `lockable`. */
 type KeyValues = { readonly [Name in keyof LockableRows]?: string | number | null | undefined };

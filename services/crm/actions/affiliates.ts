@@ -14,12 +14,13 @@ import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import {
   type Action,
-  answerOf,
+  brokenCondition,
   type Change,
   handleAction,
   isChange,
-  refusedBy,
+  refusing,
   type Submission,
+  versionedAnswer,
 } from './action.ts';
 import { externalIdTakenError, withChanges } from './person.ts';
 
@@ -38,7 +39,9 @@ interface AffiliateChange extends Change {
 }
 
 /** If an affiliate with the `external_id` exists, applies the sent fields to it instead. */
-const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, Answer, AffiliateChange> => ({
+export const makeAffiliate = (
+  random: ActionsContext['random'],
+): Action<NewAffiliate, Answer, AffiliateChange> => ({
   locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   change: async ({ trx, now, locked }, submissions) => {
     const changes = submissions.map((one): AffiliateChange | Problem => {
@@ -47,7 +50,7 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
         return externalIdTakenError('employee_id', before.employee_id);
       if (before)
         return (
-          refusedBy(one, 'employee_id', before) ??
+          brokenCondition(one, 'employee_id', before) ??
           changedAffiliate(before, withChanges(before, sentFields(one.body), now))
         );
       const after = newRow(one, affiliateCode(random), now);
@@ -65,7 +68,7 @@ const makeAffiliate = (random: ActionsContext['random']): Action<NewAffiliate, A
   answer: ({ isNew, after }) => {
     const { employee_id, affiliate_code, is_approved, created_utc } = after;
     const shown = { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc };
-    return answerOf(isNew ? 201 : 200, shown, after);
+    return versionedAnswer(isNew ? 201 : 200, shown, after);
   },
   onTaken: async (key, { body: { affiliate_code } }) =>
     key === 'affiliate_code' && affiliate_code
@@ -131,16 +134,16 @@ const createdPayload = (row: AffiliateRow) => ({
 type AffiliateChanges = BodyOf<typeof contract.updateAffiliate>;
 
 /** Employees who are not affiliates are not found. */
-const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
+export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
   locks: ({ recordId }) => ({ affiliateById: recordId }),
   takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   change: async ({ trx, now, locked }, submissions) => {
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateById;
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
-      const refused = refusedBy(one, 'employee_id', before);
+      const refused = brokenCondition(one, 'employee_id', before);
       if (refused) return refused;
-      const problems = updateProblems(one.body, { ...before });
+      const problems = refusing(one, updateProblems(one.body, { ...before }));
       if (problems.length > 0) return invalid(problems);
       return changedAffiliate(before, withChanges(before, changedFields(one.body), now));
     });
@@ -149,7 +152,7 @@ const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
   },
   answer: ({ after }) => {
     const { updated_utc, employee_id } = after;
-    return answerOf(200, { success: true, updated_utc, employee_id }, after);
+    return versionedAnswer(200, { success: true, updated_utc, employee_id }, after);
   },
   onTaken: async (_, { companyId, body }, db) =>
     externalIdTakenError(

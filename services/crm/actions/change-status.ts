@@ -2,7 +2,14 @@ import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type ClientRow, notes } from '../store/store.ts';
-import { type Action, answerOf, type Change, handleAction, isChange, refusedBy } from './action.ts';
+import {
+  type Action,
+  brokenCondition,
+  type Change,
+  handleAction,
+  isChange,
+  versionedAnswer,
+} from './action.ts';
 import { defaultVisibility } from './notes.ts';
 import { changedPerson, writeChanges } from './people.ts';
 import { otherKindError, withChanges } from './person.ts';
@@ -41,7 +48,7 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
       const from = before && known.statuses.of(before);
       if (!from) return notFound(kind);
       if (kind === 'lead' && !from.isLead) return otherKindError(kind, before.client_id, '/status');
-      const refused = refusedBy(one, 'client_id', before);
+      const refused = brokenCondition(one, 'client_id', before);
       if (refused) return refused;
       const to = known.statuses.find(one.companyId, (reason.new_status ?? reason.new_status_id)!)!;
       const after = withChanges(before, { status_id: to.id }, now);
@@ -64,7 +71,11 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
     return changes;
   },
   answer: ({ from, to, after }) =>
-    answerOf(200, { previous_status: from.name, new_status: to.name, updated_utc: after.updated_utc }, after),
+    versionedAnswer(
+      200,
+      { previous_status: from.name, new_status: to.name, updated_utc: after.updated_utc },
+      after,
+    ),
 });
 
 const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({

@@ -2,7 +2,14 @@ import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type NoteRow, notes } from '../store/store.ts';
-import { type Action, answerOf, type Change, handleAction, isChange, refusedBy } from './action.ts';
+import {
+  type Action,
+  brokenCondition,
+  type Change,
+  handleAction,
+  isChange,
+  versionedAnswer,
+} from './action.ts';
 import { withChanges } from './person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;
@@ -17,7 +24,7 @@ interface NoteChange extends Change {
 }
 
 /** A note whose `external_id` exists is changed and moved to the path's record (contract, "external_id"). */
-const addNote: Action<Body, Answer, NoteChange> = {
+export const addNote: Action<Body, Answer, NoteChange> = {
   locks: ({ recordId, body }) => ({ clientById: recordId, noteByExternalId: body.external_id }),
   change: async ({ trx, now, locked }, submissions) => {
     const changes = submissions.map((one): NoteChange | Problem => {
@@ -25,7 +32,7 @@ const addNote: Action<Body, Answer, NoteChange> = {
       const { clientById, noteByExternalId: before } = locked.get(one) ?? {};
       if (!clientById) return notFound('client');
       if (before) {
-        const refused = refusedBy(one, 'client_note_id', before);
+        const refused = brokenCondition(one, 'client_note_id', before);
         if (refused) return refused;
         const after = withChanges(before, { ...changedFields(body), client_id }, now);
         return { before, after, records: after === before ? [] : [{ type: 'note', row: after }] };
@@ -57,7 +64,7 @@ const addNote: Action<Body, Answer, NoteChange> = {
   },
   answer: ({ isNew, after }) => {
     const { client_note_id, created_utc } = after;
-    return answerOf(isNew ? 201 : 200, { client_note_id, created_utc }, after);
+    return versionedAnswer(isNew ? 201 : 200, { client_note_id, created_utc }, after);
   },
 };
 

@@ -13,13 +13,14 @@ import { type ChangedRecord, newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import {
   type Action,
-  answerOf,
+  brokenCondition,
   type Change,
   type Group,
   handleAction,
   isChange,
-  refusedBy,
+  refusing,
   type Submission,
+  versionedAnswer,
 } from './action.ts';
 import {
   applyFields,
@@ -32,16 +33,16 @@ import {
 import { convertedEvent, type Status, type StatusReason, statusChange } from './statuses.ts';
 
 export const createLead = (context: ActionsContext) =>
-  handleAction(context, contract.createLead, null, createPerson('lead'));
+  handleAction(context, contract.createLead, null, personActions.lead.create);
 
 export const createClient = (context: ActionsContext) =>
-  handleAction(context, contract.createClient, null, createPerson('client'));
+  handleAction(context, contract.createClient, null, personActions.client.create);
 
 export const updateLead = (context: ActionsContext) =>
-  handleAction(context, contract.updateLead, 'lead', updatePerson('lead'));
+  handleAction(context, contract.updateLead, 'lead', personActions.lead.update);
 
 export const updateClient = (context: ActionsContext) =>
-  handleAction(context, contract.updateClient, 'client', updatePerson('client'));
+  handleAction(context, contract.updateClient, 'client', personActions.client.update);
 
 type NewPerson = BodyOf<(typeof contract)['createLead' | 'createClient']>;
 
@@ -67,7 +68,7 @@ export const createPerson = <B extends NewPerson>(
     const changes = submissions.map((one): CreatedPerson | Problem => {
       const before = group.locked.get(one)?.clientByExternalId;
       if (!before) return newPerson(kind, group, one);
-      return refusedBy(one, 'client_id', before) ?? metPerson(kind, group, one, before);
+      return brokenCondition(one, 'client_id', before) ?? metPerson(kind, group, one, before);
     });
     const valid = changes.filter(isChange);
     const made = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
@@ -81,7 +82,7 @@ export const createPerson = <B extends NewPerson>(
   },
   answer: ({ isNew, after, to }) => {
     const { client_id, created_utc } = after;
-    return answerOf(isNew ? 201 : 200, { client_id, status: to.name, created_utc }, after);
+    return versionedAnswer(isNew ? 201 : 200, { client_id, status: to.name, created_utc }, after);
   },
 });
 
@@ -193,12 +194,11 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
       const status = before && group.known.statuses.of(before);
       if (!status) return notFound(kind);
       if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
-      const refused = refusedBy(one, 'client_id', before);
+      const refused = brokenCondition(one, 'client_id', before);
       if (refused) return refused;
       const shown = { ...before, status: status.name, is_lead: status.isLead };
-      const problems = updateProblems(one.body, shown, {
-        status: `PATCH /integrations/${kind}s/${before.client_id}/status`,
-      });
+      const elsewhere = { status: `PATCH /integrations/${kind}s/${before.client_id}/status` };
+      const problems = refusing(one, updateProblems(one.body, shown, elsewhere));
       if (problems.length > 0) return invalid(problems);
       const after = withChanges(before, one.body, group.now);
       return { before, after, records: changedPerson(before, after) };
@@ -208,7 +208,7 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
   },
   answer: ({ after }) => {
     const { updated_utc, client_id } = after;
-    return answerOf(200, { success: true, updated_utc, client_id }, after);
+    return versionedAnswer(200, { success: true, updated_utc, client_id }, after);
   },
   onTaken: async (_, { companyId, body }, db) =>
     externalIdTakenError(
@@ -216,3 +216,9 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
       await holderOf(db, ['clients', 'client_id'], companyId, body.external_id!),
     ),
 });
+
+/** Created once, because the runner groups calls by their action. */
+export const personActions = {
+  lead: { create: createPerson('lead'), update: updatePerson('lead') },
+  client: { create: createPerson('client'), update: updatePerson('client') },
+};

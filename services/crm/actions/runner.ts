@@ -25,7 +25,7 @@ import {
 import type { EventLog, WrittenCall } from '../events/event-log.ts';
 import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
-import { type Action, type Change, type Group, isChange, type Submission } from './action.ts';
+import { type Action, type Change, type Group, isChange, refusing, type Submission } from './action.ts';
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { readStatusesAhead } from './statuses.ts';
 
@@ -43,8 +43,8 @@ export interface ActionRunner {
     deadlineMs: number,
     identity?: CallIdentity,
   ): Promise<Result>;
-  /** The errors in the references of a call that is refused anyway. */
-  problems(referring: Referring): Promise<readonly Detail[]>;
+  /** The errors in the references of calls that are refused anyway, all of one company. */
+  problems(referring: readonly Referring[]): Promise<readonly (readonly Detail[])[]>;
 }
 
 /**
@@ -107,9 +107,10 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           await sendDeferred(trx);
           await write({ ...group, known }, step, refused, changes);
         }
-        const stored = await events.write(group, [...changes].map(writtenOf));
-        await ledger.record(trx, await answersOf(trx, changes), keys, group.now);
-        return { changes, stored };
+        const inOrder = inOrderOf(calls, changes);
+        const stored = await events.write(group, [...inOrder].map(writtenOf));
+        await ledger.record(trx, await answersOf(trx, inOrder), keys, group.now);
+        return { changes: inOrder, stored };
       });
       settle(refused);
       settle(resultsOf(done.changes, done.stored));
@@ -188,9 +189,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         batch.add({ action, submission, deadlineMs, identity, span, resolve, reject } as never);
       }),
     problems: async (referring) => {
-      const ahead = await readStatusesAhead(db, [referring.companyId]);
-      const known = await transaction(db, (trx) => lookUp(trx, [referring], ahead));
-      return known.problems(referring);
+      const ahead = await readStatusesAhead(db, companiesOf(referring));
+      const known = await transaction(db, (trx) => lookUp(trx, referring, ahead));
+      return referring.map(known.problems);
     },
   };
 };
@@ -216,7 +217,7 @@ interface RunnerOptions {
 
 interface WaitingCall {
   readonly action: Action<unknown, unknown>;
-  readonly submission: Submission<unknown>;
+  readonly submission: Submission<object>;
   readonly deadlineMs: number;
   readonly identity: CallIdentity | undefined;
   readonly span: Span | undefined;
@@ -274,7 +275,7 @@ const refusals = (calls: readonly WaitingCall[], answered: EarlierAnswers, known
     calls.flatMap((call): [WaitingCall, unknown][] => {
       const answer = call.identity && answered.get(call.identity);
       if (answer) return [[call, answer]];
-      const problems = known.problems(referencesOf(call));
+      const problems = refusing(call.submission, known.problems(referencesOf(call)));
       return problems.length > 0 ? [[call, invalid(problems)]] : [];
     }),
   );
@@ -287,18 +288,27 @@ const write = async (group: Group, step: Step, refused: Results, changes: Change
   live.forEach((call, at) => void changes.set(call, made[at]!));
 };
 
+/** Events are numbered in the order of arrival: the items of a batch in theirs (contract, "Batches"). */
+const inOrderOf = (calls: readonly WaitingCall[], changes: Changes): Changes =>
+  new Map(
+    calls.flatMap((call): [WaitingCall, Change | Problem][] => {
+      const change = changes.get(call);
+      return change ? [[call, change]] : [];
+    }),
+  );
+
 /** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
 const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly CarriedOut[]> => {
-  const remembered = [...changes].flatMap(([{ action, identity }, change]) =>
-    identity && isChange(change) ? [{ action, identity, change }] : [],
+  const remembered = [...changes].flatMap(([call, change]) =>
+    call.identity && isChange(change) ? [{ call, identity: call.identity, change }] : [],
   );
   const isFlushed = [...changes.values()].some(
     (change) => isChange(change) && (change.events?.length || change.records?.length),
   );
   if (!isFlushed && remembered.some(({ change }) => change.isNew)) await sendDeferred(trx);
-  return remembered.map(({ action, identity, change }) => ({
+  return remembered.map(({ call, identity, change }) => ({
     identity,
-    answer: action.answer(change, []) as Answer,
+    answer: answerOf(call, change, []) as Answer,
   }));
 };
 
@@ -306,9 +316,19 @@ const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]
   new Map(
     [...changes].map(([call, change], at) => [
       call,
-      change instanceof Problem ? change : call.action.answer(change, stored[at] ?? []),
+      change instanceof Problem ? change : answerOf(call, change, stored[at] ?? []),
     ]),
   );
+
+/** The answer that is stored tells what was left out, because a repetition could not find out. */
+const answerOf = (
+  { action, submission: { dropped = [] } }: WaitingCall,
+  change: Change,
+  events: readonly StoredEvent[],
+): unknown => {
+  const answer = action.answer(change, events);
+  return dropped.length > 0 ? withDropped(answer as Answer, dropped) : answer;
+};
 
 /** After the transaction: until it ends, the client's next request with the same key would be refused. */
 const settle = (results: Results): void => {
@@ -325,6 +345,11 @@ const submissionOf = ({ submission }: WaitingCall) => submission;
 const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({
   companyId,
   references: action.references?.(body as object) ?? {},
+});
+
+const withDropped = (answer: Answer, dropped: readonly Detail[]): Answer => ({
+  ...answer,
+  body: JSON.stringify({ ...JSON.parse(String(answer.body)), dropped }),
 });
 
 const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {

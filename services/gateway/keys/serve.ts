@@ -155,7 +155,14 @@ const forward = async (
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
-  exchange.pass(await (early ?? ask(gateway, exchange, admitted, body)));
+  if (early) return exchange.pass(await early);
+  // The place is kept until the service has answered, also if the client disconnects.
+  const leave = match.operation.isBatch && gateway.bounds.batches.enter(String(key.companyId));
+  try {
+    exchange.pass(await ask(gateway, exchange, admitted, body));
+  } finally {
+    if (leave) leave();
+  }
 };
 
 /** Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`). */

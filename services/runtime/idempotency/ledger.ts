@@ -186,6 +186,15 @@ export const identify = (call: LaneCall): CallIdentity | undefined => {
   return { companyId, callId, key: keyOf(idempotencyKey), fingerprint: fingerprintOf(call), again };
 };
 
+/** Identifies one item of a batch (contract, "Batches"). A key that a client sends is never the same as an item's. */
+export const identifyItem = (batch: CallIdentity, index: number): CallIdentity => {
+  const key = createHash('sha256').update(batch.key).update(`${index}`).digest().subarray(0, 16);
+  if (batch.fingerprint) key[0]! |= 0x80;
+  else batch.key.copy(key, 0, 0, timeBytes);
+  return { ...batch, key };
+};
+const timeBytes = 6;
+
 /** A call's name begins with a time in milliseconds, whose first bit is never set. */
 const isCallId = /^[0-7][\da-f]{31}$/;
 

@@ -11,6 +11,7 @@ import {
   type AnswerSeal,
   type CallIdentity,
   createLedger,
+  type EarlierAnswers,
   identify,
   isReplay,
   type Ledger,
@@ -25,6 +26,8 @@ export interface Once<DB> {
   carryOut(identity: CallIdentity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
   /** The stored answer, for calls that check something before. @throws Problem like `carryOut` */
   find(identity: CallIdentity | undefined): Promise<Answer | undefined>;
+  /** The stored answers of many calls, without waiting for those that are carried out. */
+  findAll(identities: readonly CallIdentity[]): Promise<EarlierAnswers>;
 }
 
 export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => {
@@ -67,6 +70,12 @@ export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => 
         throw isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error;
       }
     },
+    findAll: (identities) =>
+      transaction(db, async (trx) => {
+        const found = await ledger.lookUp(trx, identities, { now: now(), all: true });
+        await sendDeferred(trx);
+        return found;
+      }),
   };
 };
 

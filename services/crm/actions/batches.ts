@@ -1,0 +1,339 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type BatchItem,
+  type BodyOf,
+  contract,
+  type Detail,
+  invalid,
+  type KeyOperation,
+  maxBatchItems,
+  Problem,
+  problem,
+  readBatch,
+  readItem,
+} from '@causeway/proto';
+import {
+  type Answer,
+  type Call,
+  type CallIdentity,
+  type EarlierAnswers,
+  each,
+  failureAnswer,
+  type Handler,
+  identify,
+  identifyItem,
+  isReplay,
+  json,
+  laneHandler,
+} from '@causeway/runtime';
+import type { ActionsContext } from '../context.ts';
+import { type Action, originOf, type Submission } from './action.ts';
+import { changeAffiliate, makeAffiliate } from './affiliates.ts';
+import { addNote } from './notes.ts';
+import { personActions } from './people.ts';
+
+export const batchLeads = (context: ActionsContext) =>
+  handleBatch(context, contract.batchLeads, {
+    create: target(contract.createLead, personActions.lead.create),
+    update: target(contract.updateLead, personActions.lead.update, 'client_id'),
+  });
+
+export const batchClients = (context: ActionsContext) =>
+  handleBatch(context, contract.batchClients, {
+    create: target(contract.createClient, personActions.client.create),
+    update: target(contract.updateClient, personActions.client.update, 'client_id'),
+  });
+
+export const batchAffiliates = (context: ActionsContext) =>
+  handleBatch(context, contract.batchAffiliates, {
+    create: target(contract.createAffiliate, makeAffiliate(context.random)),
+    update: target(contract.updateAffiliate, changeAffiliate, 'employee_id'),
+  });
+
+export const batchNotes = (context: ActionsContext) =>
+  handleBatch(context, contract.batchNotes, {
+    create: target(contract.addClientNote, addNote, 'client_id'),
+  });
+
+type BatchOperation = (typeof contract)['batchLeads' | 'batchClients' | 'batchAffiliates' | 'batchNotes'];
+
+interface Targets {
+  readonly create: Target;
+  readonly update?: Target;
+}
+
+/** The operation for one record, as which an item is read, carried out and answered. */
+interface Target {
+  readonly operation: KeyOperation;
+  readonly action: Action<object, Answer>;
+  /** The field that stands for the parameter of the operation's path. */
+  readonly idName: string | undefined;
+}
+
+const target = <O extends KeyOperation>(
+  operation: O,
+  action: Action<BodyOf<O>, Answer>,
+  idName?: string,
+): Target => ({ operation, action: action as unknown as Action<object, Answer>, idName });
+
+/**
+ * Carries out a batch item by item (contract, "Batches"). Each item is a call of its own to the runner, with an
+ * identity of its own: a batch that is sent again after a crash continues where it ended. If the client sent an
+ * `Idempotency-Key`, the whole answer is stored too, once nothing in it can change.
+ */
+const handleBatch = <O extends BatchOperation>(
+  context: ActionsContext,
+  operation: O,
+  targets: Targets,
+): Handler<O['id']> =>
+  laneHandler(
+    operation,
+    each(async (call) => {
+      const batch = readBatch(operation as BatchOperation, call);
+      const identity = identify(call);
+      const earlier = identity && (await findEarlier(context, identity));
+      const whole = identity && earlier?.get(identity);
+      if (whole) return answerOrThrow(whole);
+
+      const items = await prepare(context, call, targets, batch);
+      const carriedOut = await carryOut(context, call, items, (index) => {
+        const own = identity && identifyItem(identity, index);
+        return { identity: own, earlier: own && earlier?.get(own) };
+      });
+      const results = carriedOut.map((answer, index) => resultOf(index, answer));
+      const answer = json(200, { results });
+      if (!identity?.fingerprint || results.some(({ status }) => status >= 500)) return answer;
+      // The items are stored, so a failure here loses nothing.
+      const stored = await context.once.carryOut(identity, async () => answer).catch(() => answer);
+      const isRepeated = carriedOut.some(isReplay) && !carriedOut.some(isNew);
+      return isRepeated ? { ...stored, headers: carriedOut.find(isReplay)!.headers! } : stored;
+    }),
+  );
+
+/** A different request with the client's key is refused before an item is carried out. */
+const findEarlier = async (
+  { once }: ActionsContext,
+  identity: CallIdentity,
+): Promise<EarlierAnswers | undefined> => {
+  if (!identity.again && !identity.fingerprint) return undefined;
+  const ofItems = Array.from({ length: maxBatchItems }, (_, index) => identifyItem(identity, index));
+  const earlier = await once.findAll([identity, ...ofItems]);
+  for (const one of ofItems) {
+    const answer = earlier.get(one);
+    if (answer instanceof Problem) throw answer;
+  }
+  return earlier;
+};
+
+const answerOrThrow = (earlier: Answer | Problem): Answer => {
+  if (earlier instanceof Problem) throw earlier;
+  return earlier;
+};
+
+/** Refused, or ready to be carried out. */
+type PreparedItem = Problem | (Target & { readonly submission: Submission<object> });
+
+const prepare = async (
+  { runner }: ActionsContext,
+  call: Call,
+  targets: Targets,
+  { body: { mode, invalid: whenInvalid }, items }: ReturnType<typeof readBatch<BatchOperation>>,
+): Promise<readonly PreparedItem[]> => {
+  const drops = whenInvalid === 'drop_optional';
+  const read = items.map((item) => readTarget(targets, mode, item, drops));
+  const companyId = call.tenant;
+  const origin = originOf(call);
+  // A refusal names every problem, those of references too, as for a single record.
+  const refused = read.filter(({ body }) => !body);
+  const referring = refused.map(({ action, valid }) => ({
+    companyId,
+    references: action.references?.(valid) ?? {},
+  }));
+  const problemsOf = new Map<ReadTarget, readonly Detail[]>();
+  if (refused.length > 0) {
+    const found = await runner.problems(referring);
+    refused.forEach((one, at) => void problemsOf.set(one, found[at]!));
+  }
+  const seen = createSeen();
+  return read.map((one, index) => {
+    const { body, problems, dropped, recordId } = one;
+    if (!body) return invalid([...problems, ...problemsOf.get(one)!]);
+    const first = seen.note(one, index);
+    if (first !== undefined) return duplicateItemError(first);
+    const submission = { companyId, body, recordId, origin, ...(drops && { dropped: [...dropped] }) };
+    return { ...one, submission };
+  });
+};
+
+interface ReadTarget extends Target {
+  readonly recordId: number;
+  readonly body: object | undefined;
+  readonly problems: readonly Detail[];
+  readonly dropped: readonly Detail[];
+  readonly valid: object;
+}
+
+const readTarget = (targets: Targets, mode: string, item: BatchItem, drops: boolean): ReadTarget => {
+  const { create, update = create } = targets;
+  const hasId = (item.fields[update.idName!] ?? null) !== null;
+  const chosen = mode === 'update' || (mode === 'upsert' && hasId) ? update : create;
+  const { operation, idName } = chosen;
+  const read = (one: BatchItem, params: readonly string[], mayDrop: boolean) => {
+    const { value, problems, dropped, valid } = readItem(operation, one, params, mayDrop);
+    return { body: value as object | undefined, problems, dropped, valid: valid() as object };
+  };
+  if (idName === undefined) {
+    // In this mode, an id that is null says that the record is new.
+    const own = mode === 'upsert' ? without(item, update.idName!) : item;
+    return { ...chosen, ...read(own, [], drops), recordId: 0 };
+  }
+  const id = item.fields[idName];
+  const wrongId = idProblem(idName, id);
+  if (!wrongId) return { ...chosen, ...read(item, [String(id)], drops), recordId: id as number };
+  const { problems, valid } = read(without(item, idName), [], false);
+  return { ...chosen, recordId: 0, body: undefined, problems: [wrongId, ...problems], dropped: [], valid };
+};
+
+const without = ({ fields, problems }: BatchItem, name: string): BatchItem => {
+  const { [name]: _, ...rest } = fields;
+  return { fields: rest, problems };
+};
+
+/** In a path, such an id would be a 404; here it is a field. */
+const idProblem = (field: string, id: unknown): Detail | undefined => {
+  if (Number.isSafeInteger(id) && (id as number) > 0) return undefined;
+  if (id === undefined || id === null) return { field, code: 'required', message: `${field} is required` };
+  const code = typeof id === 'number' ? 'out_of_range' : 'wrong_kind';
+  return { field, code, message: `${field} must be a positive integer` };
+};
+
+/** Finds items of one record by what they say (contract, "Batches"). */
+const createSeen = () => {
+  const first = new Map<string, number>();
+  return {
+    /** @returns the earlier item that names the same record. */
+    note: ({ operation, idName, recordId, body }: ReadTarget, index: number): number | undefined => {
+      const { external_id: externalId, email } = body as { external_id?: string | null; email?: string };
+      const isUpdate = operation.method === 'PATCH';
+      const names = [
+        ...(isUpdate ? [`${idName}:${recordId}`] : []),
+        ...(externalId ? [`external_id:${externalId}`] : []),
+      ];
+      const address = isUpdate || !email ? undefined : email.toLowerCase();
+      // People may share an address; it names a record where one of the two has no better name.
+      const asked = address ? [...names, externalId ? `only email:${address}` : `email:${address}`] : names;
+      const found = asked.map((name) => first.get(name)).find((at) => at !== undefined);
+      if (found !== undefined) return found;
+      if (address) names.push(`email:${address}`, ...(externalId ? [] : [`only email:${address}`]));
+      for (const name of names) if (!first.has(name)) first.set(name, index);
+      return undefined;
+    },
+  };
+};
+
+const duplicateItemError = (first: number): Problem =>
+  new Problem({
+    code: 'duplicate_item',
+    publicMessage: `item ${first} of the batch names the same record`,
+  });
+
+interface ItemSending {
+  readonly identity: CallIdentity | undefined;
+  readonly earlier: Answer | Problem | undefined;
+}
+
+/**
+ * Hands the items to the runner in chunks, in their order. The chunks of all batches take turns, so that a call
+ * for one record, of whichever company, waits for a part of a group and never for whole batches.
+ * @throws Problem if nothing was carried out because of a fault, or an item is under way elsewhere
+ */
+const carryOut = async (
+  context: ActionsContext,
+  call: Call,
+  items: readonly PreparedItem[],
+  sendingOf: (index: number) => ItemSending,
+): Promise<readonly Answer[]> => {
+  const startByMs = call.deadlineMs - finishMs;
+  const answers: Answer[] = [];
+  const failed = (error: unknown) => failureAnswer(context.log, call, error);
+  const waiting: number[] = [];
+  items.forEach((item, index) => {
+    const { earlier } = sendingOf(index);
+    if (earlier) answers[index] = answerOrThrow(earlier);
+    else if (item instanceof Problem) answers[index] = failed(item);
+    else waiting.push(index);
+  });
+
+  const submit = async (index: number): Promise<unknown> => {
+    const { action, submission } = items[index] as Exclude<PreparedItem, Problem>;
+    try {
+      answers[index] = await context.runner.submit(action, submission, startByMs, sendingOf(index).identity);
+      return undefined;
+    } catch (error) {
+      const isLate = error instanceof Problem && error.code === 'timeout';
+      answers[index] = failed(isLate ? problem('not_started') : error);
+      return error;
+    }
+  };
+
+  while (waiting.length > 0 && performance.now() < startByMs) {
+    const chunk = waiting.splice(0, chunkItems);
+    let tookMs = 0;
+    const errors = await context.inTurn(async () => {
+      const startedMs = performance.now();
+      const found = await Promise.all(chunk.map(submit));
+      tookMs = performance.now() - startedMs;
+      return found;
+    });
+    const elsewhere = errors.find(isElsewhere);
+    if (elsewhere) throw elsewhere;
+    // A fault of the database: the rest would meet it too.
+    if (chunk.some((index) => answers[index]!.status >= 500)) break;
+    if (waiting.length > 0) await sleep(tookMs * pauseShare);
+  }
+  const isUnavailable = answers.some(({ status }) => status === 503) && !answers.some(mayBeDone);
+  if (isUnavailable && performance.now() < startByMs) throw problem('service_unavailable');
+  for (const index of waiting) answers[index] = failed(problem('not_started'));
+  return answers;
+};
+
+/** The client's key, or this call, is carried out by another replica. */
+const isElsewhere = (error: unknown): boolean =>
+  error instanceof Problem &&
+  (error.code === 'idempotency_in_progress' || error.code === 'idempotency_key_reused');
+
+/** All batches of a process together have at most one group of the runner under way. */
+const chunkItems = 16;
+const chunksAtOnce = 4;
+/** Of the time that a chunk took; other calls have the database meanwhile. */
+const pauseShare = 1;
+/** No item is begun later than this before the deadline, so that the answer is in time. */
+const finishMs = 5_000;
+
+type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** The turns of all batches of a process. */
+export const createTurns = (): InTurn => {
+  let free = chunksAtOnce;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+};
+
+const isDone = ({ status }: Answer): boolean => status < 300;
+const mayBeDone = (answer: Answer): boolean => isDone(answer) || answer.status === 504;
+const isNew = (answer: Answer): boolean => isDone(answer) && !isReplay(answer);
+
+const resultOf = (index: number, { status, body }: Answer) => {
+  const { dropped = [], ...rest } = JSON.parse(String(body));
+  return { index, status, body: rest, dropped };
+};
