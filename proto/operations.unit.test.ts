@@ -110,9 +110,11 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
   }
 });
 
-test('operations that may wait for a receiver have 15 seconds, all others 5', () => {
-  for (const { id, deadlineMs } of keyOperations)
-    expect(deadlineMs).toBe(['testSubscription', 'updateSubscription'].includes(id) ? 15_000 : 5000);
+test('batches, and operations that may wait for a receiver, have 15 seconds, all others 5', () => {
+  for (const { id, deadlineMs, isBatch } of keyOperations)
+    expect(deadlineMs).toBe(
+      isBatch || ['testSubscription', 'updateSubscription'].includes(id) ? 15_000 : 5000,
+    );
 });
 
 const overHttp = [...keyOperations, ...memberOperations];

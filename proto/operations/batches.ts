@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tooManyAtOnce } from '../errors.ts';
+import { type Problem, problem, tooManyAtOnce } from '../errors.ts';
 import { defineOperation } from '../operation.ts';
 import { renderProblem } from '../render-problem.ts';
 import * as r from '../schemas/records.ts';
@@ -50,13 +50,7 @@ const answer = z.object({
     .meta({ description: 'One for each item, in their order.' }),
 });
 
-const tooManyAtOnceExample = JSON.parse(
-  renderProblem(
-    'general',
-    tooManyAtOnce('batch', batchesAtOnce, 'company', Date.parse('2026-01-15T09:30:00Z')),
-    { requestId: '' },
-  ).body,
-);
+const bodyOfError = (error: Problem) => JSON.parse(renderProblem('general', error, { requestId: '' }).body);
 
 const batch = {
   ...action,
@@ -68,7 +62,9 @@ const batch = {
     400: r.actionInvalid('mode'),
     429: {
       description: `The limit of the window is used up, or the company has ${batchesAtOnce} batches under way (then \`policy\` reads \`batch:${batchesAtOnce}/company\`, and a second later is soon enough).`,
-      example: tooManyAtOnceExample,
+      example: bodyOfError(
+        tooManyAtOnce('batch', batchesAtOnce, 'company', Date.parse('2026-01-15T09:30:00Z')),
+      ),
     },
   },
 } as const;
@@ -92,11 +88,13 @@ const refused = {
   dropped: [],
 };
 
+const late = { index: 2, status: 503, body: bodyOfError(problem('not_started')), dropped: [] };
+
 const answersOf = (first: object) => ({
   200: {
     description: 'What became of each item. Each may be refused; see its `status`.',
     schema: answer,
-    example: { results: [{ ...created, ...first }, refused] },
+    example: { results: [{ ...created, ...first }, refused, late] },
   },
 });
 

@@ -165,3 +165,18 @@ export interface Change {
 
 export const isChange = <Changed extends Change>(one: Changed | Problem): one is Changed =>
   !(one instanceof Problem);
+
+/** The answer that is stored tells what was left out of an item, because a repetition could not find out. */
+export const answerOf = (
+  {
+    action,
+    submission: { dropped = [] },
+  }: { readonly action: Action<unknown, unknown>; readonly submission: Submission<unknown> },
+  change: Change,
+  events: readonly StoredEvent[],
+): unknown => {
+  const answer = action.answer(change, events);
+  if (dropped.length === 0) return answer;
+  const { status, body } = answer as Answer;
+  return json(status, { ...JSON.parse(String(body)), dropped });
+};

@@ -250,7 +250,7 @@ describe('drop_optional', () => {
     expect(statusesOf(got)).toEqual([201, 201, 400, 200, 400, 201]);
     expect(dropped(got)).toEqual([
       ['nickname unknown_field', 'phone phone_invalid'],
-      ['affiliate_id out_of_range', 'employee_id inactive', 'status not_found'],
+      ['affiliate_id wrong_kind', 'employee_id inactive', 'status not_found'],
       [],
       ['employee_id inactive', 'status read_only'],
       [],

@@ -25,7 +25,15 @@ import {
 import type { EventLog, WrittenCall } from '../events/event-log.ts';
 import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
-import { type Action, type Change, type Group, isChange, refusing, type Submission } from './action.ts';
+import {
+  type Action,
+  answerOf,
+  type Change,
+  type Group,
+  isChange,
+  refusing,
+  type Submission,
+} from './action.ts';
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { readStatusesAhead } from './statuses.ts';
 
@@ -94,23 +102,21 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const known = await lookUp(trx, calls.map(referencesOf), ahead);
 
         refused = refusals(calls, answered, known);
-        const keys = calls
-          .filter((call) => !refused.has(call))
-          .flatMap(identityOf)
-          .filter(({ fingerprint }) => fingerprint);
+        const live = calls.filter((call) => !refused.has(call));
+        const keys = live.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
         await ledger.claim(trx, keys, group.now);
 
-        const changes: Changes = new Map();
+        // In the order of arrival, in which events are numbered: the items of a batch in theirs.
+        const changes: Changes = new Map(live.map((call) => [call, {}]));
         await write({ ...group, known }, first, refused, changes);
         for (const step of rest) {
           await lock(group, step);
           await sendDeferred(trx);
           await write({ ...group, known }, step, refused, changes);
         }
-        const inOrder = inOrderOf(calls, changes);
-        const stored = await events.write(group, [...inOrder].map(writtenOf));
-        await ledger.record(trx, await answersOf(trx, inOrder), keys, group.now);
-        return { changes: inOrder, stored };
+        const stored = await events.write(group, [...changes].map(writtenOf));
+        await ledger.record(trx, await answersOf(trx, changes), keys, group.now);
+        return { changes, stored };
       });
       settle(refused);
       settle(resultsOf(done.changes, done.stored));
@@ -288,15 +294,6 @@ const write = async (group: Group, step: Step, refused: Results, changes: Change
   live.forEach((call, at) => void changes.set(call, made[at]!));
 };
 
-/** Events are numbered in the order of arrival: the items of a batch in theirs (contract, "Batches"). */
-const inOrderOf = (calls: readonly WaitingCall[], changes: Changes): Changes =>
-  new Map(
-    calls.flatMap((call): [WaitingCall, Change | Problem][] => {
-      const change = changes.get(call);
-      return change ? [[call, change]] : [];
-    }),
-  );
-
 /** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
 const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly CarriedOut[]> => {
   const remembered = [...changes].flatMap(([call, change]) =>
@@ -320,16 +317,6 @@ const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]
     ]),
   );
 
-/** The answer that is stored tells what was left out, because a repetition could not find out. */
-const answerOf = (
-  { action, submission: { dropped = [] } }: WaitingCall,
-  change: Change,
-  events: readonly StoredEvent[],
-): unknown => {
-  const answer = action.answer(change, events);
-  return dropped.length > 0 ? withDropped(answer as Answer, dropped) : answer;
-};
-
 /** After the transaction: until it ends, the client's next request with the same key would be refused. */
 const settle = (results: Results): void => {
   for (const [call, result] of results) {
@@ -345,11 +332,6 @@ const submissionOf = ({ submission }: WaitingCall) => submission;
 const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({
   companyId,
   references: action.references?.(body as object) ?? {},
-});
-
-const withDropped = (answer: Answer, dropped: readonly Detail[]): Answer => ({
-  ...answer,
-  body: JSON.stringify({ ...JSON.parse(String(answer.body)), dropped }),
 });
 
 const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {
