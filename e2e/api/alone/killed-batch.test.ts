@@ -54,10 +54,10 @@ test('Every crm is killed in the middle of a batch: sent again with its key, eac
     expect((await made()) - before).toBe(100);
   }
   expect(interrupted).toBeGreaterThan(0);
-  const events = await world.sql<{ sequence: number; client: number }>(
-    "SELECT sequence, payload->>'$.client_id' AS client FROM events WHERE company_id = ? ORDER BY sequence",
-    [id],
-  );
-  expect(new Set(events.map(({ client }) => client)).size).toBe(events.length);
+  const events = await world.sql<{ payload: Buffer }>('SELECT payload FROM events WHERE company_id = ?', [
+    id,
+  ]);
+  const clients = new Set(events.map(({ payload }) => JSON.parse(payload.toString()).client_id));
   expect(events).toHaveLength(await made());
+  expect(clients.size).toBe(events.length);
 });
