@@ -58,8 +58,8 @@ const newcomer = async () => {
   return { send, own, pathOf };
 };
 
-test('the document describes the nine actions', () => {
-  expect(actions).toHaveLength(9);
+test('the document describes the nine actions and their four batches', () => {
+  expect(actions).toHaveLength(13);
 });
 
 describe.each(actions.map((described) => [described.operation.operationId as string, described] as const))(
