@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OperationId, recordTypes } from '@causeway/proto';
-import { type LaneCall, randomHex } from '@causeway/runtime';
+import { type LaneCall, noMetrics, randomHex } from '@causeway/runtime';
 import { type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createEventLog } from '../events/event-log.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
+import { personActions } from './people.ts';
+import { createRunner } from './runner.ts';
 
 let crm: BootedCrm;
 let send: TestLane;
@@ -104,6 +107,25 @@ test('each item is answered as the operation for one record answers, with its ev
   expect(events.map(({ sequence }) => sequence)).toEqual(ids.map((_: number, at: number) => at + 1));
   const { body } = await crm.ask('listChanges', batched, { limit: '1000' });
   expect(body.changes.map(({ id }: { id: number }) => id)).toEqual(ids);
+});
+
+test('the events of a group are numbered in the order of its calls, also if one waits for another of them', async () => {
+  const companyId = newCompany();
+  const events = createEventLog({ publish: () => {} });
+  const runner = createRunner({ db: crm.db, events, now: () => new Date(), metrics: noMetrics });
+  const { lead, client } = personActions;
+  const submit = (action: typeof lead.create, externalId: string) =>
+    runner.submit(
+      action,
+      { companyId, body: personOf(0, { external_id: externalId }) as never, recordId: 0, origin: 'key:1' },
+      performance.now() + 10_000,
+    );
+  await Promise.all([submit(lead.create, 'x'), submit(client.create, 'x'), submit(client.create, 'y')]);
+  expect((await eventsOf(crm.db, companyId)).map(({ type }) => type)).toEqual([
+    'lead.created',
+    'client.status_changed',
+    'client.created',
+  ]);
 });
 
 test('updates take the id among the fields; upserts update items that have one, and create the others', async () => {
