@@ -29,6 +29,8 @@ export interface TestDelivery {
   readonly subscriptionId: number;
   readonly eventId: number;
   readonly eventType: EventType | typeof challengeType;
+  /** Who asked for it (contract, "Changes"). Absent: an older release sent it. */
+  readonly origin?: string;
   readonly body: string;
 }
 

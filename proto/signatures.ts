@@ -45,7 +45,7 @@ const userAgent = 'Causeway-Webhooks/1';
 
 /** Contract, "Deliveries"; in the order they are sent. */
 export const deliveryHeaders = (
-  { event_id, event_type, attempt, replay_id }: DeliveredEvent,
+  { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id }: DeliveredEvent,
   timestamp: number,
   [signature, standard]: readonly [signature: string, standard: string],
 ): HeaderPair[] => [
@@ -56,6 +56,9 @@ export const deliveryHeaders = (
   ['X-Webhook-Id', `${event_id}`],
   ['X-Webhook-Event', event_type],
   ['X-Webhook-Attempt', `${attempt}`],
+  ['X-Webhook-Subscription', `${subscription_id}`],
+  ['X-Webhook-Sequence', `${sequence}`],
+  ...(origin === null ? [] : ([['X-Webhook-Origin', origin]] as const)),
   ...(replay_id > 0 ? ([['X-Webhook-Replay', `${replay_id}`]] as const) : []),
   ['webhook-id', `${event_id}`],
   ['webhook-timestamp', `${timestamp}`],
@@ -66,5 +69,10 @@ export interface DeliveredEvent {
   readonly event_id: number;
   readonly event_type: EventType | typeof challengeType;
   readonly attempt: number;
+  readonly subscription_id: number;
+  /** The event's number in its company; 0 if it is not in the log. */
+  readonly sequence: number;
+  /** Contract, "Changes". Null: the release that wrote the event did not record it. */
+  readonly origin: string | null;
   readonly replay_id: number;
 }

@@ -57,12 +57,21 @@ export const eventStream = 'EVENTS';
 export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): string =>
   `events.${companyId}.${type}`;
 
+/** A committed transaction of `crm` has added some to the company. Without data; gateways look again. */
+export const writtenSubject = (companyId: number | '*', kind: WrittenKind | '*'): string =>
+  `written.${companyId}.${kind}`;
+export type WrittenKind = 'events' | 'changes';
+
 export const ingestSubject = 'events.ingest';
 
 export const eventConsumer = 'dispatchers';
 
 /** The version of the company's subscriptions (`event_sequences`) at the event's commit. */
 export const versionHeader = 'Subscriptions-Version';
+
+/** The event's `sequence` and `origin`, which its bytes do not have. Absent: an older release sent it. */
+export const sequenceHeader = 'Event-Sequence';
+export const originHeader = 'Event-Origin';
 
 export const deliveryHealthSubject = 'deliveries.health';
 

@@ -17,6 +17,7 @@ import {
   replyPrefix,
   sessionsEndedSubject,
   testDeliverySubject,
+  writtenSubject,
 } from '@causeway/proto';
 import {
   connectBus,
@@ -91,6 +92,7 @@ test.each([
   ['gateway', laneSubject('access')],
   ['access', sessionsEndedSubject],
   ['dispatcher', deliveryTailSubject(1001)],
+  ['crm', writtenSubject(1001, 'events')],
   ['dispatcher', `$JS.API.CONSUMER.MSG.NEXT.${eventStream}.${eventConsumer}`],
   ['webhooks', ingestSubject],
   ['webhooks', deliveryCommandSubject],
@@ -123,6 +125,8 @@ test.each([
   ['crm', laneSubject('access')],
   ['gateway', sessionsEndedSubject],
   ['gateway', deliveryTailSubject(1001)],
+  ['gateway', writtenSubject(1001, 'events')],
+  ['webhooks', writtenSubject(1001, 'events')],
   // Answers in the place of another service, or to a request that was never made.
   ['crm', `${replyPrefix('gateway')}.gateway-1.access.0`],
   ['crm', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
@@ -186,6 +190,8 @@ test.each([
   ['gateway', laneSubject('crm')],
   ['gateway', laneSubject('access')],
   ['crm', deliveryTailSubject('*')],
+  ['webhooks', writtenSubject('*', '*')],
+  ['dispatcher', writtenSubject('*', '*')],
   ['webhooks', `${replyPrefix('gateway')}.>`],
   ['dispatcher', '_INBOX_access.>'],
   ['dispatcher', eventSubject('*', '*.*')],

@@ -26,6 +26,7 @@ import {
   services,
   sessionsEndedSubject,
   testDeliverySubject,
+  writtenSubject,
 } from '@causeway/proto';
 
 /** One user per service with only the permissions it needs. The operator may do everything. */
@@ -126,6 +127,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       limitCountSubject('*'),
       sessionsEndedSubject,
       deliveryTailSubject('*'),
+      writtenSubject('*', '*'),
     ],
   }),
   access: withMore(lanes('access', { access: 'gateway', operator: 'operator' }), {
@@ -145,7 +147,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
-    publish: [eventSubject('*', '*.*'), ...followsKeys.publish],
+    publish: [eventSubject('*', '*.*'), writtenSubject('*', '*'), ...followsKeys.publish],
     subscribe: [ingestSubject, ...followsKeys.subscribe],
   }),
   webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {

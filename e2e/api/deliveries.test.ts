@@ -17,7 +17,7 @@ const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
 /** A company with a subscription to its own path, which behaves as given. */
 const subscribed = async (behaviour = '', more: object = {}) => {
   const company = await world.company(plenty);
-  const { value: key } = await company.key();
+  const { id: keyId, value: key } = await company.key();
   const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
     world.ask(path, { method, key, ...(body !== undefined && { body: JSON.stringify(body) }) });
   const path = `/${company.id}`;
@@ -30,6 +30,7 @@ const subscribed = async (behaviour = '', more: object = {}) => {
   expect(status, JSON.stringify(json)).toBe(201);
   return {
     company,
+    keyId,
     ask,
     subscription: json as Json,
     received: (): readonly Received[] => receiver.received.filter((one) => one.path === path),
@@ -81,6 +82,9 @@ describe('A delivery', () => {
     expect(delivery.headers['x-webhook-id']).toBe(String(envelope.id));
     expect(delivery.headers['x-webhook-event']).toBe('client.created');
     expect(delivery.headers['x-webhook-attempt']).toBe('1');
+    expect(delivery.headers['x-webhook-origin']).toBe(`key:${one.keyId}`);
+    expect(delivery.headers['x-webhook-sequence']).toBe('1');
+    expect(delivery.headers['x-webhook-subscription']).toBe(String(one.subscription.id));
     expect(delivery.headers['x-webhook-timestamp']).toMatch(/^\d{10}$/);
     expect(delivery.headers['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
     const raw = await one.ask('GET', `/events/${envelope.id}`);

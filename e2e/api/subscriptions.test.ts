@@ -160,6 +160,11 @@ describe('A test delivery', () => {
     });
     expect(headers['x-webhook-id']).toBe(String(envelope.id));
     expect(headers['x-webhook-event']).toBe('client.created');
+    expect(headers).toMatchObject({
+      'x-webhook-origin': expect.stringMatching(/^key:[1-9]\d*$/),
+      'x-webhook-sequence': '0',
+      'x-webhook-subscription': String(id),
+    });
     const signed = `${headers['x-webhook-timestamp']}.${body}`;
     const hex = createHmac('sha256', signingSecret).update(signed).digest('hex');
     expect(headers['x-webhook-signature']).toBe(`sha256=${hex}`);

@@ -19,6 +19,11 @@ export const ingestEvent = {
       /** Within `dedupeWindowMs`, a request with the same key gets the first event's id and adds no event. */
       dedupeKey: optionalText({ max: 200 }),
       isTest: z.boolean().optional(),
+      /** Who caused the event (contract, "Changes"); `system` if absent. */
+      origin: z
+        .string()
+        .regex(/^(?:(?:key|member):[1-9]\d{0,15}|operator|system)$/)
+        .optional(),
     })
     .check(
       z.core._check(

@@ -14,7 +14,16 @@ export const sampleDelivery = (type: EventType, companyId: number, now: Date) =>
   const bytes = encodeEnvelope({ event_id, type, created_utc: now, company_id: companyId, payload });
   const body = bytes.toString();
   const timestamp = Math.floor(now.getTime() / 1000);
-  const headers = deliveryHeaders({ event_id, event_type: type, attempt: 1, replay_id: 0 }, timestamp, [
+  const delivered = {
+    event_id,
+    event_type: type,
+    attempt: 1,
+    subscription_id: 0,
+    sequence: 0,
+    origin: 'system',
+    replay_id: 0,
+  };
+  const headers = deliveryHeaders(delivered, timestamp, [
     signatureHeader(secrets, timestamp, bytes),
     standardSignatureHeader(secrets, event_id, timestamp, bytes),
   ]);

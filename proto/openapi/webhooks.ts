@@ -165,6 +165,18 @@ const parameters: readonly Json[] = [
   header('X-Webhook-Id', 'ID of the event, for deduplication.', '90071'),
   header('X-Webhook-Event', 'Type of the event.', 'client.created'),
   header('X-Webhook-Attempt', 'Number of the attempt, from 1.', '1'),
+  header('X-Webhook-Subscription', 'ID of the subscription.', '42'),
+  header(
+    'X-Webhook-Sequence',
+    'Number of the event in its company, in the order of commits, as `GET /events` lists them; 0 for a test delivery, a challenge and a sample, which are in no log.',
+    '7301',
+  ),
+  header(
+    'X-Webhook-Origin',
+    'Who caused the event: `key:<id>`, `member:<id>`, `operator` or `system`. Absent for events of releases that did not record it.',
+    'key:12',
+    false,
+  ),
   header('X-Webhook-Replay', 'ID of the replay that caused the delivery, if one did.', '7', false),
   header('webhook-id', 'Standard Webhooks: ID of the event.', '90071'),
   header('webhook-timestamp', 'Standard Webhooks: Unix time in seconds of this attempt.', '1768469400'),

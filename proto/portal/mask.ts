@@ -69,7 +69,7 @@ export const maskHeaders = (
   headers.map(([name, value]) => [name, plainHeaders.test(name) ? value : masked]);
 
 const plainHeaders =
-  /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|signature|timestamp)|webhook-(?:id|signature|timestamp))$/i;
+  /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|origin|replay|sequence|signature|subscription|timestamp)|webhook-(?:id|signature|timestamp))$/i;
 
 /** Masks every field `url` and `headers`, however deep, so that operations added later are masked too. */
 export const maskTargets = (value: unknown): unknown => {

@@ -188,7 +188,7 @@ describe('The changes', () => {
     const old = await makeClient(crm.db, companyId, {});
     const partner = await makeAffiliate(crm.db, companyId, {});
     await makeEmployee(crm.db, companyId, {});
-    const events = createEventLog({ publish: () => {} });
+    const events = createEventLog({ publish: () => {}, announce: () => {} });
     expect(await backfill(crm.db, events)).toBeGreaterThanOrEqual(2);
     const { entries, cursor } = await follow(companyId);
     expect(entries).toMatchObject([

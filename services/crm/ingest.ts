@@ -42,7 +42,8 @@ export const serveIngest = (options: IngestOptions): Ingest => {
       const body = parseBody(ingestEvent, data);
       if (!(await knowsCompany(body.companyId)))
         throw invalidField('companyId', 'not_found', `there is no company ${body.companyId}`);
-      const submission = { companyId: body.companyId, recordId: 0, origin: 'system', body };
+      const { companyId, origin = 'system' } = body;
+      const submission = { companyId, recordId: 0, origin, body };
       return await runner.submit(action, submission, performance.now() + deadlineMs);
     } catch (error) {
       const { publicMessage, details, status } = toProblem(error);

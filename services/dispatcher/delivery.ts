@@ -20,6 +20,8 @@ export interface LeasedDelivery extends DeliveryKey {
 export interface Delivery extends LeasedDelivery {
   /** From 1. */
   readonly attempt: number;
+  readonly sequence: number;
+  readonly origin: string | null;
   readonly source: 'first' | 'queue';
   /** A failing subscription gets one attempt at a time. */
   readonly probe: boolean;

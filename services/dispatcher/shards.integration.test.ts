@@ -146,6 +146,8 @@ test('results are recorded and counted in their shards, and their events leave t
     recorder.attempted({
       ...delivery,
       attempt: 1,
+      sequence: 1,
+      origin: 'system',
       source: 'first',
       probe: false,
       target: { url: 'https://example.com' } as AttemptedDelivery['target'],

@@ -1,8 +1,9 @@
 import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
-import { encodeEnvelope, type StoredEvent } from '@causeway/proto';
+import { encodeEnvelope } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
+  type Delivery,
   deliveryName,
   type LeasedDelivery,
   type QueueKey,
@@ -14,22 +15,30 @@ import type { Tables } from './tables.ts';
 export type WaitingDelivery = DeliveryKey &
   Pick<DeliveryRow, 'event_type' | 'attempts'> & { readonly due_utc: Date };
 
-/** A removed event has no body. */
-export const readBodies = async (
+/** What a delivery carries of its event. */
+type EventContent = Pick<Delivery, 'body' | 'sequence' | 'origin'>;
+
+/** By the event's ID; a removed event has none. */
+export const readContents = async (
   db: Kysely<Tables>,
   keys: readonly DeliveryKey[],
-): Promise<ReadonlyMap<number, Buffer>> => {
+): Promise<ReadonlyMap<number, EventContent>> => {
   if (keys.length === 0) return new Map();
   const events = new Map(keys.map((key) => [key.event_id, key]));
   const days = [...events.values()].map(({ created_utc }) => created_utc.getTime());
   // Each partition has its own index of event ids; the bounds limit the partitions read. Without the hint
   // MySQL may choose the primary key, whose prefix is the company, and scan all its events.
-  const { rows } = await sql<StoredEvent>`
-    SELECT event_id, company_id, type, created_utc, payload FROM events FORCE INDEX (event_id)
+  const { rows } = await sql<Tables['events']>`
+    SELECT event_id, company_id, sequence, type, created_utc, payload, origin FROM events FORCE INDEX (event_id)
     WHERE (company_id, event_id, created_utc)
         IN (${rowList([...events.values()].map((key) => [key.company_id, key.event_id, key.created_utc]))})
       AND created_utc BETWEEN ${new Date(Math.min(...days))} AND ${new Date(Math.max(...days))}`.execute(db);
-  return new Map(rows.map((event) => [event.event_id, encodeEnvelope(event)]));
+  return new Map(
+    rows.map((event) => {
+      const { event_id, sequence, origin } = event;
+      return [event_id, { body: encodeEnvelope(event), sequence, origin }];
+    }),
+  );
 };
 
 export type FoundTarget = QueueKey & SubscriptionTarget & { readonly enabled: number };

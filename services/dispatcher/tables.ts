@@ -34,7 +34,7 @@ export interface Tables {
   };
   delivery_minutes: DeliveryMinutesRow;
   replays: ReplayRow;
-  events: StoredEvent;
+  events: StoredEvent & { readonly sequence: number; readonly origin: string | null };
   event_outbox: EventOutboxRow;
   event_sequences: { readonly company_id: number; readonly subscriptions_version: number };
 }

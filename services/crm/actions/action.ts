@@ -1,3 +1,4 @@
+import { originOf } from '@causeway/identity';
 import {
   type BodyOf,
   type Condition,
@@ -44,8 +45,8 @@ export const handleAction = <O extends KeyOperation>(
         return found;
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
-      const { tenant: companyId, condition } = call;
-      const submission = { companyId, body, recordId, origin: originOf(call), condition };
+      const { tenant: companyId, condition, actor, caller: keyId } = call;
+      const submission = { companyId, body, recordId, origin: originOf({ actor, keyId }), condition };
       return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
@@ -59,12 +60,6 @@ const parse = async <O extends KeyOperation>(
   const { body, problems, extra, validFields } = readCall(operation, call);
   if (body !== undefined && problems.length === 0) return body;
   throw invalid([...problems, ...(await problemsOf(validFields()))], extra);
-};
-
-/** @returns who makes a call, as the changes and events that it causes name them (contract, "Changes"). */
-export const originOf = ({ actor, caller }: Call): string => {
-  if (actor?.user) return `member:${actor.user.id}`;
-  return caller === 0 ? 'operator' : `key:${caller}`;
 };
 
 export interface Submission<Body> {

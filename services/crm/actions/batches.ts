@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { originOf } from '@causeway/identity';
 import {
   type BatchItem,
   type BodyOf,
@@ -27,7 +28,7 @@ import {
   laneHandler,
 } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { type Action, originOf, type Submission } from './action.ts';
+import type { Action, Submission } from './action.ts';
 import { changeAffiliate, makeAffiliate } from './affiliates.ts';
 import { addNote } from './notes.ts';
 import { personActions } from './people.ts';
@@ -142,7 +143,8 @@ const prepare = async (
   const drops = whenInvalid === 'drop_optional';
   const read = items.map((item) => readTarget(targets, mode, item, drops));
   const companyId = call.tenant;
-  const origin = originOf(call);
+  const { actor, caller: keyId } = call;
+  const origin = originOf({ actor, keyId });
   // A refusal names every problem, those of references too, as for a single record.
   const refused = read.filter(({ body }) => !body);
   const referring = refused.map(({ action, valid }) => ({

@@ -361,7 +361,7 @@ test('the answer to a repeated request is given after the end of its transaction
   await act('createLead', companyId, person, { idempotencyKey });
   const db = crm.database.connect<Tables>({ poolSize: 2, tenantTables });
   const order: string[] = [];
-  const events = createEventLog({ publish: () => {} });
+  const events = createEventLog({ publish: () => {}, announce: () => {} });
   const write: EventLog['write'] = async (...given) => {
     await sleep(5);
     order.push('in the transaction');
@@ -403,7 +403,7 @@ test.each([
   url.port = String(proxy.port);
   const db = connectDatabase<Tables>({ url: url.href, poolSize: 2, tenantTables });
   onTestFinished(() => db.close());
-  const events = createEventLog({ publish: () => {} });
+  const events = createEventLog({ publish: () => {}, announce: () => {} });
   const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
   const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0, origin: 'key:1' };

@@ -14,6 +14,7 @@ test('calls of companies in two shards that arrive together are a group in each,
     db: shards.db,
     events: createEventLog({
       publish: (events) => void published.push(events.map((event) => event.company_id)),
+      announce: () => {},
     }),
     now: () => new Date(),
     metrics: noMetrics,

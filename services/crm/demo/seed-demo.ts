@@ -19,7 +19,7 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
       }
       while ((await indexCompany(db, companyId)) > 0);
     }
-    await backfill(db, createEventLog({ publish: () => {} }));
+    await backfill(db, createEventLog({ publish: () => {}, announce: () => {} }));
   } finally {
     await db.close();
   }

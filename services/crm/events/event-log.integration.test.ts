@@ -27,7 +27,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 describe('a reader in ascending order', () => {
   test('gets every event of concurrent writers once and in order, however late they commit', async () => {
     const companies = [newCompany(), newCompany()];
-    const log = createEventLog({ publish: () => {} });
+    const log = createEventLog({ publish: () => {}, announce: () => {} });
     let rolledBack = 0;
     /** Transactions that pause before and after their events, and sometimes roll back. */
     const write = async (writer: number): Promise<void> => {

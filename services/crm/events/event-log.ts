@@ -5,6 +5,7 @@ import {
   outboxLeaseMs,
   type RecordType,
   type StoredEvent,
+  type WrittenKind,
 } from '@causeway/proto';
 import { insertedId, later, rowList, type Span, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -71,7 +72,7 @@ export interface EventLog {
  * dispatcher that gets the event's message may act on it without asking the database
  * (services/dispatcher/README.md).
  */
-export const createEventLog = ({ publish }: EventLogOptions): EventLog => ({
+export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog => ({
   write: async ({ trx, now }, calls) => {
     const events = calls.flatMap(({ origin, span, events }) =>
       events.map((event) => ({ ...event, origin, span })),
@@ -88,6 +89,7 @@ export const createEventLog = ({ publish }: EventLogOptions): EventLog => ({
       await insertDedupeKeys(trx, rows, events);
       trx.onCommit(() => publish(rows, events));
     }
+    trx.onCommit(() => announce({ events: rows, changes: changes.map(({ row }) => row) }));
     let from = 0;
     return calls.map(({ events: { length } }) => {
       from += length;
@@ -146,7 +148,7 @@ const takeNumbers = async (
 type Numbers = Awaited<ReturnType<typeof takeNumbers>>;
 
 const numbered = (events: readonly (NewEvent & { readonly origin: string })[], numbers: Numbers, now: Date) =>
-  events.map(({ companyId, type, payload, origin }): NumberedEvent => {
+  events.map(({ companyId, type, payload, origin }): CommittedEvent => {
     const company = numbers.get(companyId)!;
     return {
       company_id: companyId,
@@ -191,7 +193,7 @@ const insertEvents = insertRows(
   'event_id',
 );
 
-const insertOutbox = (trx: Kysely<Tables>, events: readonly NumberedEvent[], leasedUntil: Date) => {
+const insertOutbox = (trx: Kysely<Tables>, events: readonly CommittedEvent[], leasedUntil: Date) => {
   const rows = events.map((event, at) => [
     event.company_id,
     insertedId(at),
@@ -207,7 +209,7 @@ const insertOutbox = (trx: Kysely<Tables>, events: readonly NumberedEvent[], lea
 
 const insertDedupeKeys = async (
   trx: Kysely<Tables>,
-  events: readonly NumberedEvent[],
+  events: readonly CommittedEvent[],
   sources: readonly NewEvent[],
 ) => {
   const rows = events.flatMap(({ company_id, created_utc }, at) => {
@@ -236,14 +238,16 @@ interface EventLogOptions {
     committed: readonly CommittedEvent[],
     causes: readonly { readonly span?: Span | undefined }[],
   ) => void;
+  /** Called after the commit. */
+  readonly announce: (written: Written) => void;
 }
+
+/** Rows that a transaction has written, by their kind. */
+export type Written = Readonly<Record<WrittenKind, readonly { readonly company_id: number }[]>>;
 
 /** An event with the version of its company's subscriptions at its commit. */
 export interface CommittedEvent extends StoredEvent {
-  readonly subscriptionsVersion: number;
-}
-
-interface NumberedEvent extends CommittedEvent {
   readonly sequence: number;
   readonly origin: string;
+  readonly subscriptionsVersion: number;
 }

@@ -80,6 +80,8 @@ test('a replica that is killed under load leaves an event and its outbox row for
 describe('a NATS server that', () => {
   const event: CommittedEvent = {
     subscriptionsVersion: 0,
+    sequence: 1,
+    origin: 'system',
     event_id: 100_000,
     company_id: companyId,
     type: 'lead.created',

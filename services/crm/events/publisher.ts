@@ -1,8 +1,17 @@
-import { encodeEnvelope, eventStream, eventSubject, type StoredEvent, versionHeader } from '@causeway/proto';
+import {
+  encodeEnvelope,
+  eventStream,
+  eventSubject,
+  originHeader,
+  type StoredEvent,
+  sequenceHeader,
+  versionHeader,
+  writtenSubject,
+} from '@causeway/proto';
 import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
-import type { CommittedEvent } from './event-log.ts';
+import type { CommittedEvent, Written } from './event-log.ts';
 
 interface Publisher {
   /**
@@ -10,6 +19,8 @@ interface Publisher {
    * @param causes the traces that the events belong to, in the order of the events.
    */
   publish(events: readonly CommittedEvent[], causes?: readonly Cause[]): void;
+  /** Tells waiting readers, once a tick, that there is more to read. They also look without being told. */
+  announce(written: Written): void;
   /** Resolves once everything published has been sent. */
   drain(): Promise<void>;
 }
@@ -47,6 +58,12 @@ export const openPublisher = ({
     confirming = undefined;
   };
 
+  const announced = new Set<string>();
+  const sendAnnounced = (): void => {
+    for (const subject of announced) bus.nc.publish(subject);
+    announced.clear();
+  };
+
   return {
     publish: (events, causes) => {
       for (const [at, event] of events.entries()) {
@@ -57,6 +74,8 @@ export const openPublisher = ({
         }
         const headers = natsHeaders();
         headers.set(versionHeader, String(event.subscriptionsVersion));
+        headers.set(sequenceHeader, String(event.sequence));
+        headers.set(originHeader, event.origin);
         const cause = causes?.[at]?.span;
         const span = tracer && cause && startPublishing(tracer, cause, event, envelope);
         if (span) setTrace(headers, span);
@@ -66,6 +85,12 @@ export const openPublisher = ({
         if (published) published.value++;
       }
       if (onTheirWayBytes > 0) confirming ??= confirm();
+    },
+    announce: (written) => {
+      if (!bus.connected()) return;
+      if (announced.size === 0) setImmediate(sendAnnounced);
+      for (const kind of ['events', 'changes'] as const)
+        for (const { company_id } of written[kind]) announced.add(writtenSubject(company_id, kind));
     },
     drain: async () => {
       if (bus.connected()) await confirming;

@@ -15,6 +15,8 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
   event_type: 'client.created',
   leaseMs: 30_000,
   attempt: 1,
+  sequence: 4,
+  origin: 'system',
   source: 'queue',
   probe: false,
   target: {

@@ -3,7 +3,9 @@ import {
   type EnvelopeHead,
   eventConsumer,
   eventStream,
+  originHeader,
   outboxLeaseMs,
+  sequenceHeader,
   versionHeader,
 } from '@causeway/proto';
 import { createBatch, traceOf } from '@causeway/runtime';
@@ -40,7 +42,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
 
   const room = (): number => (stopped ? 0 : scheduler.free().slots - loading.waiting() - loading.underWay());
 
-  const accept = (event: ArrivedEvent, company: Company): void => {
+  const accept = (event: WholeEvent, company: Company): void => {
     const subscribers = company.subscribers(event.type);
     perEvent += (subscribers.length - perEvent) / 16;
     if (subscribers.length > maxSubscribers) {
@@ -54,7 +56,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     for (const delivery of [...deliveries.open.values()]) scheduler.offer(delivery);
   };
 
-  const loading = createBatch<ArrivedEvent & { readonly version: number }>({
+  const loading = createBatch<WholeEvent>({
     name: 'events-to-match',
     metrics,
     when: queueMicrotask,
@@ -79,14 +81,13 @@ export const startIntake = (options: IntakeOptions): Intake => {
     endMs - now().getTime() >= rowsBeforeMs + marginMs;
 
   const take = (event: ArrivedEvent): void => {
-    const { version } = event;
-    if (version === undefined || !isInTime(event)) {
+    if (!isWhole(event) || !isInTime(event)) {
       fanOut.write(event);
       return;
     }
-    const company = companies.get(event.company_id, version);
+    const company = companies.get(event.company_id, event.version);
     if (company) accept(event, company);
-    else loading.add({ ...event, version });
+    else loading.add(event);
   };
 
   const pulling = pull({
@@ -113,7 +114,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
 };
 
 const deliveriesOf = (
-  { company_id, event_id, created_utc, leaseMs, type, body, traceparent }: ArrivedEvent,
+  { company_id, event_id, created_utc, leaseMs, type, sequence, origin, body, traceparent }: WholeEvent,
   subscribers: ReturnType<Company['subscribers']>,
   untilMs: number,
 ) => {
@@ -138,6 +139,8 @@ const deliveriesOf = (
       leaseMs: untilMs,
       event,
       attempt: 1,
+      sequence,
+      origin,
       source: 'first',
       probe: false,
       target,
@@ -164,20 +167,36 @@ interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'>
 
 interface ArrivedEvent extends EnvelopeHead {
   readonly leaseMs: number;
-  /** At the event's commit. Undefined: an older release sent it. */
+  /** At the event's commit. */
   readonly version: number | undefined;
+  readonly sequence: number | undefined;
+  readonly origin: string | null;
   readonly body: Buffer;
   readonly traceparent?: string | undefined;
 }
 
+/** An older release leaves out what its messages do not know. */
+interface WholeEvent extends ArrivedEvent {
+  readonly version: number;
+  readonly sequence: number;
+}
+
+const isWhole = (event: ArrivedEvent): event is WholeEvent =>
+  event.version !== undefined && event.sequence !== undefined;
+
 const readArrived = (message: Msg): ArrivedEvent | undefined => {
   const head = decodeEnvelopeHead(message.data);
   if (!head) return undefined;
-  const version = message.headers?.get(versionHeader);
+  const number = (name: string): number | undefined => {
+    const value = message.headers?.get(name);
+    return value ? Number(value) : undefined;
+  };
   return {
     ...head,
     leaseMs: head.created_utc.getTime() + outboxLeaseMs,
-    version: version ? Number(version) : undefined,
+    version: number(versionHeader),
+    sequence: number(sequenceHeader),
+    origin: message.headers?.get(originHeader) || null,
     // A copy: a view would keep everything in memory that arrived with it.
     body: Buffer.from(message.data),
     traceparent: traceOf(message),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { raiseSubscriptionsVersion } from '@causeway/deliveries';
-import { encodeEnvelope, eventSubject, outboxLeaseMs, versionHeader } from '@causeway/proto';
+import { encodeEnvelope, eventSubject, outboxLeaseMs, sequenceHeader, versionHeader } from '@causeway/proto';
 import { acrossTenants, type Database, parseMysqlUrl, transaction } from '@causeway/runtime';
 import { startProxy, testReceiver } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
@@ -75,12 +75,13 @@ describe('An event', () => {
     const subscription = await world.subscribe(receiver.url);
     const { metrics } = await world.start();
     await world.deliver(subscription, 3, { by: 'outbox' });
-    await world.deliver(subscription, 3, { unversioned: true });
-    await eventually(() => succeeded(subscription)).toBe(6);
+    for (const without of [versionHeader, sequenceHeader] as const)
+      await world.deliver(subscription, 3, { without });
+    await eventually(() => succeeded(subscription)).toBe(9);
     await eventually(outbox).toBe(0);
-    expect(receiver.received).toHaveLength(6);
+    expect(receiver.received).toHaveLength(9);
     expect(await metricOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
-    expect(await metricOf(metrics, 'dispatcher_events_written_total')).toBe(6);
+    expect(await metricOf(metrics, 'dispatcher_events_written_total')).toBe(9);
   });
 
   test('with very many subscribers reaches them all, while another company is served', async () => {
@@ -147,7 +148,7 @@ const publishCommitted = async (companyId: number, eventId: number): Promise<voi
     type: 'client.created' as const,
     payload: Buffer.from('{}'),
   };
-  const version = await transaction(db, async (given) => {
+  const numbers = await transaction(db, async (given) => {
     const trx = acrossTenants(given, 'a test writes as crm does');
     await sql`UPDATE event_sequences SET last_sequence = last_sequence + 1
       WHERE company_id = ${companyId}`.execute(trx);
@@ -162,10 +163,11 @@ const publishCommitted = async (companyId: number, eventId: number): Promise<voi
     await sql`INSERT INTO event_outbox (company_id, event_id, sequence, created_utc, leased_until)
       VALUES (${companyId}, ${eventId}, ${sequence}, ${event.created_utc},
         ${new Date(event.created_utc.getTime() + outboxLeaseMs)})`.execute(trx);
-    return version;
+    return { version, sequence };
   });
   const headers = natsHeaders();
-  headers.set(versionHeader, String(version));
+  headers.set(versionHeader, String(numbers.version));
+  headers.set(sequenceHeader, String(numbers.sequence));
   world.bus.nc.publish(eventSubject(companyId, event.type), encodeEnvelope(event), { headers });
 };
 

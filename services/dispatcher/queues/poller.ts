@@ -14,7 +14,7 @@ import type { Health } from '../health.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { QueueRoom, Scheduler } from '../scheduling/scheduler.ts';
-import { readBodies } from '../store.ts';
+import { readContents } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { claimDue } from './claim.ts';
 
@@ -63,22 +63,22 @@ export const startPoller = (options: PollerOptions): Repeated => {
     const claimed = claims.flatMap((claim) => claim.deliveries);
     taken.value += claimed.length;
     const all = acrossTenants(own, 'a dispatcher reads deliveries of many companies in one batch');
-    const bodies = await readBodies(all, claimed);
+    const contents = await readContents(all, claimed);
     for (const { target, deliveries } of claims) {
       const probe = target.consecutive_failures >= failuresUntilProbing;
       for (const { due_utc: _, attempts, ...delivery } of deliveries) {
-        const body = bodies.get(delivery.event_id);
-        // Without a body, cleanup has dropped the event and is about to drop this delivery.
-        if (body)
+        const content = contents.get(delivery.event_id);
+        // Without content, cleanup has dropped the event and is about to drop this delivery.
+        if (content)
           scheduler.offer({
             ...delivery,
+            ...content,
             attempt: attempts + 1,
             leaseMs: untilMs,
             holder: lease.holderId,
             source: 'queue',
             probe,
             target,
-            body,
           });
       }
     }

@@ -25,6 +25,9 @@ const request = (more: Partial<SignRequest> = {}): SignRequest => ({
   event_id: 4711,
   event_type: 'client.created',
   attempt: 1,
+  subscription_id: 42,
+  sequence: 7301,
+  origin: 'key:12',
   replay_id: 0,
   body: Buffer.from('{"id":4711,"payload":{"first_name":"Käthe 李 😀"}}'),
   target: {
@@ -77,12 +80,17 @@ describe('a signed attempt', () => {
       ['X-Webhook-Id', '4711'],
       ['X-Webhook-Event', 'client.created'],
       ['X-Webhook-Attempt', '3'],
+      ['X-Webhook-Subscription', '42'],
+      ['X-Webhook-Sequence', '7301'],
+      ['X-Webhook-Origin', 'key:12'],
       ['webhook-id', '4711'],
       ['webhook-timestamp', `${second}`],
       ['webhook-signature', expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/)],
     ]);
     const replayed = lowerCased(await signer.sign(request({ replay_id: 12 })));
     expect(replayed['x-webhook-replay']).toBe('12');
+    // An event of a release that did not record who caused it.
+    expect(lowerCased(await signer.sign(request({ origin: null })))).not.toHaveProperty('x-webhook-origin');
   });
 
   test('carries both signatures during the overlap of a rotation, the new one first, and one afterwards', async () => {

@@ -64,7 +64,7 @@ const maxInFlight = 32;
 
 const deliver = async (
   { db, signer, poster, tracer, now, log }: TestDeliveryOptions,
-  { companyId, subscriptionId, eventId, eventType, body }: TestDelivery,
+  { companyId, subscriptionId, eventId, eventType, origin, body }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
   const key = { company_id: companyId, subscription_id: subscriptionId };
   const targets = await readTargets(acrossTenants(db, 'the calling service names the company'), [key]);
@@ -72,10 +72,12 @@ const deliver = async (
   if (!target) return { error: 'the subscription does not exist' };
   const bytes = Buffer.from(body);
   const headers = await signer.sign({
-    company_id: companyId,
+    ...key,
     event_id: eventId,
     event_type: eventType,
     attempt: 1,
+    sequence: 0,
+    origin: origin ?? null,
     replay_id: 0,
     target,
     body: bytes,

@@ -5,7 +5,9 @@ import {
   encodeEnvelope,
   eventSubject,
   leaseMs,
+  originHeader,
   outboxLeaseMs,
+  sequenceHeader,
   versionHeader,
 } from '@causeway/proto';
 import {
@@ -54,8 +56,8 @@ export interface Subscription {
 interface DeliverOptions {
   /** By the event's message, only as a row of the outbox, or due at once in its queue. */
   readonly by?: 'event' | 'outbox' | 'queue';
-  /** As an older release publishes: without the version of the subscriptions. */
-  readonly unversioned?: boolean;
+  /** As an older release publishes: without this header. */
+  readonly without?: typeof versionHeader | typeof sequenceHeader;
   readonly type?: EventType;
   readonly payload?: string;
   readonly replayId?: number;
@@ -179,8 +181,8 @@ export const openWorld = async (): Promise<World> => {
         created_utc: created,
       });
       await database.query(
-        'INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload) VALUES ?',
-        [ids.map((id) => [company_id, id, created, id, type, payload])],
+        'INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload, origin) VALUES ?',
+        [ids.map((id) => [company_id, id, created, id, type, payload, origin])],
       );
       if (by !== 'queue' && !options.silent) {
         const lease = new Date(created.getTime() + outboxLeaseMs);
@@ -197,10 +199,13 @@ export const openWorld = async (): Promise<World> => {
           'SELECT subscriptions_version AS version FROM event_sequences WHERE company_id = ?',
           [company_id],
         )) as unknown as [{ version: number }];
-        const headers = natsHeaders();
-        if (!options.unversioned) headers.set(versionHeader, String(version));
         if (by === 'event')
           for (const event_id of ids) {
+            const headers = natsHeaders();
+            headers.set(versionHeader, String(version));
+            headers.set(sequenceHeader, String(event_id));
+            headers.set(originHeader, origin);
+            if (options.without) headers.delete(options.without);
             const event = { company_id, event_id, created_utc: created, type, payload: Buffer.from(payload) };
             bus.nc.publish(eventSubject(company_id, type), encodeEnvelope(event), { headers });
           }
@@ -254,6 +259,9 @@ export const openWorld = async (): Promise<World> => {
       )[0]!,
   };
 };
+
+/** Who causes every event of these tests. */
+export const origin = 'key:12';
 
 /** A busy machine is slow; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });

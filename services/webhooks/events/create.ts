@@ -1,4 +1,4 @@
-import { writeAudit } from '@causeway/identity';
+import { originOf, writeAudit } from '@causeway/identity';
 import {
   byMember,
   contract,
@@ -48,16 +48,13 @@ export const createPortalTestEvent = (context: WebhooksContext) =>
 /** @returns the event's id, and the answer, which the caller stores. @throws Problem */
 const makeTestEvent = async (
   context: WebhooksContext,
-  {
-    companyId,
-    body,
-    identity,
-    deadlineMs,
-  }: OperationCall<(typeof contract)['createTestEvent' | 'createPortalTestEvent']>,
+  call: OperationCall<(typeof contract)['createTestEvent' | 'createPortalTestEvent']>,
 ): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
   const { db, now } = context;
+  const { companyId, body, identity, deadlineMs } = call;
   const { type, payload = samplePayload(type, now()) } = body;
-  const asked = { companyId, type, payload, isTest: true, dedupeKey: identity && dedupeKeyOf(identity) };
+  const dedupeKey = identity && dedupeKeyOf(identity);
+  const asked = { companyId, type, payload, isTest: true, origin: originOf(call), dedupeKey };
   const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
   if ('error' in answer) {
     const cause = new Error(`the event was not taken: ${answer.error}`);

@@ -1,4 +1,4 @@
-import { writeAudit } from '@causeway/identity';
+import { originOf, writeAudit } from '@causeway/identity';
 import {
   type AnswerTo,
   byMember,
@@ -84,7 +84,7 @@ const sendTest = async (
   const type = typeToTest(record, body.eventType);
   const payload = body.samplePayload ?? sample(type, context.now());
   const metadata = { test: true, status: body.statusOverride ?? null };
-  const sending = { companyId, subscriptionId, type, payload, metadata };
+  const sending = { companyId, subscriptionId, type, payload, metadata, origin: originOf(call) };
   return { record, ...(await sendNow(context, sending, call.deadlineMs)) };
 };
 
@@ -142,6 +142,7 @@ export interface Sending {
   readonly type: EventType | typeof challengeType;
   readonly payload: unknown;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly origin: string;
 }
 
 interface SentTest {
@@ -155,7 +156,7 @@ type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['a
 /** @param deadlineMs `performance.now()` after which the caller no longer waits. @throws Problem */
 export const sendNow = async (
   context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
-  { companyId, subscriptionId, type, payload, metadata }: Sending,
+  { companyId, subscriptionId, type, payload, metadata, origin }: Sending,
   deadlineMs: number,
 ): Promise<SentTest> => {
   const now = context.now();
@@ -168,7 +169,7 @@ export const sendNow = async (
     payload: Buffer.from(JSON.stringify(payload)),
   }).toString();
   const body = metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope;
-  const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, body };
+  const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, origin, body };
   const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { sent: body, attempt: answer.attempt };
   // The subscription may have been deleted in between: 404.

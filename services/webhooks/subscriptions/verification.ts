@@ -113,6 +113,7 @@ const sendChallenge = async (
     subscriptionId: subscription_id,
     type: challengeType,
     payload: { challenge },
+    origin: 'system',
   };
   const { attempt } = await sendNow(context, sending, deadlineMs);
   const { url, status_code, error_class, error, response_body } = attempt;
