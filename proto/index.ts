@@ -14,6 +14,7 @@ export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
 export * from './operator.ts';
 export { type BatchItem, readBatch, readItem } from './parse/batch.ts';
+export { readQueryString } from './parse/read.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';
 export * from './parse.ts';
 

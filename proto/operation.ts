@@ -1,6 +1,6 @@
 import type { input, output, ZodType } from 'zod';
 import { portalBasePath, portalBodyBytes, type Role } from './portal.ts';
-import type { LaneName, ServiceName } from './subjects.ts';
+import type { LaneName, ServiceName, WrittenKind } from './subjects.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -89,6 +89,8 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly scope: Scope | null;
   /** Null: no limit counts it, so the gateway must bound it in another way. */
   readonly bucket: Bucket | null;
+  /** The list in the answer. If it is empty, the gateway holds a request with `wait` (contract, "Waiting"). */
+  readonly waitsFor?: WrittenKind;
   readonly errorShape: ErrorShape;
   /** Reads, updates or creates one record with a version (contract, "Versions"). */
   readonly versioned?: boolean;

@@ -25,7 +25,7 @@ const refusedBody = (operation: (typeof keyOperations)[number], value: unknown, 
 describe('a query', () => {
   test('has its defaults when it is empty', () => {
     expect(parseQuery(c.searchClients, '')).toEqual({ q: '', limit: 25 });
-    expect(parseQuery(c.listEvents, '')).toEqual({ limit: 25, order: 'desc' });
+    expect(parseQuery(c.listEvents, '')).toEqual({ limit: 25, order: 'desc', wait: 0 });
     expect(parseQuery(c.listEmployees, '')).toEqual({});
     expect(parseQuery(c.listEmployees, '&&')).toEqual({});
   });
@@ -141,12 +141,21 @@ describe('a find', () => {
 
 describe('an event listing', () => {
   test.each([
-    ['limit=101', 'limit must be an integer between 1 and 100'],
+    ['limit=1001', 'limit must be an integer between 1 and 1000'],
+    ['wait=26', 'wait must be an integer between 0 and 25'],
+    ['wait=1.5', 'wait must be an integer between 0 and 25'],
+    ['include=payload', 'include must be meta'],
+    ['type=lead.created,nope', 'unknown event type: nope'],
     ['cursor=a%20b', 'invalid cursor'],
     ['type=nope', 'unknown event type: nope'],
     ['order=up', 'order must be asc or desc'],
   ])('refuses %s', (raw, text) => {
     expect(refusedQuery(c.listEvents, raw).text).toBe(text);
+  });
+
+  test('takes several types, each once', () => {
+    const { type } = parseQuery(c.listEvents, 'type=lead.created,%20client.created,lead.created');
+    expect(type).toEqual(['lead.created', 'client.created']);
   });
 
   test('reports all problems at once, an unknown name first', () => {

@@ -172,6 +172,8 @@ test('query parameters are described as values with their ranges and defaults', 
     'limit',
     'cursor',
     'type',
+    'include',
+    'wait',
     'order',
   ]);
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { limitParameter } from '../schemas/fields.ts';
+import { limitParameter, waitParameter } from '../schemas/fields.ts';
 import { actionInvalid, affiliate, note, person, personExample } from '../schemas/records.ts';
 import { id, instant, issueOf } from '../schemas/values.ts';
 
@@ -40,12 +40,13 @@ export const listChanges = defineOperation({
   service: 'crm',
   scope: 'integrations:read',
   bucket: 'read',
+  waitsFor: 'changes',
   errorShape: 'general',
   deadlineMs: 5000,
   tag: 'Changes',
   summary: 'Follow all changes',
   description:
-    'Every person, affiliate and note at its latest change, in the order in which the changes were committed. Without `cursor` it begins with the oldest, so reading to `hasMore: false` gives every record once. Then ask again with the last `nextCursor`, at any time. A record that changes meanwhile comes again, at its new place. Whoever applies each entry whose `version` is higher than the one it has, and reads to `hasMore: false`, has the state of that moment. A page can have fewer entries than `limit`, or none, while `hasMore` is true.',
+    'Every person, affiliate and note at its latest change, in the order in which the changes were committed. Without `cursor` it begins with the oldest, so reading to `hasMore: false` gives every record once. Then ask again with the last `nextCursor`, at any time. A record that changes meanwhile comes again, at its new place. Whoever applies each entry whose `version` is higher than the one it has, and reads to `hasMore: false`, has the state of that moment. A page can have fewer entries than `limit`, or none, while `hasMore` is true. To learn of changes at once, follow with `wait=25`.',
   params: {},
   query: z.strictObject({
     cursor: z
@@ -55,6 +56,7 @@ export const listChanges = defineOperation({
       .meta({ description: 'The opaque `nextCursor` of an earlier answer for the same `types`.' }),
     types: changedTypes,
     limit: limitParameter({ min: 1, max: 1000, otherwise: 100 }),
+    wait: waitParameter,
     exclude_origin: z
       .enum(['self'], { error: 'exclude_origin must be self' })
       .optional()

@@ -2,9 +2,16 @@ import { z } from 'zod';
 import { problem } from '../errors.ts';
 import { sampleDelivery, sampleSecret } from '../events/sample.ts';
 import { defineOperation } from '../operation.ts';
-import { limitParameter } from '../schemas/fields.ts';
+import { limitParameter, waitParameter } from '../schemas/fields.ts';
 import { actionInvalid, recordMissing } from '../schemas/records.ts';
-import { envelope, envelopeExample, eventPayload, knownEventType } from '../schemas/webhooks.ts';
+import {
+  envelope,
+  envelopeExample,
+  eventPayload,
+  eventWithMeta,
+  knownEventType,
+  knownEventTypes,
+} from '../schemas/webhooks.ts';
 
 const events = {
   audience: 'key',
@@ -23,12 +30,13 @@ export const listEvents = defineOperation({
   path: '/events',
   scope: 'events:read',
   bucket: 'read',
+  waitsFor: 'events',
   summary: 'List events',
   description:
-    'Lists events, newest first by default. Polling `order=asc` with the last `nextCursor`, at any time, never skips an event. To start from now, send `order=asc&cursor=latest`: the answer is an empty page whose `nextCursor` is at the end of the log. A page can have fewer events than `limit`, or none, if events are large or of a rare type: `hasMore` says whether there are more now.',
+    'Lists events, newest first by default. Polling `order=asc` with the last `nextCursor`, at any time, never skips an event. To start from now, send `order=asc&cursor=latest`: the answer is an empty page whose `nextCursor` is at the end of the log. To learn of events at once, poll with `wait=25`. A page can have fewer events than `limit`, or none, if events are large or of a rare type: `hasMore` says whether there are more now.',
   params: {},
   query: z.strictObject({
-    limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
+    limit: limitParameter({ min: 1, max: 1000, otherwise: 25 }),
     cursor: z
       .string()
       .regex(/^[\w-]{1,200}$/, badCursor)
@@ -36,7 +44,14 @@ export const listEvents = defineOperation({
       .meta({
         description: 'The opaque `nextCursor` of an earlier answer, or `latest` with `order=asc`.',
       }),
-    type: knownEventType.optional(),
+    type: knownEventTypes.optional(),
+    include: z
+      .enum(['meta'], { error: 'include must be meta' })
+      .optional()
+      .meta({ description: '`meta` lists each event with its `origin` and `sequence`.' }),
+    wait: waitParameter.meta({
+      description: `${waitParameter.meta()!.description} Needs \`order=asc\`.`,
+    }),
     order: z.enum(['desc', 'asc'], { error: 'order must be asc or desc' }).default('desc'),
   }),
   body: null,
@@ -44,7 +59,7 @@ export const listEvents = defineOperation({
     200: {
       description: 'The events, and the cursor of the next page.',
       schema: z.object({
-        events: z.array(envelope).max(100),
+        events: z.array(z.union([envelope, eventWithMeta])).max(1000),
         nextCursor: z.string().nullable().meta({
           description:
             'Cursor of the next page. Descending: null at the end. Ascending: never null, since new events may follow.',

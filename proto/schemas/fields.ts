@@ -151,6 +151,12 @@ export const limitParameter = ({ min, max, otherwise }: LimitRange) =>
       description: 'Maximum number of items to return.',
     });
 
+/** Contract, "Waiting". */
+export const waitParameter = limitParameter({ min: 0, max: 25, otherwise: 0 }).meta({
+  description:
+    'Seconds. If the page would be empty, the answer waits until there is something for it, at most this long.',
+});
+
 export const idParameter = z
   .string()
   .transform((value, context) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
-import { eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
+import { type EventType, eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
 import {
   codePoints,
   echo,
@@ -8,6 +8,7 @@ import {
   fieldName,
   id,
   instant,
+  issueOf,
   optionalText,
   rule,
   valueRule,
@@ -56,15 +57,30 @@ const urlShape = /^https?:\/\/([^/?#\\\s\p{Cc}]+)(?:[/?#][^\\\s\p{Cc}]*)?$/iu;
 export const knownEventType = z
   .string()
   .min(1, { error: `${fieldName} is required` })
-  .check(
-    valueRule((type) => {
-      if (type === '' || isEventType(type)) return undefined;
-      const extra = { hint: `the event types are ${eventTypes.join(', ')}` };
-      return { code: 'out_of_range', message: `unknown event type: ${echo(type)}`, extra };
-    }),
-  )
+  .check(valueRule((type) => (type === '' ? undefined : typeFault(type))))
   .meta({ enum: [...eventTypes] })
-  .transform((type) => type as (typeof eventTypes)[number]);
+  .transform((type) => type as EventType);
+
+const typeFault = (type: string): Fault | undefined => {
+  if (isEventType(type)) return undefined;
+  const extra = { hint: `the event types are ${eventTypes.join(', ')}` };
+  return { code: 'out_of_range', message: `unknown event type: ${echo(type)}`, extra };
+};
+
+/** A query parameter: one type, or several separated by commas. */
+export const knownEventTypes = z
+  .string()
+  .transform((value, context): readonly EventType[] => {
+    const types = value.split(',').map((type) => type.trim());
+    const fault = types.map(typeFault).find((one) => one !== undefined);
+    if (!fault) return [...new Set(types as EventType[])];
+    context.issues.push(issueOf(value, fault));
+    return z.NEVER;
+  })
+  .meta({
+    type: 'string',
+    description: `One event type, or several separated by commas: ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+  });
 
 const noTypes = 'at least one event type is required';
 
@@ -169,6 +185,19 @@ export const envelope = z.object({
   createdUtc: instant,
   companyId: id,
   payload: z.record(z.string(), z.unknown()),
+});
+
+/** With `include=meta`. */
+export const eventWithMeta = z.object({
+  event: envelope,
+  origin: z.string().nullable().meta({
+    description:
+      'Who caused it: `key:<id>`, `member:<id>`, `operator` or `system`. Null: the release that wrote the event did not record it.',
+  }),
+  sequence: z
+    .int()
+    .min(1)
+    .meta({ description: 'Number of the event in its company, in the order of commits.' }),
 });
 
 export const envelopeExample = {

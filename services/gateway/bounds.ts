@@ -17,6 +17,8 @@ export interface Bounds {
 }
 
 interface AdmissionBound {
+  /** @returns a function that releases the place; undefined if none is free. */
+  tryEnter(who: string): (() => void) | undefined;
   /** @returns a function that releases the place. @throws Problem `too_many_requests`, or `service_unavailable` if full */
   enter(who: string): () => void;
 }
@@ -34,7 +36,7 @@ export const createBounds = (): Bounds => ({
 });
 
 /** Without `pace`, only the number at once is limited. */
-const createAdmissionBound = (
+export const createAdmissionBound = (
   maxEach: number,
   maxAll: number,
   pace?: Pace,
@@ -42,20 +44,24 @@ const createAdmissionBound = (
 ): AdmissionBound => {
   const inside = new Map<string, number>();
   let all = 0;
+  const isFull = (who: string): boolean => (inside.get(who) ?? 0) >= maxEach;
+  const take = (who: string) => {
+    inside.set(who, (inside.get(who) ?? 0) + 1);
+    all++;
+    return () => {
+      all--;
+      const left = inside.get(who)! - 1;
+      if (left > 0) inside.set(who, left);
+      else inside.delete(who);
+    };
+  };
   return {
+    tryEnter: (who) => (isFull(who) || all >= maxAll ? undefined : take(who)),
     enter: (who) => {
-      const count = inside.get(who) ?? 0;
-      if (count >= maxEach) throw refusal();
+      if (isFull(who)) throw refusal();
       if (all >= maxAll) throw problem('service_unavailable');
       if (pace?.admits(who) === false) throw refusal();
-      inside.set(who, count + 1);
-      all++;
-      return () => {
-        all--;
-        const left = inside.get(who)! - 1;
-        if (left > 0) inside.set(who, left);
-        else inside.delete(who);
-      };
+      return take(who);
     },
   };
 };

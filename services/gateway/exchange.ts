@@ -50,6 +50,7 @@ export class Exchange {
   #onAnswer: ((status: number) => void) | undefined;
   #onGone: (() => void) | undefined;
   #over = false;
+  #heldMs = 0;
   #reading: Reading | undefined;
 
   constructor(gateway: Shared, response: HttpResponse, head: Head, address: string, rules: AnswerRules) {
@@ -88,6 +89,16 @@ export class Exchange {
     if (this.head.bodyBytes === 0) return undefined;
     this.#reading = bodies.read(this.response, this.head.bodyBytes, maxBytes);
     return this.#reading;
+  }
+
+  /** Until the returned function is called, nothing is done for the request. */
+  hold(onGone: () => void): () => void {
+    const fromMs = performance.now();
+    this.#onGone = onGone;
+    return () => {
+      this.#heldMs += performance.now() - fromMs;
+      this.#onGone = undefined;
+    };
   }
 
   answer(status: number, body: Uint8Array | string | null, headers: readonly Header[]): void {
@@ -191,7 +202,7 @@ export class Exchange {
     this.#reading?.release();
     const operation = this.#operation;
     const durationMs = performance.now() - this.#startedMs;
-    this.#gateway.traffic.finished(operation?.id, status, durationMs);
+    this.#gateway.traffic.finished(operation?.id, status, durationMs - this.#heldMs);
     if (this.span)
       endRequest(this.span, {
         method: this.head.method,
@@ -224,6 +235,7 @@ export const callService = (
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey' | 'condition'>,
   body: Buffer,
+  query = head.query,
 ): Promise<LaneAnswer> =>
   lanes[operation.service].request({
     operation: operation.id,
@@ -231,7 +243,7 @@ export const callService = (
     traceparent,
     budgetMs: operation.deadlineMs,
     params,
-    query: head.query,
+    query,
     body,
     ...caller,
     ...sendingOf(operation),

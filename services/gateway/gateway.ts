@@ -3,6 +3,7 @@ import type { KeyOperation, ServiceName } from '@causeway/proto';
 import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
+import type { HeldRequests } from './keys/held.ts';
 import type { DefaultLimits, Limiter } from './limits/limiter.ts';
 import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
@@ -28,6 +29,7 @@ export interface Gateway {
   readonly traffic: Traffic;
   readonly bodies: Bodies;
   readonly bounds: Bounds;
+  readonly held: HeldRequests;
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;

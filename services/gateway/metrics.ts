@@ -13,7 +13,11 @@ export const gatewayMetrics = declareMetrics({
     help: 'Connections closed because of invalid HTTP framing',
   },
   gateway_portal_tails: { type: 'gauge', help: 'Live tails open' },
-  gateway_request_seconds: { type: 'histogram', help: "From a request's head to its answer" },
+  gateway_request_seconds: {
+    type: 'histogram',
+    help: "From a request's head to its answer, without the time it was held",
+  },
+  gateway_requests_held: { type: 'gauge', help: 'Requests with `wait` that have nothing to read yet' },
   gateway_requests_in_flight: { type: 'gauge', help: 'Requests not yet answered' },
   gateway_requests_total: { type: 'counter', help: 'Requests answered', labels: ['operation', 'status'] },
   limit_batches_total: {

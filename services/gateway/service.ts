@@ -18,6 +18,7 @@ import type { Gateway } from './gateway.ts';
 import { createBodies } from './http/body.ts';
 import { addressOf, readHead, reads } from './http/head.ts';
 import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './http/uws.ts';
+import { createHeldRequests } from './keys/held.ts';
 import { keepPresence } from './keys/presence.ts';
 import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
 import { createCounter } from './limits/counter.ts';
@@ -159,6 +160,7 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
     uses,
     sessions: openSessions(lanes),
     tails,
+    held: createHeldRequests({ bus, metrics }),
   };
 };
 
@@ -181,6 +183,7 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     // to close. Closing an idle connection at once would fail the request that its client is about to send.
     gateway.draining = true;
     gateway.tails.close();
+    gateway.held.close();
     uws.us_listen_socket_close(socket);
     const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;
     while (connections > 0 && performance.now() < lingerUntilMs) await sleep(5);

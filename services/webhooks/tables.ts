@@ -48,7 +48,7 @@ export interface Tables extends IdempotencyTables {
     'filter'
   >;
   delivery_minutes: WithDefaults<DeliveryMinutesRow, 'succeeded' | 'failed' | ElapsedColumn>;
-  events: StoredEvent & { readonly sequence: number };
+  events: WithDefaults<StoredEvent & { readonly sequence: number; readonly origin: string | null }, 'origin'>;
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditRow & { audit_id: Generated<number> };

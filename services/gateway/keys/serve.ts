@@ -155,14 +155,39 @@ const forward = async (
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
-  if (early) return exchange.pass(await early);
+  if (early) return exchange.pass(await untilWritten(gateway, exchange, admitted, await early));
   // The place is kept until the service has answered, also if the client disconnects.
   const leave = match.operation.isBatch && gateway.bounds.batches.enter(String(key.companyId));
   try {
-    exchange.pass(await ask(gateway, exchange, admitted, body));
+    const answer = await ask(gateway, exchange, admitted, body);
+    exchange.pass(await untilWritten(gateway, exchange, admitted, answer));
   } finally {
     if (leave) leave();
   }
+};
+
+/** Contract, "Waiting". */
+const untilWritten = async (
+  gateway: Gateway,
+  exchange: Exchange,
+  admitted: Admitted,
+  first: LaneAnswer,
+): Promise<LaneAnswer> => {
+  const { key, name, match } = admitted;
+  const { waitsFor } = match.operation;
+  const { head } = exchange;
+  if (!waitsFor || head.method !== 'GET' || exchange.over) return first;
+  const last = await gateway.held.hold({
+    key,
+    kind: waitsFor,
+    query: head.query,
+    first,
+    ask: (query) => ask(gateway, exchange, admitted, noBody, query),
+    beginWaiting: (onGone) => exchange.hold(onGone),
+  });
+  // It may have been revoked meanwhile.
+  await requireActive(gateway, name);
+  return last;
 };
 
 /** Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`). */
@@ -219,6 +244,7 @@ const ask = (
   exchange: Exchange,
   { proof, key, match }: Admitted,
   body: Buffer,
+  query?: string,
 ): Promise<LaneAnswer> => {
   const { address } = exchange;
   const caller = {
@@ -228,7 +254,7 @@ const ask = (
     ...idempotencyKeyOf(exchange, match.operation),
     condition: conditionOf(match.operation, exchange.head),
   };
-  return callService(gateway, exchange, match, caller, body);
+  return callService(gateway, exchange, match, caller, body, query);
 };
 
 /** Other operations ignore the header. @throws Problem if it is malformed. */

@@ -294,7 +294,8 @@ describe('A cursor', () => {
 
 test.each([
   [{ limit: '0' }, /limit/],
-  [{ limit: '101' }, /limit/],
+  [{ limit: '1001' }, /limit/],
+  [{ wait: '5' }, /^wait needs order=asc$/],
   [{ order: 'up' }, /^order must be asc or desc$/],
   [{ type: 'x.y' }, /^unknown event type: x\.y$/],
   [{ page: '2' }, /^unknown query parameter: page$/],

@@ -13,7 +13,7 @@ import {
   sampleSecret,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import type { WebhooksCursors } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
@@ -22,8 +22,10 @@ import type { Tables } from '../tables.ts';
 export const listEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listEvents, async (call) => {
     const { companyId, query } = call;
-    const { order, cursor, type, limit } = query;
+    const { order, cursor, type: types, limit, include, wait } = query;
     const list = `events ${order}` as const;
+    // The gateway waits (contract, "Waiting").
+    if (wait > 0 && order !== 'asc') throw invalidField('wait', 'must_agree', 'wait needs order=asc');
     if (cursor === 'latest') {
       if (order !== 'asc')
         throw invalidField('cursor', 'must_agree', 'invalid cursor: latest needs order=asc');
@@ -32,12 +34,13 @@ export const listEvents = ({ db, cursors }: WebhooksContext) =>
     }
     let from = cursor === undefined ? undefined : await openCursor(cursors, companyId, order, cursor);
     if (order === 'asc') from ??= await startOfLog(db, companyId);
-    const page = await readPage(db, companyId, { order, from, type, limit });
+    const page = await readPage(db, companyId, { order, from, types, limit });
     if (order === 'asc' && cursor !== undefined) await assertNothingRemoved(db, companyId, from!, page);
     const { events, position, hasMore } = page;
     const goesOn = order === 'asc' || hasMore;
     const nextCursor = goesOn ? await cursors.seal(companyId, list, position) : null;
-    return { status: 200, body: pageBody(events.map(encodeEnvelope), nextCursor, hasMore) };
+    const shown = events.map(include === 'meta' ? encodeWithMeta : encodeEnvelope);
+    return { status: 200, body: pageBody(shown, nextCursor, hasMore) };
   });
 
 /** @throws Problem `invalid_request`, which says so if the cursor belongs to the other order. */
@@ -62,7 +65,7 @@ export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
     const { cursor, type, limit } = query;
     const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
-    const page = await readPage(db, companyId, { order: 'desc', from, type, limit });
+    const page = await readPage(db, companyId, { order: 'desc', from, types: type && [type], limit });
     const { events, position, hasMore } = page;
     const nextCursor = hasMore ? await cursors.seal(companyId, 'events desc', position) : null;
     const envelopes = events.map((event) => shownEnvelope(event, user.role));
@@ -99,6 +102,13 @@ const shownEnvelope = (event: StoredEvent, role: Role): Buffer => {
   return Buffer.from(JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload) }));
 };
 
+const encodeWithMeta = (event: ListedEvent): Buffer =>
+  Buffer.concat([
+    Buffer.from('{"event":'),
+    encodeEnvelope(event),
+    Buffer.from(`,"origin":${JSON.stringify(event.origin)},"sequence":${event.sequence}}`),
+  ]);
+
 const pageBody = (envelopes: readonly Buffer[], nextCursor: string | null, hasMore: boolean): Buffer => {
   const rest = `],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`;
   const separated = envelopes.flatMap((envelope, at) => (at === 0 ? [envelope] : [comma, envelope]));
@@ -125,12 +135,15 @@ interface PageWanted {
   readonly order: 'asc' | 'desc';
   /** Continues after this sequence. Absent: starts at the first event in this order. */
   readonly from?: number | undefined;
-  readonly type?: EventType | undefined;
+  /** Absent: all. */
+  readonly types?: readonly EventType[] | undefined;
   readonly limit: number;
 }
 
+type ListedEvent = StoredEvent & { readonly sequence: number; readonly origin: string | null };
+
 interface Page {
-  readonly events: readonly (StoredEvent & { readonly sequence: number })[];
+  readonly events: readonly ListedEvent[];
   /** The last sequence scanned, where the next page continues; 0 if none was. */
   readonly position: number;
   readonly hasMore: boolean;
@@ -142,18 +155,24 @@ interface Page {
  * type, so a search by type scans it in chunks for a limited time.
  */
 const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
-  const { order, type, limit } = wanted;
+  const { order, types, limit } = wanted;
   const stopMs = performance.now() + maxSearchMs;
-  const range = type === undefined ? undefined : await rangeOf(db, companyId);
+  const range = types === undefined ? undefined : await rangeOf(db, companyId);
   if (range && range.first > range.last) return { events: [], position: wanted.from ?? 0, hasMore: false };
-  const events: Page['events'][number][] = [];
+  const events: ListedEvent[] = [];
   let bytes = 0;
   let at = wanted.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
   for (;;) {
     const end =
-      range && (order === 'asc' ? Math.min(at + stretch, range.last) : Math.max(at - stretch, range.first));
-    const count = Math.min(limit - events.length + 1, rowsPerQuery);
-    const rows = await readRows(db, companyId, { order, type, after: at, end, count });
+      range &&
+      (order === 'asc'
+        ? Math.min(at + stretchLength, range.last)
+        : Math.max(at - stretchLength, range.first));
+    const stretch: Stretch = { order, types, after: at, end };
+    const most = limit - events.length + 1;
+    const count =
+      most <= rowsUnmeasured ? most : await countThatFit(db, companyId, stretch, most, maxPageBytes - bytes);
+    const rows = await readRows(db, companyId, stretch, count);
     for (const row of rows) {
       bytes += row.payload.length;
       if (events.length === limit || (events.length > 0 && bytes > maxPageBytes))
@@ -172,12 +191,12 @@ const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWante
   }
 };
 
-/** One more than the default page size, so that no more large payloads are read than needed. */
-const rowsPerQuery = 26;
+/** One more than the default page size. Before reading more, their sizes are added up: payloads can be large. */
+const rowsUnmeasured = 26;
 /** A page of this size, with its envelopes, fits in one answer of a lane (3 MiB). */
 const maxPageBytes = 2 * 2 ** 20;
-/** Sequences that one query scans for a type. */
-const stretch = 10_000;
+/** Sequences that one query scans for types. */
+const stretchLength = 10_000;
 const maxSearchMs = 1_000;
 
 /** `first` > `last` if none is stored. `last` is read first: what is missing up to it was removed. */
@@ -218,7 +237,7 @@ const assertNothingRemoved = async (
 };
 
 /** 0 if the company never had an event. */
-const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
+export const lastSequence = async (db: Kysely<Tables>, companyId: number): Promise<number> => {
   const row = await db
     .selectFrom('event_sequences')
     .select('last_sequence')
@@ -247,22 +266,48 @@ const skipGap = async (
   return Math.max(next ? next.sequence + 1 : first, first);
 };
 
-const readRows = (db: Kysely<Tables>, companyId: number, { order, type, after, end, count }: Stretch) => {
+/** @returns how many rows to read: one more than fit in a page, or than there are. */
+const countThatFit = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  stretch: Stretch,
+  most: number,
+  bytes: number,
+): Promise<number> => {
+  const sizes = await selectRows(db, companyId, stretch)
+    .select(sql<number>`LENGTH(payload)`.as('bytes'))
+    .limit(most)
+    .execute();
+  let left = bytes;
+  let fit = 0;
+  for (const row of sizes) {
+    left -= row.bytes;
+    if (left < 0) break;
+    fit++;
+  }
+  return Math.min(most, fit + 1);
+};
+
+const readRows = (db: Kysely<Tables>, companyId: number, stretch: Stretch, count: number) =>
+  selectRows(db, companyId, stretch)
+    .select(['company_id', 'sequence', 'event_id', 'type', 'created_utc', 'payload', 'origin'])
+    .limit(count)
+    .execute();
+
+const selectRows = (db: Kysely<Tables>, companyId: number, { order, types, after, end }: Stretch) => {
   let query = db
     .selectFrom('events')
-    .select(['company_id', 'sequence', 'event_id', 'type', 'created_utc', 'payload'])
     .where('company_id', '=', companyId)
     .where('sequence', order === 'asc' ? '>' : '<', after);
   if (end !== undefined) query = query.where('sequence', order === 'asc' ? '<=' : '>=', end);
-  if (type !== undefined) query = query.where('type', '=', type);
-  return query.orderBy('sequence', order).limit(count).execute();
+  if (types !== undefined) query = query.where('type', 'in', types);
+  return query.orderBy('sequence', order);
 };
 
 interface Stretch {
   readonly order: 'asc' | 'desc';
-  readonly type: EventType | undefined;
+  readonly types: readonly EventType[] | undefined;
   readonly after: number;
   /** Included; absent: no end. */
   readonly end: number | undefined;
-  readonly count: number;
 }

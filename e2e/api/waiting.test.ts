@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { until } from './support/clock.ts';
+import { type Key, openWorld, type Reply } from './support/world.ts';
+
+// Checks "Waiting" of the contract as a client that follows a feed sees it.
+
+const world = await openWorld();
+const plenty = { read: 1_000_000, write: 1_000_000, admin: 1_000_000 };
+const person = { first_name: 'Grace', last_name: 'Hopper', email: 'grace@example.com' };
+const gateways = world.stack().processes.filter(({ name }) => name.startsWith('gateway')).length;
+
+const newcomer = async () => {
+  const company = await world.company(plenty);
+  const key = await company.key();
+  const get = (path: string, { value }: Key = key): Promise<Reply> => world.ask(path, { key: value });
+  const createLead = async ({ value }: Key = key): Promise<number> => {
+    const body = JSON.stringify(person);
+    const made = await world.ask('/integrations/leads', { method: 'POST', key: value, body });
+    expect(made.status).toBe(201);
+    return made.json.client_id;
+  };
+  /** At the end of a feed. */
+  const follow = async (feed: string): Promise<string> =>
+    `${feed}&cursor=${(await get(feed)).json.nextCursor}`;
+  return { company, key, get, createLead, follow };
+};
+
+const feeds = { changes: '/integrations/changes?limit=10', events: '/events?order=asc&limit=10' } as const;
+
+/** Requests that may be under way, and how many are not answered yet. */
+const begin = (asked: readonly Promise<Reply>[]) => {
+  let answered = 0;
+  for (const one of asked) void one.finally(() => answered++).catch(() => {});
+  return { all: Promise.all(asked), held: () => asked.length - answered };
+};
+/** Longer than an answer takes that does not wait. */
+const aWhile = () => sleep(1_000);
+
+describe.each(Object.entries(feeds))('A held request for %s', (list, feed) => {
+  test('is answered with what is written, at once', async () => {
+    const { get, createLead, follow } = await newcomer();
+    const held = begin([get(`${await follow(feed)}&wait=25`)]);
+    await aWhile();
+    expect(held.held()).toBe(1);
+    const client_id = await createLead();
+    const [{ status, json }] = (await held.all) as [Reply];
+    expect([status, json[list].length, json.hasMore]).toEqual([200, 1, false]);
+    expect(json[list][0].id === client_id || json[list][0].payload.client_id === client_id).toBe(true);
+
+    // Without notices, each look comes up to three seconds later.
+    const fromMs = performance.now();
+    let { nextCursor } = json;
+    for (let round = 0; round < 16; round++) {
+      const next = get(`${feed}&cursor=${nextCursor}&wait=25`);
+      await sleep(50);
+      await createLead();
+      const page = (await next).json;
+      expect(page[list]).toHaveLength(1);
+      nextCursor = page.nextCursor;
+    }
+    expect(performance.now() - fromMs).toBeLessThan(12_000);
+  });
+
+  test('is answered as without `wait` when the time is over, and if there is something to read', async () => {
+    const { get, createLead, follow } = await newcomer();
+    const end = await follow(feed);
+    const empty = await get(end);
+    expect(empty.json).toEqual({ [list]: [], nextCursor: expect.any(String), hasMore: false });
+    const fromMs = performance.now();
+    expect((await get(`${end}&wait=2`)).text).toBe(empty.text);
+    expect(performance.now() - fromMs).toBeGreaterThan(1_900);
+    await createLead();
+    expect((await get(`${end}&wait=25`)).text).toBe((await get(end)).text);
+  });
+
+  test('lasts longer than an idle connection', async () => {
+    const { get, follow } = await newcomer();
+    const { status, json } = await get(`${await follow(feed)}&wait=13`);
+    expect([status, json[list]]).toEqual([200, []]);
+  }, 60_000);
+
+  test('takes one of two places of its key at a gateway; others are answered at once', async () => {
+    const { company, get, createLead, follow } = await newcomer();
+    const end = `${await follow(feed)}&wait=25`;
+    const own = begin(Array.from({ length: 40 }, () => get(end)));
+    await until('most answers', () => own.held() <= 2 * gateways);
+    // Another key of the company has places of its own.
+    const other = await company.key();
+    const others = begin([get(end, other)]);
+    await aWhile();
+    expect(own.held()).toBeGreaterThanOrEqual(2);
+    expect(others.held()).toBe(1);
+    await createLead();
+    const answers = [...(await own.all), ...(await others.all)];
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers.filter(({ json }) => json[list].length === 1).length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('gives its place back when its client goes', async () => {
+    const { key, get, createLead, follow } = await newcomer();
+    const end = `${await follow(feed)}&wait=25`;
+    const leaving = new AbortController();
+    const gone = Array.from({ length: 10 * gateways }, () =>
+      fetch(`${world.baseUrl}/api/v1${end}`, {
+        headers: { 'x-api-key': key.value },
+        signal: leaving.signal,
+      }).catch(() => undefined),
+    );
+    await aWhile();
+    leaving.abort();
+    await Promise.all(gone);
+    await aWhile();
+    const next = begin([get(end)]);
+    await aWhile();
+    expect(next.held()).toBe(1);
+    await createLead();
+    expect((await next.all)[0]!.json[list]).toHaveLength(1);
+  });
+
+  test('of a key that is revoked is a 401', async () => {
+    const { company, get, follow } = await newcomer();
+    const key = await company.key();
+    const held = begin([get(`${await follow(feed)}&wait=25`, key)]);
+    await aWhile();
+    expect(held.held()).toBe(1);
+    await world.operator.ask('revokeKey', { id: key.id });
+    expect((await held.all)[0]!.status).toBe(401);
+  });
+});
+
+test('20 held requests of a company do not delay its other requests', async () => {
+  const { company, get, createLead } = await newcomer();
+  const keys = await Promise.all(Array.from({ length: 10 }, () => company.key()));
+  const { nextCursor } = (await get(feeds.changes)).json;
+  const end = `${feeds.changes}&cursor=${nextCursor}&wait=25`;
+  const held = begin(keys.flatMap((key) => [get(end, key), get(end, key)]));
+  await aWhile();
+  expect(held.held()).toBe(20);
+  for (let at = 0; at < 100; at++) expect((await get('/integrations/lookups/employees')).status).toBe(200);
+  // All 100 were answered while all 20 waited.
+  expect(held.held()).toBe(20);
+  await createLead();
+  for (const { json } of await held.all) expect(json.changes).toHaveLength(1);
+});
+
+test('A client that leaves out its own changes is woken by those of others only, and skips its own', async () => {
+  const { company, key, get, createLead, follow } = await newcomer();
+  const other = await company.key();
+  const end = `${await follow(`${feeds.changes}&exclude_origin=self`)}&wait=25`;
+  const held = begin([get(end)]);
+  for (let at = 0; at < 3; at++) await createLead();
+  await aWhile();
+  expect(held.held()).toBe(1);
+  const id = await createLead(other);
+  const [{ json }] = (await held.all) as [Reply];
+  expect(json.changes).toMatchObject([{ id, origin: `key:${other.id}` }]);
+  expect(key.id).not.toBe(other.id);
+  // The time ends with only its own changes: the cursor stands after them.
+  const after = `${feeds.changes}&exclude_origin=self&cursor=${json.nextCursor}`;
+  const waiting = get(`${after}&wait=2`);
+  await createLead();
+  const over = (await waiting).json;
+  expect(over.changes).toEqual([]);
+  expect(over.nextCursor).not.toBe(json.nextCursor);
+  expect((await get(`${feeds.changes}&cursor=${over.nextCursor}`)).json.changes).toEqual([]);
+});
+
+test('A reader of some event types is not woken by others', async () => {
+  const { key, get, createLead } = await newcomer();
+  const held = begin([
+    get('/events?order=asc&cursor=latest&type=affiliate.created,client.created&wait=25&include=meta'),
+  ]);
+  await createLead();
+  await aWhile();
+  expect(held.held()).toBe(1);
+  const body = JSON.stringify(person);
+  await world.ask('/integrations/affiliates', { method: 'POST', key: key.value, body });
+  const [{ json }] = (await held.all) as [Reply];
+  expect(json.events).toMatchObject([
+    { event: { type: 'affiliate.created' }, origin: `key:${key.id}`, sequence: 2 },
+  ]);
+});
+
+test.each([
+  ['/integrations/changes?wait=26', 'wait must be an integer between 0 and 25'],
+  ['/events?order=asc&wait=-1', 'wait must be an integer between 0 and 25'],
+  ['/events?wait=5', 'wait needs order=asc'],
+])('%s is refused', async (path, error) => {
+  const { get } = await newcomer();
+  const { status, json } = await get(path);
+  expect([status, json.error]).toEqual([400, error]);
+});

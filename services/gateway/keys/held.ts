@@ -1,0 +1,193 @@
+import { type KeyEntry, readQueryString, type WrittenKind, writtenSubject } from '@causeway/proto';
+import { type Bus, type LaneAnswer, LaneError, type Metrics } from '@causeway/runtime';
+import type { Subscription } from '@nats-io/transport-node';
+import { createAdmissionBound } from '../bounds.ts';
+import { gatewayMetrics } from '../metrics.ts';
+
+/** Requests with `wait` whose page is empty (contract, "Waiting"). */
+export interface HeldRequests {
+  /**
+   * Asks again whenever something is written to the company, until the page is not empty or the time is over.
+   * The gateway waits, not the service, so that a held request takes no place of a lane.
+   * @returns the last answer; at once if the page is not empty, or no place is free.
+   */
+  hold(request: HeldRequest): Promise<LaneAnswer>;
+  /** Answers all now; later ones are not held. */
+  close(): void;
+}
+
+interface HeldRequest {
+  readonly key: Pick<KeyEntry, 'id' | 'companyId'>;
+  readonly kind: WrittenKind;
+  readonly query: string;
+  readonly first: LaneAnswer;
+  readonly ask: (query: string) => Promise<LaneAnswer>;
+  /** @param onGone called if the client disconnects. @returns a function that ends the waiting. */
+  readonly beginWaiting: (onGone: () => void) => () => void;
+}
+
+export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests => {
+  const ofKeys = createAdmissionBound(heldOfKey, maxHeld);
+  const ofCompanies = createAdmissionBound(heldOfCompany, maxHeld);
+  const feeds = new Map<string, Feed>();
+  const waiting = new Set<Waiting>();
+  let closed = false;
+  metrics.gauge(gatewayMetrics.gateway_requests_held, () => waiting.size);
+
+  const listen = (subject: string, one: Waiting): (() => void) => {
+    const feed = feeds.get(subject) ?? openFeed(bus, subject);
+    feeds.set(subject, feed);
+    feed.listeners.add(one);
+    return () => {
+      feed.listeners.delete(one);
+      if (feed.listeners.size > 0) return;
+      feed.subscription.unsubscribe();
+      feeds.delete(subject);
+    };
+  };
+
+  const waitForPage = async (
+    one: Waiting,
+    { kind, query, first, ask }: HeldRequest,
+    endMs: number,
+  ): Promise<LaneAnswer> => {
+    // What was written before the server has the subscription is found by the next look.
+    await bus.flush();
+    let last = first;
+    for (let looks = 0; ; looks++) {
+      one.isTold = false;
+      const next = await ask(continuing(query, last)).catch(unlessUnanswered);
+      if (next && next.status < 500) {
+        if (!isEmptyPage(next, kind)) return next;
+        last = next;
+      }
+      // A company that writes much that the request leaves out is not asked about all the time.
+      const pauseMs = looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs);
+      await one.sleep(Math.min(pauseMs, endMs - performance.now()));
+      if (!one.isTold) await one.untilTold(Math.min(lookAnywayMs, endMs - performance.now()));
+      if (one.isOver || performance.now() >= endMs) return last;
+    }
+  };
+
+  return {
+    hold: async (request) => {
+      const { key, kind, query, first, beginWaiting } = request;
+      const endMs = performance.now() + 1000 * Number(readQueryString(query).values.wait ?? 0);
+      if (closed || endMs <= performance.now() || !isEmptyPage(first, kind)) return first;
+      const leaveKey = ofKeys.tryEnter(String(key.id));
+      const leaveCompany = leaveKey && ofCompanies.tryEnter(String(key.companyId));
+      if (!leaveCompany) {
+        leaveKey?.();
+        return first;
+      }
+      const one = createWaiting();
+      waiting.add(one);
+      const unlisten = listen(writtenSubject(key.companyId, kind), one);
+      const endWaiting = beginWaiting(one.end);
+      try {
+        return await waitForPage(one, request, endMs);
+      } finally {
+        endWaiting();
+        unlisten();
+        waiting.delete(one);
+        leaveCompany();
+        leaveKey();
+      }
+    },
+    close: () => {
+      closed = true;
+      for (const one of waiting) one.end();
+    },
+  };
+};
+
+interface Feed {
+  readonly subscription: Subscription;
+  readonly listeners: Set<Waiting>;
+}
+
+const openFeed = ({ nc }: Bus, subject: string): Feed => {
+  const listeners = new Set<Waiting>();
+  const subscription = nc.subscribe(subject, {
+    callback: (error) => {
+      if (!error) for (const one of listeners) one.tell();
+    },
+  });
+  return { subscription, listeners };
+};
+
+interface Waiting {
+  isTold: boolean;
+  readonly isOver: boolean;
+  tell(): void;
+  /** The client has gone, or the gateway stops. */
+  end(): void;
+  sleep(ms: number): Promise<void>;
+  untilTold(ms: number): Promise<void>;
+}
+
+const createWaiting = (): Waiting => {
+  let wake = (): void => {};
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (one.isOver || ms <= 0) return resolve();
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  const one = {
+    isTold: false,
+    isOver: false,
+    tell: () => {
+      one.isTold = true;
+      onTold();
+    },
+    end: () => {
+      one.isOver = true;
+      wake();
+    },
+    sleep: pause,
+    untilTold: async (ms: number) => {
+      onTold = () => wake();
+      await pause(ms);
+      onTold = () => {};
+    },
+  };
+  let onTold = (): void => {};
+  return one;
+};
+
+const isEmptyPage = ({ status, body }: LaneAnswer, kind: WrittenKind): boolean => {
+  if (status !== 200 || body.length > longestEmptyPage) return false;
+  const page = JSON.parse(body.toString());
+  return page[kind].length === 0 && !page.hasMore;
+};
+
+/** Its cursor stands after all that was left out, so that nothing is looked at twice. */
+const continuing = (query: string, { body }: LaneAnswer): string => {
+  const parameters = new URLSearchParams(query);
+  parameters.set('cursor', JSON.parse(body.toString()).nextCursor);
+  return parameters.toString();
+};
+
+/** A service that does not answer now may do so later. */
+const unlessUnanswered = (error: unknown): undefined => {
+  if (!(error instanceof LaneError)) throw error;
+};
+
+export const heldOfKey = 2;
+export const heldOfCompany = 20;
+const maxHeld = 2_000;
+/** In bytes; its cursor has at most 200. */
+const longestEmptyPage = 300;
+const firstPauseMs = 100;
+const longestPauseMs = 1_000;
+/** A notice may get lost. */
+const lookAnywayMs = 3_000;
+
+interface HeldOptions {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+}
