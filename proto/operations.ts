@@ -14,6 +14,7 @@ import * as affiliates from './operations/affiliates.ts';
 import * as batches from './operations/batches.ts';
 import * as changes from './operations/changes.ts';
 import * as clients from './operations/clients.ts';
+import * as subscriptionDeliveries from './operations/deliveries.ts';
 import * as events from './operations/events.ts';
 import * as find from './operations/find.ts';
 import * as leads from './operations/leads.ts';
@@ -58,6 +59,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(batches),
   ...definitionsIn(changes),
   ...definitionsIn(subscriptions),
+  ...definitionsIn(subscriptionDeliveries),
   ...definitionsIn(events),
   ...definitionsIn(session),
   ...definitionsIn(profile),

@@ -110,11 +110,10 @@ test('only the lookups have the lookup bucket and the lookup error shape', () =>
   }
 });
 
-test('batches, and operations that may wait for a receiver, have 15 seconds, all others 5', () => {
+test('batches, and operations that may wait for a receiver or look through a log, have 15 seconds, all others 5', () => {
+  const slow = ['testSubscription', 'updateSubscription', 'createSubscriptionReplay'];
   for (const { id, deadlineMs, isBatch } of keyOperations)
-    expect(deadlineMs).toBe(
-      isBatch || ['testSubscription', 'updateSubscription'].includes(id) ? 15_000 : 5000,
-    );
+    expect(deadlineMs).toBe(isBatch || slow.includes(id) ? 15_000 : 5000);
 });
 
 const overHttp = [...keyOperations, ...memberOperations];

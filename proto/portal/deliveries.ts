@@ -59,6 +59,13 @@ const attemptSummary = z.object({
   nextAttemptUtc: instant.nullable(),
 });
 
+export const deliveryStateParameter = z
+  .enum([...deliveryStates, 'undelivered'])
+  .optional()
+  .meta({
+    description: '`undelivered`: attempted without success so far, and not discarded.',
+  });
+
 /** Those of the newest events first. */
 export const listDeliveries = defineOperation({
   ...deliveries,
@@ -72,8 +79,7 @@ export const listDeliveries = defineOperation({
     eventId: idParameter.optional(),
     replayId: replayParameter.optional(),
     type: knownEventType.optional(),
-    /** `undelivered`: attempted without success so far, and not discarded. */
-    state: z.enum([...deliveryStates, 'undelivered']).optional(),
+    state: deliveryStateParameter,
     statusCode: statusCode.optional(),
     errorClass: z.enum(errorClasses).optional(),
     /** Times of the events; `until` is excluded. */

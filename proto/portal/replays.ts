@@ -9,18 +9,19 @@ const replays = { ...memberDefaults, service: 'webhooks', role: 'developer' } as
 const number = z.int().min(0);
 
 /** `release` and `drop` act on held deliveries; the others deliver events again. */
-const replayKinds = ['resend', 'failed', 'missed', 'filter', 'release', 'drop'] as const;
-export type ReplayKind = (typeof replayKinds)[number];
+export const replayKinds = ['failed', 'missed', 'filter'] as const;
+const everyKind = ['resend', ...replayKinds, 'release', 'drop'] as const;
+export type ReplayKind = (typeof everyKind)[number];
 
 /** Waiting deliveries are on their way; held ones can be released. */
-const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
+export const replayedStates = ['failed', 'succeeded', 'dropped'] as const;
 
 export const maxReplayDeliveries = 100_000;
 
 export const replay = z.object({
   id,
   subscriptionId: id,
-  kind: z.enum(replayKinds),
+  kind: z.enum(everyKind),
   filter: z.object({
     eventId: id.optional(),
     since: instant.optional(),
@@ -47,7 +48,7 @@ const since = instantParameter.unwrap();
 const request = { subscriptionId: id };
 
 /** Times are those of the events; `until` is exclusive and defaults to now. */
-const replayBody = z.discriminatedUnion('kind', [
+export const replayBody = z.discriminatedUnion('kind', [
   z.strictObject({ ...request, kind: z.literal('failed'), since, ...when }),
   // Events without an attempt, because the subscription was disabled or did not exist yet.
   z.strictObject({ ...request, kind: z.literal('missed'), since, ...when }),
@@ -89,19 +90,6 @@ export const previewReplay = defineOperation({
   },
 });
 
-/** Replays count neither as consecutive failures nor as first attempts. */
-export const createReplay = defineOperation({
-  ...replays,
-  id: 'createReplay',
-  method: 'POST',
-  repeat: 'once',
-  path: '/replays',
-  deadlineMs: 15_000,
-  body: replayBody,
-  answers: { 201: answer },
-  errors: [409],
-});
-
 export const listReplays = defineOperation({
   ...replays,
   id: 'listReplays',
@@ -122,15 +110,6 @@ export const listReplays = defineOperation({
       }),
     },
   },
-});
-
-export const getReplay = defineOperation({
-  ...replays,
-  id: 'getReplay',
-  method: 'GET',
-  path: '/replays/{id}',
-  role: 'viewer',
-  answers: { 200: answer },
 });
 
 /** Its waiting deliveries are dropped. */

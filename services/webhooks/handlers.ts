@@ -10,7 +10,9 @@ import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } fro
 import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './replays/resend.ts';
 import { reencryptSecrets } from './secrets/reencrypt.ts';
 import { getAttention, getCompanyStatus, getFirstDeliverySteps } from './status/status.ts';
+import { listSubscriptionDeliveries } from './subscriptions/deliveries.ts';
 import { dismissMissedEvents } from './subscriptions/missed.ts';
+import { listMissingEvents } from './subscriptions/missing.ts';
 import { getSubscription, listSubscriptions } from './subscriptions/read.ts';
 import { rotateSubscriptionSecret } from './subscriptions/secrets.ts';
 import { testSubscription } from './subscriptions/test.ts';
@@ -32,6 +34,8 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   rotateSubscriptionSecret,
   testSubscription,
   updateSubscription,
+  listSubscriptionDeliveries,
+  listMissingEvents,
   createTestEvent,
   getEvent,
   listEvents,

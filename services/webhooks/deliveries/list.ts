@@ -6,23 +6,36 @@ import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
 
-export const listDeliveries = ({ db, cursors }: WebhooksContext) =>
+export const listDeliveries = (context: WebhooksContext) =>
   handler(contract.listDeliveries, async ({ companyId, user, query }) => {
     const { limit, cursor, ...filter } = query;
-    const from =
-      cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));
-    const { deliveries, next } = await readPage(db, companyId, { filter, limit, from });
-    const eventIds = deliveries.map(({ event_id }) => event_id);
-    const summaries = await readSummaries(db, companyId, eventIds, user.role);
+    const page = await readDeliveries(context, companyId, { filter, limit, cursor });
+    const eventIds = page.deliveries.map(({ event_id }) => event_id);
+    const summaries = await readSummaries(context.db, companyId, eventIds, user.role);
     return json(200, {
-      deliveries: deliveries.map((one) => ({
+      ...page,
+      deliveries: page.deliveries.map((one) => ({
         ...deliveryAnswer(one),
         summary: summaries.get(one.event_id) ?? '',
       })),
-      nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,
-      hasMore: next !== null,
     });
   });
+
+/** @throws Problem `invalid_request` */
+export const readDeliveries = async (
+  { db, cursors }: Pick<WebhooksContext, 'db' | 'cursors'>,
+  companyId: number,
+  { cursor, ...wanted }: Omit<WantedDeliveries, 'from'> & { readonly cursor: string | undefined },
+) => {
+  const from =
+    cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));
+  const { deliveries, next } = await readPage(db, companyId, { ...wanted, from });
+  return {
+    deliveries,
+    nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,
+    hasMore: next !== null,
+  };
+};
 
 const positionsOf = ({ event_id, subscription_id, replay_id }: Place) => [
   event_id,
@@ -35,7 +48,7 @@ const placeOf = ([event_id = 0, subscription_id = 0, replay_id = 0]: readonly nu
   replay_id,
 });
 
-type Filter = Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>;
+type Filter = Partial<Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>>;
 
 type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 

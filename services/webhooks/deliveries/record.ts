@@ -61,7 +61,8 @@ export const oneOf = (siblings: readonly DeliveryRecord[], { replayId }: Deliver
   return one;
 };
 
-export const deliveryAnswer = (row: DeliveryRecord) => ({
+/** As an API key sees it. */
+export const keyDeliveryAnswer = (row: DeliveryRow) => ({
   id: `${row.event_id}-${row.subscription_id}-${row.replay_id}`,
   eventId: row.event_id,
   subscriptionId: row.subscription_id,
@@ -74,6 +75,10 @@ export const deliveryAnswer = (row: DeliveryRecord) => ({
   lastStatusCode: row.last_status,
   lastErrorClass: row.last_error,
   updatedUtc: row.updated_utc,
+});
+
+export const deliveryAnswer = (row: DeliveryRecord) => ({
+  ...keyDeliveryAnswer(row),
   subscription:
     row.url === null
       ? null

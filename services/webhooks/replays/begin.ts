@@ -134,6 +134,12 @@ export const replayAnswer = (row: ReplayRow) => ({
   finishedUtc: row.finished_utc,
 });
 
+/** Without the member's name. */
+export const keyReplayAnswer = (row: ReplayRow) => {
+  const { createdBy: _, ...answer } = replayAnswer(row);
+  return answer;
+};
+
 export const selectReplays = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('replays')

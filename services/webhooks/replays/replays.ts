@@ -5,26 +5,41 @@ import {
   byMember,
   conflict,
   contract,
+  definitions,
   type EventType,
   fastestReplayPerSecond,
   invalidField,
   maxReplayDeliveries,
   notFound,
+  parseId,
+  stateConflict,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../delivery-stats.ts';
+import { editorOf } from '../subscriptions/editor.ts';
 import { resetMissed } from '../subscriptions/missed.ts';
 import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
-import { assertNoOther, assertOn, beginReplay, readReplay, replayAnswer, selectReplays } from './begin.ts';
+import {
+  assertNoOther,
+  assertOn,
+  beginReplay,
+  keyReplayAnswer,
+  readReplay,
+  replayAnswer,
+  selectReplays,
+} from './begin.ts';
 
 export const createReplay = (context: WebhooksContext) =>
-  handler(contract.createReplay, async (call) => {
+  handler(definitions.createReplay, async (call) => {
     const { db, now, once } = context;
-    const { companyId, body, identity } = call;
+    const { companyId, identity } = call;
+    const isKey = call.audience === 'key';
+    const body: ReplayWish = isKey ? { ...call.body, subscriptionId: call.id('subscription') } : call.body;
+    const refuse = isKey ? stateConflict : conflict;
     const earlier = await once.find(identity);
     if (earlier) return earlier;
     const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
@@ -35,19 +50,19 @@ export const createReplay = (context: WebhooksContext) =>
     if (total === 0) {
       // Their events were delivered otherwise, or have left the event log.
       if (coversMissed) await resetMissed(db, selection);
-      throw conflict('there is nothing to replay');
+      throw refuse('there is nothing to replay');
     }
     return once.carryOut(identity, async (trx) => {
       const subscription = await lockSubscription(trx, companyId, body.subscriptionId);
-      assertOn(subscription);
-      await assertNoOther(trx, subscription, body.kind);
+      assertOn(subscription, refuse);
+      await assertNoOther(trx, subscription, body.kind, refuse);
       if (coversMissed) await resetMissed(trx, selection);
       // After the reset: the replay makes all events whose count it has reset.
       const at = now();
       const newReplay = { kind: body.kind, filter: replayFilterOf(select(at)), total };
-      const replay = await beginReplay(trx, subscription, newReplay, { by: byMember(call), now: at });
+      const replay = await beginReplay(trx, subscription, newReplay, { by: editorOf(call).by, now: at });
       trx.onCommit(() => askDispatcher(context, { companyId, replayId: replay.replay_id }));
-      return json(201, replayAnswer(replay));
+      return json(201, isKey ? keyReplayAnswer(replay) : replayAnswer(replay));
     });
   });
 
@@ -80,9 +95,14 @@ export const listReplays = ({ db }: WebhooksContext) =>
   });
 
 export const getReplay = ({ db }: WebhooksContext) =>
-  handler(contract.getReplay, async (call) =>
-    json(200, replayAnswer(await readReplay(db, call.companyId, call.id('replay')))),
-  );
+  handler(definitions.getReplay, async (call) => {
+    const { companyId, audience, params } = call;
+    if (audience === 'member')
+      return json(200, replayAnswer(await readReplay(db, companyId, call.id('replay'))));
+    const row = await readReplay(db, companyId, parseId(params[1], 'replay'));
+    if (row.subscription_id !== call.id('replay')) throw notFound('replay');
+    return json(200, keyReplayAnswer(row));
+  });
 
 /** The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first chunk. */
 export const cancelReplay = (context: WebhooksContext) =>
@@ -140,7 +160,9 @@ const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): 
 
 const maxCountMs = 10_000;
 
-type ReplayWish = BodyOf<(typeof contract)['createReplay']>;
+type MemberWish = BodyOf<(typeof contract)['createReplay' | 'previewReplay']>;
+type KeyWish = BodyOf<(typeof contract)['createSubscriptionReplay']> & Pick<MemberWish, 'subscriptionId'>;
+type ReplayWish = MemberWish | KeyWish;
 
 const selectionOf = (
   companyId: number,
@@ -157,7 +179,7 @@ const selectionOf = (
     until,
     types: types && [...new Set(types)],
     states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
-    statusCodes: wish.kind === 'filter' ? wish.statusCodes : undefined,
+    statusCodes: 'statusCodes' in wish ? wish.statusCodes : undefined,
     startedUtc,
   };
 };
