@@ -89,7 +89,7 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly scope: Scope | null;
   /** Null: no limit counts it, so the gateway must bound it in another way. */
   readonly bucket: Bucket | null;
-  /** The list in the answer. If it is empty, the gateway holds a request with `wait` (contract, "Waiting"). */
+  /** What the gateway holds a request with `wait` for, if the lists in its answer are empty (contract, "Waiting"). */
   readonly waitsFor?: WrittenKind;
   readonly errorShape: ErrorShape;
   /** Reads, updates or creates one record with a version (contract, "Versions"). */

@@ -44,6 +44,11 @@ test('Changes of a client are in the log at once, in order', async () => {
   const { events } = await list({ order: 'asc' });
   expect(events.map(({ type }) => type)).toEqual(['client.created', 'client.status_changed']);
   expect(events[0]).toMatchObject({ companyId: company.id, payload: { client_id, ...person } });
+  const { json } = await ask('GET', '/events?order=asc&include=meta&limit=1000');
+  expect(json).toEqual(contract.listEvents.answers[200].schema.parse(json));
+  expect(json.entries).toEqual(
+    events.map((event, at) => ({ event, origin: expect.stringMatching(/^key:\d+$/), sequence: at + 1 })),
+  );
   const one = await ask('GET', `/events/${events[0]!.id}`);
   expect([one.status, one.json]).toEqual([200, events[0]]);
   expect((await list()).events).toEqual(events.toReversed());

@@ -177,7 +177,7 @@ test('A reader of some event types is not woken by others', async () => {
   const body = JSON.stringify(person);
   await world.ask('/integrations/affiliates', { method: 'POST', key: key.value, body });
   const [{ json }] = (await held.all) as [Reply];
-  expect(json.events).toMatchObject([
+  expect(json.entries).toMatchObject([
     { event: { type: 'affiliate.created' }, origin: `key:${key.id}`, sequence: 2 },
   ]);
 });

@@ -48,7 +48,7 @@ export const listEvents = defineOperation({
     include: z
       .enum(['meta'], { error: 'include must be meta' })
       .optional()
-      .meta({ description: '`meta` lists each event with its `origin` and `sequence`.' }),
+      .meta({ description: '`meta` lists the events as `entries`, each with its `origin` and `sequence`.' }),
     wait: waitParameter.meta({
       description: `${waitParameter.meta()!.description} Needs \`order=asc\`.`,
     }),
@@ -59,7 +59,10 @@ export const listEvents = defineOperation({
     200: {
       description: 'The events, and the cursor of the next page.',
       schema: z.object({
-        events: z.array(z.union([envelope, eventWithMeta])).max(1000),
+        events: z.array(envelope).max(1000).meta({ description: 'Empty with `include=meta`.' }),
+        entries: z.array(eventWithMeta).max(1000).optional().meta({
+          description: 'The events, in the place of `events`; only with `include=meta`.',
+        }),
         nextCursor: z.string().nullable().meta({
           description:
             'Cursor of the next page. Descending: null at the end. Ascending: never null, since new events may follow.',

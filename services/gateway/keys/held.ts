@@ -48,7 +48,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
 
   const waitForPage = async (
     one: Waiting,
-    { kind, query, first, ask }: HeldRequest,
+    { query, first, ask }: HeldRequest,
     endMs: number,
   ): Promise<LaneAnswer> => {
     // What was written before the server has the subscription is found by the next look.
@@ -58,7 +58,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
       one.isTold = false;
       const next = await ask(continuing(query, last)).catch(unlessUnanswered);
       if (next && next.status < 500) {
-        if (!isEmptyPage(next, kind)) return next;
+        if (!isEmptyPage(next)) return next;
         last = next;
       }
       // A company that writes much that the request leaves out is not asked about all the time.
@@ -73,7 +73,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
     hold: async (request) => {
       const { key, kind, query, first, beginWaiting } = request;
       const endMs = performance.now() + 1000 * Number(readQueryString(query).values.wait ?? 0);
-      if (closed || endMs <= performance.now() || !isEmptyPage(first, kind)) return first;
+      if (closed || endMs <= performance.now() || !isEmptyPage(first)) return first;
       const leaveKey = ofKeys.tryEnter(String(key.id));
       const leaveCompany = leaveKey && ofCompanies.tryEnter(String(key.companyId));
       if (!leaveCompany) {
@@ -159,10 +159,11 @@ const createWaiting = (): Waiting => {
   return one;
 };
 
-const isEmptyPage = ({ status, body }: LaneAnswer, kind: WrittenKind): boolean => {
+const isEmptyPage = ({ status, body }: LaneAnswer): boolean => {
   if (status !== 200 || body.length > longestEmptyPage) return false;
-  const page = JSON.parse(body.toString());
-  return page[kind].length === 0 && !page.hasMore;
+  const page: Record<string, unknown> = JSON.parse(body.toString());
+  const lists = Object.values(page).filter(Array.isArray);
+  return lists.every(({ length }) => length === 0) && !page.hasMore;
 };
 
 /** Its cursor stands after all that was left out, so that nothing is looked at twice. */

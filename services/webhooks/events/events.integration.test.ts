@@ -254,6 +254,59 @@ describe('The event log', () => {
     expect(pages.flatMap(idsOf)).toEqual(events.map(({ event_id }) => event_id));
     expect(pages.map(({ events }) => events.length)).toEqual([8, 8, 4]);
   });
+
+  test.each(['asc', 'desc'])(
+    'is returned %s a thousand at a time, fewer where payloads are large',
+    async (order) => {
+      const company = newCompany();
+      const small = Array.from({ length: 1_500 }, () => ({}));
+      const large = Array.from({ length: 20 }, () => ({ payload: { text: 'x'.repeat(262_000) } }));
+      const types = ['lead.created', 'payment.failed', 'client.created'] as const;
+      const events = await makeEvents(
+        db,
+        company,
+        [...small, ...large, ...small].map((event, at) => ({ ...event, type: types[at % 3]! })),
+      );
+      const inOrder = order === 'asc' ? events : events.toReversed();
+      const pages = await walk(company, { order, limit: '1000' });
+      expect(pages.flatMap(idsOf)).toEqual(inOrder.map(({ event_id }) => event_id));
+      expect(pages.map(({ events }) => events.length)).toEqual([1_000, 508, 8, 1_000, 504]);
+      const two = await walk(company, { order, limit: '1000', type: 'payment.failed,client.created' });
+      expect(two.flatMap(idsOf)).toEqual(
+        inOrder.filter(({ type }) => type !== 'lead.created').map(({ event_id }) => event_id),
+      );
+      expect(two.length).toBeLessThan(6);
+    },
+  );
+
+  test('names origins and numbers with include=meta', async () => {
+    const company = newCompany();
+    const [first, second] = await makeEvents(db, company, [{}, { type: 'lead.created' }]);
+    await db
+      .updateTable('events')
+      .set({ origin: 'member:7' })
+      .where('company_id', '=', company)
+      .where('sequence', '=', 2)
+      .execute();
+    const { text } = await ask('listEvents', company, {
+      query: { order: 'asc', include: 'meta', limit: '1' },
+    });
+    const { nextCursor } = JSON.parse(text);
+    expect(text).toBe(
+      `{"events":[],"entries":[{"event":${encodeEnvelope(first!)},"origin":null,"sequence":1}],"nextCursor":"${nextCursor}","hasMore":true}`,
+    );
+    // A cursor is the same place with and without.
+    const next = { order: 'asc', cursor: nextCursor };
+    expect(idsOf(await list(company, next))).toEqual([second!.event_id]);
+    const { body } = await ask('listEvents', company, { query: { ...next, include: 'meta' } });
+    expect(body.entries).toEqual([
+      { event: JSON.parse(encodeEnvelope(second!).toString()), origin: 'member:7', sequence: 2 },
+    ]);
+    const latest = await ask('listEvents', company, {
+      query: { order: 'asc', include: 'meta', cursor: 'latest' },
+    });
+    expect(latest.body).toEqual({ events: [], entries: [], nextCursor: expect.any(String), hasMore: false });
+  });
 });
 
 describe('A cursor', () => {

@@ -24,13 +24,14 @@ export const listEvents = ({ db, cursors }: WebhooksContext) =>
     const { companyId, query } = call;
     const { order, cursor, type: types, limit, include, wait } = query;
     const list = `events ${order}` as const;
+    const begin = include === 'meta' ? entriesOpening : opening;
     // The gateway waits (contract, "Waiting").
     if (wait > 0 && order !== 'asc') throw invalidField('wait', 'must_agree', 'wait needs order=asc');
     if (cursor === 'latest') {
       if (order !== 'asc')
         throw invalidField('cursor', 'must_agree', 'invalid cursor: latest needs order=asc');
       const nextCursor = await cursors.seal(companyId, list, await lastSequence(db, companyId));
-      return json(200, { events: [], nextCursor, hasMore: false });
+      return { status: 200, body: pageBody([], nextCursor, false, begin) };
     }
     let from = cursor === undefined ? undefined : await openCursor(cursors, companyId, order, cursor);
     if (order === 'asc') from ??= await startOfLog(db, companyId);
@@ -40,7 +41,7 @@ export const listEvents = ({ db, cursors }: WebhooksContext) =>
     const goesOn = order === 'asc' || hasMore;
     const nextCursor = goesOn ? await cursors.seal(companyId, list, position) : null;
     const shown = events.map(include === 'meta' ? encodeWithMeta : encodeEnvelope);
-    return { status: 200, body: pageBody(shown, nextCursor, hasMore) };
+    return { status: 200, body: pageBody(shown, nextCursor, hasMore, begin) };
   });
 
 /** @throws Problem `invalid_request`, which says so if the cursor belongs to the other order. */
@@ -109,13 +110,19 @@ const encodeWithMeta = (event: ListedEvent): Buffer =>
     Buffer.from(`,"origin":${JSON.stringify(event.origin)},"sequence":${event.sequence}}`),
   ]);
 
-const pageBody = (envelopes: readonly Buffer[], nextCursor: string | null, hasMore: boolean): Buffer => {
+const pageBody = (
+  envelopes: readonly Buffer[],
+  nextCursor: string | null,
+  hasMore: boolean,
+  begin = opening,
+): Buffer => {
   const rest = `],"nextCursor":${JSON.stringify(nextCursor)},"hasMore":${hasMore}}`;
   const separated = envelopes.flatMap((envelope, at) => (at === 0 ? [envelope] : [comma, envelope]));
-  return Buffer.concat([opening, ...separated, Buffer.from(rest)]);
+  return Buffer.concat([begin, ...separated, Buffer.from(rest)]);
 };
 
 const opening = Buffer.from('{"events":[');
+const entriesOpening = Buffer.from('{"events":[],"entries":[');
 const comma = Buffer.from(',');
 
 /** Undefined if the event does not exist or retention has removed it. */
