@@ -48,7 +48,7 @@ describe.each(Object.entries(feeds))('A held request for %s', (list, feed) => {
     expect([status, json[list].length, json.hasMore]).toEqual([200, 1, false]);
     expect(json[list][0].id === client_id || json[list][0].payload.client_id === client_id).toBe(true);
 
-    // Without notices, each look comes up to three seconds later.
+    // Without notices, each look comes up to five seconds later.
     const fromMs = performance.now();
     let { nextCursor } = json;
     for (let round = 0; round < 16; round++) {

@@ -91,14 +91,18 @@ export class Exchange {
     return this.#reading;
   }
 
-  /** Until the returned function is called, nothing is done for the request. */
+  /** Once. Until the returned function is called, the time does not count as the gateway's. */
   hold(onGone: () => void): () => void {
     const fromMs = performance.now();
-    this.#onGone = onGone;
-    return () => {
-      this.#heldMs += performance.now() - fromMs;
+    const end = (): void => {
+      this.#heldMs ||= performance.now() - fromMs;
       this.#onGone = undefined;
     };
+    this.#onGone = () => {
+      end();
+      onGone();
+    };
+    return end;
   }
 
   answer(status: number, body: Uint8Array | string | null, headers: readonly Header[]): void {

@@ -152,6 +152,11 @@ const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
     const since = new Date(Date.now() - 60_000);
     return { json: { subscriptionId: id, kind: 'failed', since }, role: 'admin' };
   },
+  createSubscriptionReplay: async (companyId) => {
+    const { json } = (await calls.createReplay!(companyId)) as { json: { subscriptionId: number } };
+    const { subscriptionId, ...body } = json;
+    return on(subscriptionId, body);
+  },
   cancelReplay: async (companyId) => {
     const sent = await calls.createReplay!(companyId);
     const { text } = await send('createReplay', companyId, sent);

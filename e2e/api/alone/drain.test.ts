@@ -35,6 +35,37 @@ test('A gateway that stops under load fails no request, and its clients reconnec
   expect(ends(shots)).toEqual({ 200: shots.length });
 });
 
+test('A gateway that stops answers its held requests at once; others outlive the killed service that they follow', async () => {
+  atLeast(world, 'gateway', 3);
+  const company = await world.company({ ...unlimited, write: 1_000 });
+  const keys = await Promise.all(Array.from({ length: 10 }, () => company.key()));
+  const { nextCursor } = (await world.ask('/integrations/changes', { key: keys[0]!.value })).json;
+  const feed = `/integrations/changes?cursor=${nextCursor}`;
+  const fromMs = performance.now();
+  let answered = 0;
+  const held = [...keys, ...keys].map(async ({ value }) => {
+    const reply = await world.ask(`${feed}&wait=25`, { key: value });
+    answered++;
+    return reply;
+  });
+  await sleep(500);
+  expect(answered).toBe(0);
+  const stopping = processesOf(world, 'gateway').slice(0, -1);
+  const gone = stopping.map(({ name }) => signal(world, name, 'SIGTERM'));
+  await until('answers', () => answered > 0);
+  expect(performance.now() - fromMs).toBeLessThan(20_000);
+  for (const { name } of processesOf(world, 'crm')) gone.push(signal(world, name, 'SIGKILL'));
+  await allReady(world, gone);
+  const body = JSON.stringify({ first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' });
+  const made = await world.ask('/integrations/leads', { method: 'POST', key: keys[0]!.value, body });
+  expect(made.status).toBe(201);
+  for (const { status, json } of await Promise.all(held)) {
+    expect(status).toBe(200);
+    const rest = await world.ask(`/integrations/changes?cursor=${json.nextCursor}`, { key: keys[0]!.value });
+    expect([...json.changes, ...rest.json.changes]).toHaveLength(1);
+  }
+});
+
 test('A stopping gateway tells each client with an open connection once, then closes the connection', async () => {
   const gateways = atLeast(world, 'gateway', 3);
   const clients = Array.from({ length: 24 }, () => keepAsking(world.baseUrl));

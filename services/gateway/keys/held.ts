@@ -33,6 +33,10 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
   const waiting = new Set<Waiting>();
   let closed = false;
   metrics.gauge(gatewayMetrics.gateway_requests_held, () => waiting.size);
+  // Notices were lost meanwhile.
+  bus.onReconnect(() => {
+    for (const one of waiting) one.tell();
+  });
 
   const listen = (subject: string, one: Waiting): (() => void) => {
     const feed = feeds.get(subject) ?? openFeed(bus, subject);
@@ -178,15 +182,16 @@ const unlessUnanswered = (error: unknown): undefined => {
   if (!(error instanceof LaneError)) throw error;
 };
 
-export const heldOfKey = 2;
-export const heldOfCompany = 20;
-const maxHeld = 2_000;
+const heldOfKey = 2;
+const heldOfCompany = 20;
+/** Each looks every five seconds: together 200 times a second. */
+const maxHeld = 1_000;
 /** In bytes; its cursor has at most 200. */
 const longestEmptyPage = 300;
 const firstPauseMs = 100;
 const longestPauseMs = 1_000;
 /** A notice may get lost. */
-const lookAnywayMs = 3_000;
+const lookAnywayMs = 5_000;
 
 interface HeldOptions {
   readonly bus: Bus;

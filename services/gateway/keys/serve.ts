@@ -176,7 +176,7 @@ const untilWritten = async (
   const { key, name, match } = admitted;
   const { waitsFor } = match.operation;
   const { head } = exchange;
-  if (!waitsFor || head.method !== 'GET' || exchange.over) return first;
+  if (!waitsFor || head.method !== 'GET' || first.status !== 200 || exchange.over) return first;
   const last = await gateway.held.hold({
     key,
     kind: waitsFor,

@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writtenSubject } from '@causeway/proto';
+import { connectBus, type LaneAnswer, LaneError, noMetrics } from '@causeway/runtime';
+import { cleanUp, testNats } from '@causeway/runtime/testing';
+import { beforeAll, expect, test } from 'vitest';
+import { createHeldRequests, type HeldRequests } from './held.ts';
+
+let nats: Awaited<ReturnType<typeof testNats>>;
+beforeAll(async () => {
+  nats = await testNats();
+});
+
+const open = async (): Promise<HeldRequests & { readonly announce: (companyId: number) => void }> => {
+  const bus = await connectBus({ url: nats.url, name: 'gateway' });
+  cleanUp(() => bus.close());
+  const held = createHeldRequests({ bus, metrics: noMetrics });
+  cleanUp(async () => held.close());
+  return { ...held, announce: (companyId) => bus.nc.publish(writtenSubject(companyId, 'events')) };
+};
+
+const answerOf = (status: number, value: unknown): LaneAnswer => ({
+  status,
+  body: Buffer.from(JSON.stringify(value)),
+});
+const empty = (nextCursor = 'a') => answerOf(200, { events: [], nextCursor, hasMore: false });
+const page = answerOf(200, { events: [{ id: 1 }], nextCursor: 'b', hasMore: false });
+
+/** A client's request. The service answers with what `ask` says. */
+const hold = (
+  held: HeldRequests,
+  ask: (query: string) => Promise<LaneAnswer>,
+  { key = 1, companyId = 7, wait = 25, first = empty() } = {},
+) => {
+  const one = { isAnswered: false, leave: () => {}, answer: undefined as unknown as Promise<LaneAnswer> };
+  one.answer = held
+    .hold({
+      key: { id: key, companyId },
+      kind: 'events',
+      query: `order=asc&cursor=latest&wait=${wait}`,
+      first,
+      ask,
+      beginWaiting: (onGone) => {
+        one.leave = onGone;
+        return () => {};
+      },
+    })
+    .finally(() => {
+      one.isAnswered = true;
+    });
+  return one;
+};
+const nothing = async () => empty();
+
+test('a notice is followed by a look, which continues where the last one ended', async () => {
+  const held = await open();
+  const asked: string[] = [];
+  const answers = [empty('c'), empty('d'), page];
+  const one = hold(held, async (query) => {
+    asked.push(query);
+    return answers[asked.length - 1]!;
+  });
+  await expect.poll(() => asked.length).toBe(1);
+  held.announce(7);
+  await expect.poll(() => asked.length).toBe(2);
+  held.announce(8);
+  await sleep(300);
+  expect(asked).toHaveLength(2);
+  held.announce(7);
+  expect(await one.answer).toBe(page);
+  expect(asked.map((query) => new URLSearchParams(query).get('cursor'))).toEqual(['a', 'c', 'd']);
+  expect(asked[0]).toContain('order=asc');
+});
+
+test('what is written between the first answer and the notice is found; so is that of a lost notice', async () => {
+  const held = await open();
+  expect(await hold(held, async () => page).answer).toBe(page);
+  let looks = 0;
+  expect(await hold(held, async () => (++looks === 1 ? empty() : page)).answer).toBe(page);
+  expect(looks).toBe(2);
+});
+
+test('a company that is written to all the time is looked at a few times a second', async () => {
+  const held = await open();
+  let looks = 0;
+  const one = hold(held, async () => {
+    looks++;
+    return empty();
+  });
+  const fromMs = performance.now();
+  for (let at = 0; at < 300; at++) {
+    held.announce(7);
+    await sleep(5);
+  }
+  expect(looks).toBeGreaterThan(2);
+  expect(looks).toBeLessThan(7 + (performance.now() - fromMs) / 1_000);
+  held.close();
+  await one.answer;
+});
+
+test('a key has two places and its company 20; a place is free when its request is answered or its client has gone', async () => {
+  const held = await open();
+  const own = [hold(held, nothing), hold(held, nothing)];
+  const first = empty();
+  expect(await hold(held, nothing, { first }).answer).toBe(first);
+  const others = Array.from({ length: 18 }, (_, at) => hold(held, nothing, { key: 2 + (at >> 1) }));
+  expect(await hold(held, nothing, { key: 50, first }).answer).toBe(first);
+  const elsewhere = hold(held, nothing, { key: 60, companyId: 9 });
+  await sleep(100);
+  expect([...own, ...others, elsewhere].some(({ isAnswered }) => isAnswered)).toBe(false);
+  own[0]!.leave();
+  await own[0]!.answer;
+  const next = hold(held, nothing, { key: 50 });
+  await sleep(100);
+  expect(next.isAnswered).toBe(false);
+  held.close();
+  await Promise.all([...own, ...others, elsewhere, next].map(({ answer }) => answer));
+  expect(await hold(held, nothing, { first }).answer).toBe(first);
+});
+
+test('a service that does not answer is asked again; what it refuses is the answer', async () => {
+  const held = await open();
+  const answers = [
+    () => Promise.reject(new LaneError('timeout', 'webhooks')),
+    async () => answerOf(503, {}),
+    async () => answerOf(401, {}),
+  ];
+  let looks = 0;
+  const one = hold(held, () => answers[looks++]!());
+  await expect.poll(() => looks).toBe(1);
+  held.announce(7);
+  await expect.poll(() => looks).toBe(2);
+  expect(one.isAnswered).toBe(false);
+  held.announce(7);
+  expect((await one.answer).status).toBe(401);
+});
+
+test('when the time is over, the last page is the answer', async () => {
+  const held = await open();
+  const last = empty('z');
+  expect(await hold(held, async () => last, { wait: 1 }).answer).toBe(last);
+  const first = empty();
+  expect(await hold(held, nothing, { first, wait: 0 }).answer).toBe(first);
+});
+
+test('when NATS is back, those who wait look again, and get notices', async () => {
+  const held = await open();
+  let looks = 0;
+  const one = hold(held, async () => {
+    looks++;
+    return empty();
+  });
+  await expect.poll(() => looks).toBe(1);
+  await nats.restart();
+  await expect.poll(() => looks).toBeGreaterThanOrEqual(2);
+  const before = looks;
+  held.announce(7);
+  await expect.poll(() => looks).toBeGreaterThan(before);
+  held.close();
+  await one.answer;
+});
