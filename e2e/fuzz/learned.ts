@@ -44,9 +44,11 @@ export const createLearned = (receiverUrl: string, behaviours = usualBehaviours)
     else if (typeof value === 'string' && /cursor$|status|code$|external_id|email|^type$/i.test(name))
       add(name.toLowerCase(), value);
   };
-  const collectionOf = ({ path }: Endpoint): string => path.split('/{')[0]!;
+  /** `replays` for those that `/subscriptions/{id}/replays` makes and `/replays/{id}` reads. */
+  const lastOf = (path: string): string => path.split('/').findLast((part) => !part.startsWith('{'))!;
+  const collectionOf = ({ path }: Endpoint): string => lastOf(path.split('/{')[0]!);
   return {
-    note: (endpoint, body) => walk(collectionOf(endpoint), '', body),
+    note: (endpoint, body) => walk(lastOf(endpoint.path), '', body),
     valueFor: (dice, name, type) => {
       const wanted = name.toLowerCase();
       for (const [known, pool] of values) {

@@ -51,12 +51,9 @@ const bodyFor = (dice: Dice, { schema, example }: NonNullable<Endpoint['body']>,
     Object.entries<Json>(example).map(([name, value]) => {
       const isUrl = typeof value === 'string' && /^https?:/.test(value);
       if (isUrl) return [name, learned.url(dice)];
-      return [
-        name,
-        (/id$/.test(name) &&
-          learned.valueFor(dice, name, typeof value === 'number' ? 'integer' : 'string')) ??
-          value,
-      ];
+      const type = typeof value === 'number' ? 'integer' : 'string';
+      const known = /id$/.test(name) ? learned.valueFor(dice, name, type) : undefined;
+      return [name, known ?? value];
     }),
   );
 };

@@ -93,7 +93,12 @@ export const readEndpoints = (document: Json): readonly Endpoint[] => {
         id: operation.operationId,
         method: method.toUpperCase(),
         path,
-        query: Object.fromEntries(inQuery.map(({ name, schema }: Json) => [name, expanded(schema)])),
+        query: Object.fromEntries(
+          inQuery.map(({ name, schema }: Json) => [
+            name,
+            expanded(name === 'wait' ? shortWait(schema) : schema),
+          ]),
+        ),
         body: content ? { schema: expanded(content.schema), example: content.example } : null,
         allows: (body) => allows === undefined || allows(body) === true,
         scope: operation['x-scope'],
@@ -105,6 +110,9 @@ export const readEndpoints = (document: Json): readonly Endpoint[] => {
     }),
   );
 };
+
+/** Requests that wait would hold up the run. */
+const shortWait = (schema: Json): Json => ({ ...schema, maximum: 1 });
 
 /** The portal has no document; its table of operations says the same. */
 export const readPortal = (): readonly Endpoint[] => {

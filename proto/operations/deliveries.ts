@@ -124,8 +124,12 @@ const replayAnswer = replay.omit({ createdBy: true });
 const replayExample = {
   id: 7,
   subscriptionId: 42,
-  kind: 'failed',
-  filter: { since: '2026-01-15T00:00:00.000Z', until: '2026-01-16T09:30:00.000Z', states: ['failed'] },
+  kind: 'filter',
+  filter: {
+    since: '2026-01-15T00:00:00.000Z',
+    until: '2026-01-16T09:30:00.000Z',
+    states: ['succeeded', 'failed'],
+  },
   state: 'running',
   total: 310,
   made: 0,
@@ -190,7 +194,7 @@ export const createReplay = defineOperation({
         'Makes a new delivery of each of the events, oldest first and no faster than the receiver takes them, alongside live traffic. Its header `X-Webhook-Replay` has the ID of the replay. At most 100,000 deliveries. Also works for a subscription that is managed by a tool.',
       params: subscriptionPath,
       body: keyReplayBody,
-      bodyExample: { kind: 'failed', since: '2026-01-15T00:00:00.000Z' },
+      bodyExample: { kind: 'filter', since: '2026-01-15T00:00:00.000Z', states: ['succeeded', 'failed'] },
       answers: {
         201: { description: 'The replay.', schema: replayAnswer, example: replayExample },
       },
@@ -221,11 +225,11 @@ export const getReplay = defineOperation({
     key: {
       ...key,
       id: 'getSubscriptionReplay',
-      path: `${path}/replays/{replay_id}`,
+      path: '/webhooks/replays/{id}',
       bucket: 'read',
       summary: 'Read one replay',
-      description: `When \`state\` is \`done\`, each of its deliveries has succeeded or failed.`,
-      params: { ...subscriptionPath, replay_id: 'ID of the replay.' },
+      description: 'Once `state` is `done`, each of its deliveries has succeeded or failed.',
+      params: { id: 'ID of the replay.' },
       answers: { 200: { description: 'The replay.', schema: replayAnswer, example: replayExample } },
       errors: { 404: recordMissing('replay') },
     },

@@ -11,7 +11,6 @@ import {
   invalidField,
   maxReplayDeliveries,
   notFound,
-  parseId,
   stateConflict,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
@@ -96,12 +95,8 @@ export const listReplays = ({ db }: WebhooksContext) =>
 
 export const getReplay = ({ db }: WebhooksContext) =>
   handler(definitions.getReplay, async (call) => {
-    const { companyId, audience, params } = call;
-    if (audience === 'member')
-      return json(200, replayAnswer(await readReplay(db, companyId, call.id('replay'))));
-    const row = await readReplay(db, companyId, parseId(params[1], 'replay'));
-    if (row.subscription_id !== call.id('replay')) throw notFound('replay');
-    return json(200, keyReplayAnswer(row));
+    const row = await readReplay(db, call.companyId, call.id('replay'));
+    return json(200, call.audience === 'key' ? keyReplayAnswer(row) : replayAnswer(row));
   });
 
 /** The dispatchers drop its waiting deliveries, chunk by chunk; the answer waits for the first chunk. */
