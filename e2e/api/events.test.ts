@@ -79,6 +79,17 @@ test('The log is followed from its end while clients are created on every gatewa
   expect(seen.toSorted((a, b) => a - b)).toEqual((await creating).flat().toSorted((a, b) => a - b));
 });
 
+test('A test event names the key that asked for it', async () => {
+  const company = await world.company(plenty);
+  const { id, value: key } = await company.key();
+  const body = JSON.stringify({ type: 'invoice.created' });
+  expect((await world.ask('/events/test', { method: 'POST', key, body })).status).toBe(202);
+  const { json } = await world.ask('/events?include=meta', { key });
+  expect(json.entries).toMatchObject([
+    { event: { type: 'invoice.created' }, origin: `key:${id}`, sequence: 1 },
+  ]);
+});
+
 test('Another company’s event is 404, and its cursor invalid', async () => {
   const [mine, theirs] = await Promise.all([newcomer(), newcomer()]);
   const made = await theirs.ask('POST', '/events/test', { type: 'lead.created' });
