@@ -72,43 +72,6 @@ describe('in a company that requires endpoint verification', () => {
     expect(log.json.entries).toMatchObject([{ actor: { kind: 'key' }, after: { enabled: true } }]);
   });
 
-  test('a subscription whose receiver echoes at once is enabled without another request', async () => {
-    const company = await openCompany();
-    const { id } = await company.subscribe({ url: `${company.url}?echo` });
-    await until('it is enabled', async () => (await company.read(id)).enabled);
-    expect(company.challenges()).toHaveLength(1);
-  });
-
-  test('a receiver that does not echo it gets nothing else, and enabling says why', async () => {
-    const company = await openCompany();
-    const { id } = await company.subscribe({ url: company.url });
-    for (const [behaviour, failure] of [
-      [undefined, 'The receiver answered 200 without the challenge.'],
-      ['status=500', 'The receiver answered 500.'],
-    ] as const) {
-      receiver.behave(company.path, behaviour);
-      const refused = await company.ask('PATCH', `/webhooks/subscriptions/${id}`, { enabled: true });
-      expect([refused.status, refused.json]).toEqual([
-        409,
-        { error: `endpoint verification failed: ${failure}` },
-      ]);
-      const shown = await company.browser.ask('GET', `/subscriptions/${id}`);
-      expect(shown.json.verification).toMatchObject({ state: 'pending', failure });
-    }
-    await company.createClient();
-    // The delivery to the other subscription shows that the event was fanned out.
-    const other = await company.subscribe({ url: `${receiver.url}${company.path}-other?echo` });
-    await until('the other is enabled', async () => (await company.read(other.id)).enabled);
-    const clientId = await company.createClient();
-    await until('the other has a delivery', () =>
-      receiver.received.some(
-        (one) =>
-          one.path === `${company.path}-other` && one.type === 'client.created' && clientOf(one) === clientId,
-      ),
-    );
-    expect(company.deliveries()).toEqual([]);
-  });
-
   test('a new URL is verified before it gets anything', async () => {
     const company = await openCompany();
     const { id } = await company.subscribe({ url: `${company.url}?echo` });

@@ -53,101 +53,28 @@ test('A client is returned with all documented fields', async () => {
 });
 
 describe.each([
-  ['clients', () => client, 'Crm-88', 'Client - Active', false],
-  ['leads', () => lead, 'Lead-89', 'Lead - New', true],
-] as const)('GET /%s/find', (kind, id, externalId, status, isLead) => {
+  ['clients', () => client, 'Crm-88'],
+  ['leads', () => lead, 'Lead-89'],
+] as const)('GET /%s/find', (kind, id, external_id) => {
   test.each([
-    ['email', { email: 'Katherine@Example.com' }],
-    ['email in another case', { email: 'kATHERINE@eXAMPLE.COM' }],
-    ['email with white space around', { email: ' katherine@example.com ' }],
-    ['phone', { phone: '+1 (555) 010-4477' }],
-    ['phone with the same digits in another format', { phone: '1.555.010.4477' }],
-    ['external_id', { external_id: externalId }],
-    [
-      'several parameters at once',
-      { email: 'katherine@example.com', phone: '15550104477', external_id: externalId },
-    ],
+    ['email', { email: ' kATHERINE@eXAMPLE.COM ' }],
+    ['phone', { phone: '1.555.010.4477' }],
+    ['external_id', { external_id }],
+    ['all of them', { email: 'katherine@example.com', phone: '15550104477', external_id }],
   ])('finds by %s, within its own kind and company', async (_, query) => {
     const { clients, count } = await find(kind, query);
-    expect(count).toBe(1);
-    expect(clients).toMatchObject([{ client_id: id(), status, is_lead: isLead }]);
+    expect([count, clients[0].client_id]).toEqual([1, id()]);
   });
 
   test('finds by client_id only its own kind', async () => {
     expect((await find(kind, { client_id: String(id()) })).count).toBe(1);
     const otherKind = kind === 'clients' ? lead : client;
-    expect(await find(kind, { client_id: String(otherKind) })).toEqual({
-      clients: [],
-      count: 0,
-      hasMore: false,
-    });
-  });
-
-  test.each([
-    ['a part of the email', { email: 'katherine@example' }],
-    ['an email with a wildcard', { email: '%@example.com' }],
-    ['the end of the phone', { phone: '0104477' }],
-    ['the beginning of the external_id', { external_id: externalId.slice(0, 3) }],
-    ['the external_id in another case', { external_id: externalId.toUpperCase() }],
-    ['an unused id', { client_id: '9007199254740991' }],
-  ])('finds nothing by %s', async (_, query) => {
-    expect(await find(kind, query)).toEqual({ clients: [], count: 0, hasMore: false });
-  });
-
-  test('does not find another company’s', async () => {
-    expect(await find(kind, { client_id: String(theirs) })).toEqual({
-      clients: [],
-      count: 0,
-      hasMore: false,
-    });
-  });
-
-  test('combines parameters with "and"', async () => {
-    expect(await find(kind, { external_id: externalId, email: 'someone@else.example' })).toEqual({
-      clients: [],
-      count: 0,
-      hasMore: false,
-    });
-  });
-
-  test.each([
-    ['', 'email', 'required', 'at least one of email, phone, external_id and client_id is required'],
-    ['client_id=0', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
-    ['client_id=-1', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
-    ['client_id=1.5', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
-    ['client_id=abc', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
-    ['client_id=99999999999999999999', 'client_id', 'out_of_range', 'client_id must be a positive integer'],
-    [
-      'email=&external_id=%20&client_id=',
-      'email',
-      'required',
-      'at least one of email, phone, external_id and client_id is required',
-    ],
-    [`email=${'a'.repeat(255)}`, 'email', 'too_long', 'email must be at most 254 characters (actual: 255)'],
-    [
-      `external_id=${'a'.repeat(101)}`,
-      'external_id',
-      'too_long',
-      'external_id must be at most 100 characters (actual: 101)',
-    ],
-    [
-      'phone=12',
-      'phone',
-      'phone_invalid',
-      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (actual: 2 digits)',
-    ],
-    [
-      'phone=call',
-      'phone',
-      'phone_invalid',
-      'phone must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits (character 1 is "c", U+0063)',
-    ],
-    ['name=x&client_id=1', 'name', 'unknown_field', 'unknown query parameter: name'],
-    ['client_id=1&client_id=2', 'client_id', 'must_agree', 'client_id must be given only once'],
-  ])('refuses ?%s', async (query, field, code, message) => {
-    const reply = await world.ask(`/integrations/${kind}/find?${query}`, { key });
-    expect(reply.status).toBe(400);
-    expect(reply.json).toEqual({ error: message, details: [{ field, code, message }] });
+    for (const other of [otherKind, theirs])
+      expect(await find(kind, { client_id: String(other) })).toEqual({
+        clients: [],
+        count: 0,
+        hasMore: false,
+      });
   });
 });
 

@@ -137,18 +137,6 @@ describe('Failed attempts', () => {
     expect(replies.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(5);
     expect(replies.filter(({ status }) => status === 200)).toEqual([]);
   });
-
-  test('over many accounts delay the client address', async () => {
-    const browser = openBrowser(world);
-    const statuses: number[] = [];
-    // The first delays are so short that they can pass between two attempts on a slow machine.
-    while (!statuses.includes(429) && statuses.length < 32) {
-      const reply = await browser.signIn({ email: `${randomUUID()}@example.com`, password: wrong });
-      statuses.push(reply.status);
-    }
-    expect(statuses.slice(0, 25)).toEqual(Array(25).fill(401));
-    expect(statuses.at(-1)).toBe(429);
-  });
 });
 
 test.each([
@@ -166,11 +154,6 @@ describe('A new password', () => {
   test.each([
     ['too short', 'elevenchars', 'newPassword must be at least 12 characters'],
     ['common', 'qwertyuiop123', 'newPassword is a common password'],
-    ['common with letters replaced', 'P@ssw0rd2026!', 'newPassword is a common password'],
-    ['common, twice', 'sunshinesunshine', 'newPassword is a common password'],
-    ['a run of keys', 'asdfghjklzxcvbnm', 'newPassword is a run of keys or characters'],
-    ['of few characters', 'aabbaabbaabbccaabb', 'newPassword has too few different characters'],
-    ['the product’s name', 'causeway-portal-1', 'newPassword is made of names that anyone can guess'],
   ])('is refused when it is %s', async (_, newPassword, error) => {
     const { owner } = await openTeam(world);
     const reply = await owner.browser.ask('POST', '/profile/password', {

@@ -98,42 +98,6 @@ test('An answered change is visible in the next answer, on every gateway and rep
   }
 });
 
-test('A subscription managed by a tool can be tested and deleted, but not edited', async () => {
-  const { ask, make } = await newcomer();
-  const receiver = await testReceiver();
-  const { id } = await make({ managedBy: 'zapier', url: `${receiver.url}/hook` });
-  for (const [method, path, body] of [
-    ['PATCH', `${subscriptions}/${id}`, { name: 'mine' }],
-    ['POST', `${subscriptions}/${id}/rotate-secret`, {}],
-  ] as const) {
-    const reply = await ask(method, path, body);
-    expect([reply.status, reply.json]).toEqual([
-      403,
-      {
-        error: 'the subscription is managed by zapier and cannot be edited here',
-        managed_by: 'zapier',
-        is_tool_managed: true,
-      },
-    ]);
-  }
-  expect((await ask('POST', `${subscriptions}/${id}/test`)).json.success).toBe(true);
-  expect((await ask('DELETE', `${subscriptions}/${id}`)).status).toBe(204);
-});
-
-test('Another company’s subscription is 404', async () => {
-  const [mine, theirs] = await Promise.all([newcomer(), newcomer()]);
-  const { id } = await theirs.make();
-  for (const [method, path, body] of [
-    ['GET', '', undefined],
-    ['PATCH', '', { enabled: false }],
-    ['DELETE', '', undefined],
-    ['POST', '/rotate-secret', {}],
-    ['POST', '/test', {}],
-  ] as const)
-    expect((await mine.ask(method, `${subscriptions}/${id}${path}`, body)).status).toBe(404);
-  expect((await theirs.ask('GET', `${subscriptions}/${id}`)).json.enabled).toBe(true);
-});
-
 describe('A test delivery', () => {
   test('is signed like a real delivery, has metadata, and is not recorded', async () => {
     const { company, ask, make } = await newcomer();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retryScheduleMs, type TestDelivery, testDeliverySubject } from '@causeway/proto';
+import { type TestDelivery, testDeliverySubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
@@ -53,44 +53,6 @@ test('a delivery fails after its last attempt, and is not attempted again', asyn
   ]);
   expect(receiver.received).toHaveLength(3);
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });
-  await drain();
-});
-
-test('on the default schedule a delivery gets eleven attempts within a tenth of their times, then fails', async () => {
-  let clockMs = Date.now();
-  const randoms = [0, 0.999, 0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.33, 0.66];
-  let drawn = 0;
-  const { drain } = await world.start({
-    now: () => new Date(clockMs),
-    random: () => randoms[drawn++ % randoms.length]!,
-  });
-  const receiver = await testReceiver();
-  receiver.answer = (response) => response.writeHead(500).end();
-  const subscription = await world.subscribe(receiver.url);
-  await world.deliver(subscription, 1);
-  for (const [at, planned] of retryScheduleMs.entries()) {
-    const read = async () => (await world.deliveries(subscription))[0]!;
-    await eventually(async () => (await read()).attempts).toBe(at + 1);
-    const { due_utc, state } = await read();
-    expect(state).toBe('waiting');
-    const waitMs = due_utc!.getTime() - clockMs;
-    expect(waitMs / planned).toBeGreaterThanOrEqual(0.9);
-    expect(waitMs / planned).toBeLessThanOrEqual(1.1);
-    expect(waitMs).toBe(Math.round(planned * (0.9 + 0.2 * randoms[at]!)));
-    clockMs += waitMs - 1;
-    // Time for an early retry: just before the due time nothing happens.
-    await sleep(250);
-    expect(receiver.received).toHaveLength(at + 1);
-    clockMs += 1;
-  }
-  await eventually(() => states(subscription)).toEqual({ failed: 1 });
-  const attempts = await world.attempts(subscription);
-  expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-  expect(attempts.at(-1)).toMatchObject({ next_attempt_utc: null });
-  clockMs += 24 * 3_600_000;
-  // Time for a wrong further retry.
-  await sleep(400);
-  expect(receiver.received).toHaveLength(11);
   await drain();
 });
 
@@ -214,72 +176,6 @@ describe('auto-disable counts', () => {
       .sort((a, b) => a.beganMs - b.beganMs);
   const failures = async (subscription: Subscription) =>
     (await world.queue(subscription))!.consecutive_failures;
-
-  test('a burst over two dispatchers as five, and then fifteen probes one by one', async () => {
-    // The receiver holds requests until the test answers them, so that no clock decides which are under way.
-    const options = { timeoutMs: 20_000, probeIntervalMs: 10, scheduleMs: Array(10).fill(10) };
-    const dispatchers = [await world.start(options), await world.start(options)];
-    const receiver = await testReceiver();
-    const held: ServerResponse[] = [];
-    const fail = (): number => {
-      const responses = held.splice(0);
-      for (const response of responses) response.writeHead(500).end();
-      return responses.length;
-    };
-    const subscription = await world.subscribe(receiver.url);
-    const recorded = async () => (await world.attempts(subscription)).length;
-    // The concurrency grows with successes: the burst must be larger than the number of failures that disables a subscription.
-    await world.deliver(subscription, 120);
-    await eventually(() => states(subscription)).toEqual({ succeeded: 120 });
-    receiver.answer = (response) => void held.push(response);
-    const before = receiver.received.length;
-    for (let batch = 0; batch < 8; batch++) await world.deliver(subscription, 8);
-    await eventually(() => held.length).toBeGreaterThan(20);
-
-    const probes: number[] = [];
-    let burst = 0;
-    while ((await world.subscription(subscription)).enabled === 1) {
-      await eventually(() => held.length).toBeGreaterThan(0);
-      const counted = await failures(subscription);
-      const ended = fail();
-      await eventually(async () => (await recorded()) + held.length - receiver.received.length).toBe(0);
-      const after = await failures(subscription);
-      // Attempts under way count no further than five; further attempts are made one at a time.
-      if (after > 5) {
-        expect(after - counted).toBe(1);
-        // The other dispatcher may have begun some attempts before it heard of the five.
-        if (counted > 5) expect(ended).toBe(1);
-        else burst += ended - 1;
-        probes.push(after);
-      } else burst += ended;
-    }
-    expect(burst).toBeGreaterThan(20);
-    expect(probes).toEqual(Array.from({ length: 15 }, (_, at) => 6 + at));
-    expect(await world.subscription(subscription)).toEqual({
-      enabled: 0,
-      disabled_reason: '20 consecutive failures',
-    });
-    // `consecutiveFailures` has the counted failures; more attempts failed than that.
-    expect(await failures(subscription)).toBe(20);
-    expect(receiver.received.length - before).toBe(burst + 15);
-    for (const { drain } of dispatchers) await drain();
-  });
-
-  test('each probe of a receiver that refuses connections, after waits that double up to sixty intervals', async () => {
-    const { drain } = await world.start({ probeIntervalMs: 10, scheduleMs: Array(10).fill(20) });
-    const receiver = await testReceiver();
-    await receiver.down();
-    const subscription = await world.subscribe(receiver.url);
-    await world.deliver(subscription, 300);
-    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
-    expect(await failures(subscription)).toBe(20);
-    const all = await spans(subscription);
-    expect(all.length).toBeGreaterThanOrEqual(20);
-    const probes = all.slice(-15);
-    for (const [at, { beganMs }] of probes.slice(1).entries())
-      expect(beganMs - probes[at]!.endedMs).toBeGreaterThanOrEqual(10 * Math.min(2 ** (at + 1), 60));
-    await drain();
-  });
 
   test('each probe of a receiver that hangs: fifteen of the timeout, one after the other', async () => {
     const timeoutMs = 150;

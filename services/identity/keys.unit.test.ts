@@ -15,51 +15,6 @@ describe('API keys', () => {
     }
   });
 
-  test('a prefix may contain underscores and digits', () => {
-    expect(parseKeyValue(create(7, 'acme_2'), 'acme_2')).toEqual({ companyId: 7 });
-    expect(parseKeyValue(create(7, 'acme_2'), 'acme')).toBeNull();
-  });
-
-  test('a key with a changed, missing, doubled or swapped character is refused', () => {
-    const characters = '0123456789ABCXYZabcxyz_-é \u0000';
-    for (let run = 0; run < 3000; run++) {
-      const value = create(randomInt(1, 1_000_000));
-      const at = randomInt(value.length);
-      const other = characters[randomInt(characters.length)];
-      for (const damaged of [
-        value.slice(0, at) + other + value.slice(at + 1),
-        value.slice(0, at) + value.slice(at + 1),
-        value.slice(0, at) + value[at] + value.slice(at),
-        value.slice(0, at) + (value[at + 1] ?? '') + value[at] + value.slice(at + 2),
-      ])
-        if (damaged !== value) expect(parseKeyValue(damaged, 'crm'), damaged).toBeNull();
-    }
-  });
-
-  test('text that is not a key is refused', () => {
-    const secret = create(1).slice(6);
-    for (const text of [
-      '',
-      'crm',
-      'crm_',
-      '_1_',
-      `crm_${secret}`,
-      `crm__${secret}`,
-      `crm_0_${secret}`,
-      `crm_01_${secret}`,
-      `crm_-1_${secret}`,
-      `crm_1e3_${secret}`,
-      `crm_${'9'.repeat(16)}_${secret}`,
-      `CRM_1_${secret}`,
-      `other_1_${secret}`,
-      ` crm_1_${secret}`,
-      `crm_1_${secret} `,
-      `crm_1_${secret}${secret}`,
-      'x'.repeat(100_000),
-    ])
-      expect(parseKeyValue(text, 'crm'), text.slice(0, 80)).toBeNull();
-  });
-
   test('the checksum is pinned, so that keys handed out stay valid', () => {
     const zeros = (bytes: number) => new Uint8Array(bytes);
     const value = createKeyValue({ prefix: 'crm', companyId: 1001, random: zeros });

@@ -81,15 +81,6 @@ test('A key created on the command line works, and a key revoked there does not'
   expect((await world.ask(lookup, { key: key.value })).status).toBe(401);
 });
 
-test('Revoking twice is harmless, and revoking one key keeps the other keys active', async () => {
-  const company = await world.company();
-  const [gone, stays] = await Promise.all([company.key(), company.key()]);
-  await world.operator.ask('revokeKey', { id: gone.id });
-  await world.operator.ask('revokeKey', { id: gone.id });
-  expect((await world.ask(lookup, { key: gone.value })).status).toBe(401);
-  expect((await world.ask(lookup, { key: stays.value })).status).toBe(200);
-});
-
 describe('A gateway that is frozen while a key is revoked', () => {
   test.each([
     ['one gateway', (names: readonly string[]) => names.slice(0, 1)],

@@ -16,19 +16,6 @@ const success: CountedResult = { succeeded: true, probe: false, counts: true, re
 const failure: CountedResult = { ...success, succeeded: false, retryMs: nowMs + 5_000 };
 const probe: CountedResult = { ...failure, probe: true };
 
-test('consecutive failures add up, and a success resets them', () => {
-  expect(count(0, [failure, failure]).failures).toBe(2);
-  expect(count(4, [success]).failures).toBe(0);
-  expect(count(3, [failure, success, failure]).failures).toBe(1);
-});
-
-test('a burst counts no further than five, however many attempts were under way', () => {
-  expect(count(0, Array(200).fill(failure)).failures).toBe(5);
-  expect(count(5, Array(200).fill(failure)).failures).toBe(5);
-  expect(count(11, Array(200).fill(failure)).failures).toBe(11);
-  expect(count(0, Array(200).fill(failure)).failedAttempts).toBe(200);
-});
-
 test('fifteen more probes disable the subscription, fourteen do not', () => {
   let failures = count(0, Array(64).fill(failure)).failures;
   for (let made = 1; made <= 15; made++) {
@@ -37,11 +24,6 @@ test('fifteen more probes disable the subscription, fourteen do not', () => {
     failures = result.failures;
   }
   expect(failures).toBe(20);
-});
-
-test('replays, and attempts of deliveries that another dispatcher has leased, do not count', () => {
-  expect(count(4, [{ ...failure, counts: false }]).failures).toBe(4);
-  expect(count(4, [{ ...success, counts: false }]).failures).toBe(4);
 });
 
 test('a retry makes its queue due no later than the retry', () => {

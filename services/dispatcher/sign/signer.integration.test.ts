@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { HeaderPair } from '@causeway/proto';
 import { openedSecret, signatureHeader, standardSignatureHeader } from '@causeway/proto/signatures';
@@ -43,31 +42,6 @@ const stripeHeader = (headers: Record<string, string>, which = 0): string =>
   `t=${headers['x-webhook-timestamp']},v1=${headers['x-webhook-signature']!.split(',')[which]!.replace('sha256=', '')}`;
 
 describe('a signed attempt', () => {
-  test('verifies with the library of Standard Webhooks', async () => {
-    const { body } = request();
-    const headers = lowerCased(await signer.sign(request()));
-    expect(new Webhook(verifySecret).verify(body.toString(), headers)).toEqual(JSON.parse(body.toString()));
-    expect(() => new Webhook(newSecret()).verify(body.toString(), headers)).toThrow('No matching signature');
-  });
-
-  test('verifies with the library of Stripe, which signs the same text', async () => {
-    const { body } = request();
-    const header = stripeHeader(lowerCased(await signer.sign(request())));
-    expect(stripe.verifyHeader(body.toString(), header, verifySecret, 300)).toBe(true);
-    expect(() => stripe.verifyHeader(`${body} `, header, verifySecret, 300)).toThrow('No signatures found');
-  });
-
-  test('verifies with openssl', async () => {
-    const { body } = request();
-    const headers = lowerCased(await signer.sign(request()));
-    const hex = execFileSync('openssl', ['dgst', '-sha256', '-hmac', verifySecret, '-r'], {
-      input: Buffer.concat([Buffer.from(`${headers['x-webhook-timestamp']}.`), body]),
-    })
-      .toString()
-      .split(' ')[0];
-    expect(headers['x-webhook-signature']).toBe(`sha256=${hex}`);
-  });
-
   test('has the headers of the contract, with the current second as its timestamp', async () => {
     const headers = await signer.sign(request({ attempt: 3 }));
     const second = Number(lowerCased(headers)['x-webhook-timestamp']);

@@ -82,14 +82,24 @@ describe('A subscription', () => {
     const [mine, theirs] = [newCompany(), newCompany()];
     const { id } = await make(theirs);
     const before = await secretsOf(theirs, id);
-    for (const [operation, body] of [
-      ['getSubscription', undefined],
+    const byKey: readonly [OperationId, object?][] = [
+      ['getSubscription'],
       ['updateSubscription', { enabled: false }],
       ['rotateSubscriptionSecret', {}],
       ['testSubscription', {}],
-      ['deleteSubscription', undefined],
-    ] as const) {
-      const reply = await ask(operation, mine, { params: [id], body });
+      ['deleteSubscription'],
+    ];
+    const byMember: readonly [OperationId, object?][] = [
+      ['getPortalSubscription'],
+      ['updatePortalSubscription', { name: 'x' }],
+      ['disablePortalSubscription'],
+      ['rotatePortalSubscriptionSecret', {}],
+      ['testPortalSubscription', {}],
+      ['deletePortalSubscription'],
+    ];
+    for (const [operation, body] of [...byKey, ...byMember]) {
+      const role = operation.includes('Portal') ? 'admin' : undefined;
+      const reply = await ask(operation, mine, { params: [id], body, ...(role && { role }) });
       expect([operation, reply.status, reply.body]).toEqual([
         operation,
         404,
@@ -110,27 +120,10 @@ describe('A subscription is refused', () => {
   test.each([
     ['without a URL', { eventTypes: ['lead.created'] }, 'url is required'],
     ['with an invalid URL', { ...wanted, url: 'nonsense' }, invalidUrl],
-    ['with a relative URL', { ...wanted, url: '/hook' }, invalidUrl],
-    ['with another scheme', { ...wanted, url: 'ftp://hooks.example.com' }, invalidUrl],
-    [
-      'with user info',
-      { ...wanted, url: 'https://me:pw@hooks.example.com' },
-      'invalid URL: it must not have a user name or password; deliveries are proven by their signature',
-    ],
-    [
-      'with a blank in the URL',
-      { ...wanted, url: 'https://hooks.example.com/a b' },
-      'invalid URL: it must not contain spaces, control characters or backslashes',
-    ],
     [
       'with plain http',
       { ...wanted, url: 'http://hooks.example.com' },
       'invalid URL: it must begin with https://',
-    ],
-    [
-      'with a long URL',
-      { ...wanted, url: `https://hooks.example.com/${'x'.repeat(475)}` },
-      `URL exceeds 500 characters (actual: 501)`,
     ],
     ['without event types', { url: wanted.url }, 'at least one event type is required'],
     [
@@ -146,18 +139,9 @@ describe('A subscription is refused', () => {
 
   test.each([
     ['127.0.0.1', 'a loopback address'],
-    ['2130706433', 'a loopback address'],
-    ['0x7f.1', 'a loopback address'],
-    ['0177.0.0.1', 'a loopback address'],
-    ['127.0.0.1.', 'a loopback address'],
-    ['[::1]', 'a loopback address'],
     ['[::ffff:10.0.0.1]', 'a private address'],
-    ['10.1.2.3', 'a private address'],
-    ['169.254.169.254', 'a metadata address'],
-    ['localhost', 'a loopback name'],
     ['LocalHost.', 'a loopback name'],
     ['metadata.google.internal', 'a name of a local network'],
-    ['intranet', 'a name without a domain, which only a local network knows'],
   ])('with the host %s, when created and when changed', async (host, problem) => {
     const company = newCompany();
     const url = `https://${host}/hook`;
@@ -203,19 +187,6 @@ describe('A subscription is refused', () => {
     const { status, body } = await broken.ask('createSubscription', 1, { body: wanted });
     expect([status, body.error]).toEqual([500, 'the signing secret could not be encrypted']);
     expect((await broken.ask('listSubscriptions', 1)).body.count).toBe(0);
-  });
-
-  test('with all its problems at once', async () => {
-    const { body } = await ask('createSubscription', newCompany(), {
-      query: { foo: '1' },
-      body: { url: '', eventTypes: [], enabled: 'yes' },
-    });
-    expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
-      'foo',
-      'url',
-      'eventTypes',
-      'enabled',
-    ]);
   });
 });
 
