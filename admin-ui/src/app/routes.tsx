@@ -227,9 +227,8 @@ const developersRoute = createRoute({
   path: '/developers',
   staticData: link('Integrate', 'Developers', BookOpen, 'viewer', 'docs quick start signature openapi'),
   validateSearch: searchOf({
-    tab: oneOf(['start', 'signatures', 'checker', 'reference']),
+    tab: oneOf(['start', 'signatures', 'checker']),
     language: oneOf(languages),
-    operation: anyText,
   }),
   component: lazyPage(() => import('../pages/developers/developers-page.tsx'), 'DevelopersPage'),
 });

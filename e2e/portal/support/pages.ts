@@ -34,7 +34,6 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'developers', path: 'developers', heading: 'Developers' },
   { name: 'developers-signatures', path: 'developers?tab=signatures&language=python', heading: 'Developers' },
   { name: 'developers-checker', path: 'developers?tab=checker', heading: 'Developers' },
-  { name: 'developers-reference', path: 'developers?tab=reference', heading: 'Developers' },
   { name: 'team', path: 'team', heading: 'Team' },
   { name: 'audit', path: 'audit', heading: 'Audit log' },
   { name: 'security', path: 'security', heading: 'Your security' },

@@ -10,7 +10,6 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/toolbar.tsx';
 import { languages } from '../queries.ts';
 import { diagnose } from './diagnose.ts';
-import { Reference } from './reference.tsx';
 import { snippets } from './snippets/index.ts';
 
 export function DevelopersPage() {
@@ -18,7 +17,19 @@ export function DevelopersPage() {
   const navigate = useNavigate({ from: '/developers' });
   const tab = search.tab ?? 'start';
   return (
-    <Page title="Developers" description="Call the API, and verify the webhooks you receive.">
+    <Page
+      title="Developers"
+      description={
+        <>
+          Call the API, and verify the webhooks you receive. Every operation is in the{' '}
+          <a href="/docs">reference</a>, every rule in the <a href="/docs/contract">contract</a>. Tools read{' '}
+          <a href="/api/v1/openapi.json" download>
+            openapi.json
+          </a>
+          .
+        </>
+      }
+    >
       <Tabs
         label="Topics"
         value={tab}
@@ -27,13 +38,11 @@ export function DevelopersPage() {
           { id: 'start', label: 'Quick start' },
           { id: 'signatures', label: 'Check signatures' },
           { id: 'checker', label: 'Signature checker' },
-          { id: 'reference', label: 'Reference' },
         ]}
       >
         {tab === 'start' && <QuickStart />}
         {tab === 'signatures' && <Signatures />}
         {tab === 'checker' && <SignatureChecker />}
-        {tab === 'reference' && <Reference />}
       </Tabs>
     </Page>
   );
