@@ -1,7 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
-import { command, tabTo } from './support/keyboard.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 
@@ -141,21 +140,6 @@ describe('A delivery', () => {
     await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
     await see(page.getByText('Discarded', { exact: true })).toBeVisible();
     await see(page.getByRole('button', { name: 'Resend' })).toBeVisible();
-  });
-
-  test('is found and resent with the keyboard alone', async () => {
-    const { page, subscriber, settled, rows } = await open();
-    await subscriber.createClients(1);
-    await settled('succeeded', 1);
-    await visit(page, '', 'Overview');
-    await command(page, 'deliveries');
-    await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeFocused();
-    await tabTo(page, rows.getByRole('link', { name: 'client.created' }));
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
-    await tabTo(page, page.getByRole('button', { name: 'Resend' }));
-    await page.keyboard.press('Enter');
-    await until('it arrived again', () => subscriber.received().length === 2);
   });
 });
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inOneMinute, until } from '../support/clock.ts';
-import { mutate, seeded } from '../support/mutate.ts';
-import { processesOf, sumOf } from '../support/processes.ts';
+import { sumOf } from '../support/processes.ts';
 import { rawExchange, rawRequest, rawSocket } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
@@ -82,24 +81,6 @@ describe('Broken framing', () => {
     }),
   );
 
-  test.each([
-    ['a chunk length that is not a number', 'zz\r\n{}\r\n0\r\n\r\n'],
-    ['a chunk length with a prefix', '0x2\r\n{}\r\n0\r\n\r\n'],
-    ['a negative chunk length', '-2\r\n{}\r\n0\r\n\r\n'],
-    ['a huge chunk length', 'FFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n'],
-  ])(
-    '%s: the connection is closed and the request behind it is not executed',
-    inOneMinute(async (_, body) => {
-      const { value } = await (await world.company()).key();
-      const chunked = post(value, ['Transfer-Encoding: chunked'], body);
-      const { closed, statuses } = await exchange(chunked + get(value), { answers: 2 });
-      expect(closed).toBe(true);
-      expect(statuses.filter((status) => status !== 400)).toEqual([]);
-      const { headers } = await world.ask('/integrations/lookups/employees', { key: value });
-      expect(headers['x-ratelimit-remaining']).toBe('59');
-    }),
-  );
-
   test.each(['X-Api-Key', 'x-api-key', 'X-API-KEY'])(
     'a repeated key (%s) closes the connection, equal or not, and counts nothing',
     inOneMinute(async (name) => {
@@ -127,46 +108,6 @@ describe('A chunked body', () => {
     expect([statuses, closed]).toEqual([[400], false]);
     // The service's own answer to an empty object, so it has read the whole body.
     expect(text).toContain('first_name is required');
-  });
-
-  test('may come byte by byte', async () => {
-    const socket = rawSocket(world.baseUrl);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-    });
-    for (const byte of post(key, ['Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n')) {
-      socket.write(byte);
-      await new Promise(setImmediate);
-    }
-    await until(
-      'an answer',
-      () => text.startsWith('HTTP/1.1 400 ') && text.includes('first_name is required'),
-    );
-    socket.destroy();
-  });
-});
-
-describe('A chunked body with a malformed end', () => {
-  // What follows may be part of the message, so it must not be executed as a separate request.
-  test.each([
-    ['without the last line end', '0\r\nXX'],
-    ['with bytes after a chunk', '2\r\n{}xx0\r\n\r\n'],
-    ['with an empty length', '\r\n\r\n'],
-  ])('%s: the request behind it is never executed', async (_, body) => {
-    for (const path of [
-      '/api/v1/nothing',
-      '/api/v1/integrations/lookups/employees',
-      '/api/v1/integrations/leads',
-    ]) {
-      const line = `POST ${path} HTTP/1.1`;
-      const behind = `GET ${lookup} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\n\r\n`;
-      const { statuses } = await exchange(
-        rawRequest(line, [`X-Api-Key: ${key}`, 'Transfer-Encoding: chunked'], body) + behind,
-      );
-      expect(statuses).not.toContain(200);
-      expect(statuses.length).toBeLessThan(2);
-    }
   });
 });
 
@@ -370,51 +311,4 @@ test('Clients that disconnect during a request leave nothing behind', async () =
     }),
   );
   await until('no request is in flight', async () => (await inFlight()) === 0);
-});
-
-describe('A thousand mutated requests', () => {
-  test('get only documented answers or a closed connection', async () => {
-    const random = seeded(1);
-    const models = [
-      get(key),
-      get(key, 'Connection: keep-alive', 'Accept: */*', 'X-Request-Id: abc'),
-      rawRequest('GET /api/v1/integrations/lookups/clients?q=an&limit=5 HTTP/1.1', [`X-Api-Key: ${key}`]),
-      rawRequest('GET /api/v1/integrations/clients/find?email=a%40b.example HTTP/1.1', [`X-Api-Key: ${key}`]),
-      post(key, ['Content-Length: 31', 'Content-Type: application/json'], '{"first_name":"A","email":"a@b"}'),
-      post(key, ['Transfer-Encoding: chunked'], '10\r\n{"first_name": 1\r\n1\r\n}\r\n0\r\n\r\n'),
-      rawRequest(
-        'PATCH /api/v1/integrations/clients/12/status HTTP/1.1',
-        [`X-Api-Key: ${key}`, 'Content-Length: 2'],
-        '{}',
-      ),
-      'GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n',
-    ];
-    const documented = new Set([100, 200, 400, 401, 404, 405, 413, 431, 501, 505]);
-    const pids = () => processesOf(world, 'gateway').map(({ pid }) => pid);
-    const before = pids();
-    const undocumented: unknown[] = [];
-    let answered = 0;
-    let left = 1000;
-    await Promise.all(
-      Array.from({ length: 32 }, async () => {
-        while (left-- > 0) {
-          const request = mutate(models[Math.floor(random() * models.length)] ?? '', random);
-          // Does not wait for a request that a mutation left unfinished.
-          const { statuses, text } = await exchange(request, { timeoutMs: 150 });
-          answered += statuses.length > 0 ? 1 : 0;
-          if (!statuses.every((status) => documented.has(status))) undocumented.push({ request, text });
-          else if (/stack|at \w+ \(|select |mysql/i.test(text.slice(0, 2_000)))
-            undocumented.push({ request, text });
-        }
-      }),
-    );
-    expect(undocumented).toEqual([]);
-    // On a busy machine many take longer than that.
-    expect(answered).toBeGreaterThan(100);
-    expect(pids()).toEqual(before);
-    // A starved machine may not count a request in time (contract, "Rate limits").
-    const isServed = async () => (await world.ask('/integrations/lookups/employees', { key })).status === 200;
-    await until('a request is served', isServed);
-    await until('no request is in flight', async () => (await inFlight()) === 0);
-  });
 });
