@@ -51,36 +51,6 @@ test('A request that is sent again gets the first answer, from any gateway and w
   expect(await leadsOf(company.id)).toBe(1);
 });
 
-test('Of 50 requests at once with one key, one is carried out', async () => {
-  const own = await world.company({ write: 1_000_000 });
-  const ownKey = (await own.key()).value;
-  const name = randomUUID();
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () => post('/integrations/clients', person, name, ownKey)),
-  );
-  const texts = new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text));
-  expect(texts.size).toBe(1);
-  for (const { status, json, headers } of answers.filter((answer) => answer.status !== 201)) {
-    expect([status, json.reason]).toEqual([409, 'idempotency_in_progress']);
-    expect(headers['retry-after']).toBe('1');
-  }
-  expect(await leadsOf(own.id)).toBe(1);
-});
-
-test('Creating a subscription again shows its secret again', async () => {
-  const wanted = { url: 'https://hooks.example.com/causeway', eventTypes: ['client.created'] };
-  const name = randomUUID();
-  const first = await post('/webhooks/subscriptions', wanted, name);
-  const again = await post('/webhooks/subscriptions', wanted, name);
-  expect([again.status, again.text]).toEqual([201, first.text]);
-  const event = await post('/events/test', { type: 'client.created' }, name);
-  expect([event.status, event.json.reason]).toEqual([422, 'idempotency_key_reused']);
-  const made = randomUUID();
-  const event1 = await post('/events/test', { type: 'client.created' }, made);
-  const event2 = await post('/events/test', { type: 'client.created' }, made);
-  expect([event1.status, event2.text]).toEqual([202, event1.text]);
-});
-
 test('A malformed key is a 400 that names the header, and a read ignores it', async () => {
   for (const malformed of ['a b', 'a,b', '"open', 'x'.repeat(256), '""']) {
     const refused = await post('/integrations/leads', person, malformed);

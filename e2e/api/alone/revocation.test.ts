@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { Client } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { outcome, until } from '../support/clock.ts';
@@ -38,47 +35,6 @@ test('No request that is sent after a revocation returned succeeds with the key,
     expect(Object.keys(ends(before))).toEqual(['200']);
     expect(Object.keys(ends(after)), `round ${round}`).toEqual(['401']);
   }
-});
-
-test('A new key works on every gateway as soon as it is created', async () => {
-  atLeast(world, 'gateway', 3);
-  const company = await world.company(unlimited);
-  for (let round = 0; round < 10; round++) {
-    const { value } = await company.key(['integrations:read']);
-    const replies = await Promise.all(Array.from({ length: 32 }, () => world.ask(lookup, { key: value })));
-    expect(new Set(replies.map(statusOf)), `round ${round}`).toEqual(new Set([200]));
-  }
-});
-
-test('A key created on the command line works, and a key revoked there does not', async () => {
-  const causeway = async (...args: string[]) => {
-    const root = resolve(import.meta.dirname, '../../..');
-    const main = resolve(root, 'services/access/cli/main.ts');
-    const env = { ...process.env, STACK_HOME: world.home };
-    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--json'], {
-      cwd: root,
-      env,
-    });
-    return JSON.parse(stdout);
-  };
-  const { company_id } = await causeway('company', 'create', '--name', 'From the command line');
-  const scopes = 'integrations:read,events:read';
-  const key = await causeway(
-    'key',
-    'create',
-    '--company',
-    String(company_id),
-    '--name',
-    'cli',
-    '--scopes',
-    scopes,
-  );
-  expect(key.value).toMatch(new RegExp(`^crm_${company_id}_[0-9A-Za-z]{40}$`));
-  expect((await world.ask(lookup, { key: key.value })).status).toBe(200);
-  await causeway('limits', 'set', '--key', String(key.id), '--read', '7');
-  expect((await world.ask(lookup, { key: key.value })).headers['x-ratelimit-limit']).toBe('7');
-  await causeway('key', 'revoke', '--id', String(key.id));
-  expect((await world.ask(lookup, { key: key.value })).status).toBe(401);
 });
 
 describe('A gateway that is frozen while a key is revoked', () => {

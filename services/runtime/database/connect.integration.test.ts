@@ -6,7 +6,6 @@ import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
 import { DatabaseUnavailable, duplicateKey, TenantGuardError } from './errors.ts';
-import { acrossTenants } from './tenant-guard.ts';
 import { startProxy } from './testing/proxy.ts';
 import { parseMysqlUrl } from './url.ts';
 
@@ -94,14 +93,6 @@ describe('a database', () => {
     await expect(db.executeQuery(elsewhere)).rejects.toThrow('bypassed the tenant guard');
   });
 
-  it('executes a compiled query repeatedly', async () => {
-    const db = database.connect<Tables>({ tenantTables });
-    const query = db.selectFrom('accounts').select('name').where('company_id', '=', 0).compile();
-    for (let run = 0; run < 3; run++) expect((await db.executeQuery(query)).rows).toHaveLength(2);
-    const all = acrossTenants(db, 'the test counts').selectFrom('accounts').select('name').compile();
-    expect((await db.executeQuery(all)).rows.length).toBeGreaterThanOrEqual(2);
-  });
-
   it('says where it could not connect, and when it can again', async () => {
     const url = new URL(database.url);
     const port = await closedPort();
@@ -161,20 +152,6 @@ describe('a database', () => {
     const error = (await db.ping().catch((thrown: unknown) => thrown)) as Error;
     expect(error.message).toContain('ETIMEDOUT');
     expect(error.message).not.toContain('secret-word');
-  });
-
-  it('recovers after every connection was killed', async () => {
-    const db = database.connect<Tables>({ poolSize: 3 });
-    const ids = await Promise.all(
-      [1, 2, 3].map(
-        async () =>
-          (await sql<{ id: number }>`select connection_id() as id, sleep(1)`.execute(db)).rows[0]?.id,
-      ),
-    );
-    expect(new Set(ids).size).toBe(3);
-    for (const id of ids) await database.query('KILL ?', [id]);
-    await sleep(50);
-    await Promise.all([1, 2, 3, 4, 5, 6].map(() => db.ping()));
   });
 
   it('ends a select that runs too long', async () => {

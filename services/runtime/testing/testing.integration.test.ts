@@ -1,13 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { createConnection } from 'mysql2/promise';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrate } from '../database/migrate.ts';
 import { parseMysqlUrl } from '../database/url.ts';
 import { takeDatabase } from './database-pool.ts';
-import { provided, testDatabase, testNats, withDatabase } from './index.ts';
+import { provided, testDatabase, withDatabase } from './index.ts';
 
 const folders = [{ name: 'fixtures', folder: `${import.meta.dirname}/../database/testing/migrations` }];
 
@@ -102,64 +98,5 @@ describe('a test database', () => {
     const leaked = await createConnection(parseMysqlUrl(url));
     // After the check for open connections has given up.
     setTimeout(() => leaked.destroy(), 3_000);
-  });
-});
-
-describe('a test NATS', () => {
-  it('has JetStream, keeps its store over a kill, and its URL over a restart', async () => {
-    const nats = await testNats();
-    const first = await connect({ servers: nats.url, reconnect: false });
-    const manager = await jetstreamManager(first);
-    await manager.streams.add({ name: 'S', subjects: ['s'] });
-    await jetstream(first).publish('s', 'kept');
-    expect(first.info?.max_payload).toBe(4 * 2 ** 20);
-    await nats.kill();
-    await first.closed();
-    await expect(connect({ servers: nats.url, reconnect: false })).rejects.toThrow();
-    await nats.restart();
-    const second = await connect({ servers: nats.url });
-    onTestFinished(() => second.close());
-    const info = await (await jetstreamManager(second)).streams.info('S');
-    expect(info.state.messages).toBe(1);
-  });
-
-  it('can be paused and resumed', async () => {
-    const nats = await testNats();
-    const connection = await connect({ servers: nats.url });
-    onTestFinished(() => connection.close());
-    await nats.pause();
-    let answered = false;
-    const flushed = connection.flush().then(() => {
-      answered = true;
-    });
-    // A server that runs would have answered by then.
-    await sleep(100);
-    expect(answered).toBe(false);
-    nats.resume();
-    await flushed;
-  });
-
-  it('accepts additional configuration, and reports its errors', async () => {
-    const nats = await testNats({ authorization: { user: 'u', password: 'p' } });
-    await expect(connect({ servers: nats.url, reconnect: false })).rejects.toThrow(/authorization/i);
-    const connection = await connect({ servers: nats.url, user: 'u', pass: 'p' });
-    await connection.close();
-    await expect(testNats({ jetstream: { store_dir: '/proc/nowhere' } })).rejects.toThrow(/did not start/);
-  });
-
-  it('leaves no process behind', async () => {
-    const folder: { of?: string } = {};
-    onTestFinished(() => {
-      const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-      expect(stdout).not.toContain(folder.of);
-    });
-    const nats = await testNats();
-    const { stdout } = spawnSync('ps', ['-eo', 'pid,ppid,args'], { encoding: 'utf8' });
-    const own = stdout
-      .split('\n')
-      .find((line) => line.includes('causeway-test-nats-') && line.includes(` ${process.pid} `));
-    folder.of = /causeway-test-nats-\w+/.exec(own ?? '')?.[0] ?? 'not found';
-    expect(folder.of).not.toBe('not found');
-    await nats.restart();
   });
 });
