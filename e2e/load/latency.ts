@@ -5,15 +5,7 @@ import { randomHex } from '@causeway/runtime';
 import { Pool } from 'undici';
 import { type DeliveryWorld, startDeliveryWorld, steadyEvents, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
-import {
-  describeMachine,
-  millis,
-  percentile,
-  type Table,
-  toTerminal,
-  whole,
-  writeResults,
-} from './report.ts';
+import { describeMachine, millis, percentile, publish, type Table, whole } from './report.ts';
 
 const tenantCount = 20;
 const neighbourCount = 100;
@@ -49,8 +41,7 @@ export const benchLatency = async (context: BenchContext): Promise<void> => {
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
     timesTable(systems),
   ];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (options.write) writeResults('latency', howMeasured(options), tables);
+  publish('latency', options, howMeasured(options), tables);
 };
 
 const commitOf = (root: string): string =>

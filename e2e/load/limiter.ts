@@ -14,12 +14,11 @@ import {
   micros,
   millis,
   percentile,
+  publish,
   ratio,
   type Table,
-  toTerminal,
   whole,
   withRange,
-  writeResults,
 } from './report.ts';
 
 const keys = 5000;
@@ -62,8 +61,7 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   await ownLog.drain();
 
   const tables = [await describeMachine({ 'nats-server': toolchain.natsServer }), turnTable(turns)];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (options.write) writeResults('limiter', howMeasured(options), tables);
+  publish('limiter', options, howMeasured(options), tables);
 };
 
 const readCounter =

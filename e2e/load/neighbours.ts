@@ -9,7 +9,7 @@ import {
   type Tenant,
 } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
-import { describeMachine, percentile, type Table, toTerminal, whole, writeResults } from './report.ts';
+import { describeMachine, percentile, publish, type Table, whole } from './report.ts';
 
 const healthyCount = 100;
 const healthyPerSecond = 200;
@@ -91,8 +91,7 @@ export const benchNeighbours = async (context: BenchContext): Promise<void> => {
     },
     largeFanOut,
   ];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (options.write) writeResults('neighbours', howMeasured(options), tables);
+  publish('neighbours', options, howMeasured(options), tables);
 };
 
 /** Deliveries for a receiver that answers after a second, all due, as after an outage of days. */

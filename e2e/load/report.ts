@@ -106,6 +106,17 @@ between machines, absolute figures cannot.
 `,
 };
 
+/** Prints the tables of one bench, and writes them if its options say so. */
+export const publish = (
+  bench: string,
+  { write }: { readonly write: boolean },
+  text: string,
+  tables: readonly Table[],
+): void => {
+  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
+  if (write) writeResults(bench, text, tables);
+};
+
 /**
  * Replaces the section of one bench in `RESULTS.md`. @param text Markdown: how the bench measures, and how to read
  * it. @param to the document, and its head if it does not exist yet.

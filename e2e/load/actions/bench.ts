@@ -2,22 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
-import { type BenchContext, makeEnds, makeHome } from '../driver.ts';
-import type { TrafficSources } from '../gateway/rounds.ts';
+import { type BenchContext, makeHome } from '../driver.ts';
 import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
 import { cpuTable, loadTable } from '../gateway/tables.ts';
 import { type System, startWorld, type World } from '../gateway/world.ts';
 import { runWrk } from '../gateway/wrk.ts';
-import {
-  describeMachine,
-  median,
-  micros,
-  millis,
-  type Table,
-  toTerminal,
-  whole,
-  writeResults,
-} from '../report.ts';
+import { describeMachine, millis, publish, whole } from '../report.ts';
 
 const connections = 64;
 const script = join(import.meta.dirname, 'write-leads.lua');
@@ -29,43 +19,26 @@ const script = join(import.meta.dirname, 'write-leads.lua');
 export const benchActions = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
-  const inWorld = async <Result>(
-    clusterEnv: NodeJS.ProcessEnv,
-    work: (run: (kind: 'create' | 'update', rounds: number) => Promise<Measured>) => Promise<Result>,
-  ): Promise<Result> => {
-    const { onEnd, end } = makeEnds();
-    context.onEnd(end);
-    const home = makeHome(onEnd);
-    say('starting MySQL, the cluster, Redis and the monolith …');
-    const world = await startWorld({ ...context, onEnd }, { home, redis, clusterEnv });
-    const file = join(home, 'leads');
-    const leads = await makeLeads(world, file);
-    onEnd(() => leads.close());
-    const result = await work((kind, rounds) =>
-      runKind({ world, leads, kind, rounds, say }, (system, tag) =>
-        runWrk({
-          wrk,
-          url: system.baseUrl,
-          connections,
-          seconds: options.seconds,
-          keysFile: file,
-          firstKey: 0,
-          script: [script, kind, file, '0', tag],
-        }),
-      ),
+  const home = makeHome(context.onEnd);
+  say('starting MySQL, the cluster, Redis and the monolith …');
+  const world = await startWorld(context, { home, redis });
+  const file = join(home, 'leads');
+  const leads = await makeLeads(world, file);
+  context.onEnd(() => leads.close());
+  const run = (kind: 'create' | 'update'): Promise<Rounds> =>
+    runKind({ world, leads, kind, rounds: options.rounds, say }, (system, tag) =>
+      runWrk({
+        wrk,
+        url: system.baseUrl,
+        connections,
+        seconds: options.seconds,
+        keysFile: file,
+        firstKey: 0,
+        script: [script, kind, file, '0', tag],
+      }),
     );
-    await end();
-    return result;
-  };
   say(`${connections} connections, ${options.seconds} s a turn`);
-  const [creates, updates] = await inWorld({}, async (run) => [
-    await run('create', options.rounds),
-    await run('update', options.rounds),
-  ]);
-  say('the same creates, each in a transaction of its own');
-  const single = await inWorld({ WRITE_GROUP_SIZE: '1' }, (run) =>
-    run('create', Math.min(2, options.rounds)),
-  );
+  const [creates, updates] = [await run('create'), await run('update')];
   const titled = (title: string, rounds: Rounds) => [
     loadTable(rounds, `${title}, ${connections} connections`),
     { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` },
@@ -77,23 +50,11 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
       Redis: redis,
       wrk,
     }),
-    ...titled('Creates', creates.rounds),
-    ...titled('Updates', updates.rounds),
-    groupingTable([
-      ['creates', creates],
-      ['updates', updates],
-      ['creates, each in a transaction of its own', single],
-    ]),
+    ...titled('Creates', creates),
+    ...titled('Updates', updates),
   ];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (options.write) writeResults('actions', howMeasured(options), tables);
+  publish('actions', options, howMeasured(options), tables);
 };
-
-/** The turns of one kind, and how the cluster grouped its calls in each. */
-interface Measured {
-  readonly rounds: Rounds;
-  readonly grouping: readonly Grouping[];
-}
 
 interface Kind {
   readonly world: World;
@@ -107,15 +68,12 @@ interface Kind {
 const runKind = async (
   { world, leads, kind, rounds, say }: Kind,
   load: (system: System, tag: string) => Promise<Round['load']>,
-): Promise<Measured> => {
+): Promise<Rounds> => {
   const results = { cluster: [] as Round[], monolith: [] as Round[] };
-  const grouping: Grouping[] = [];
   for (let round = 0; round <= rounds; round++) {
     for (const system of [world.cluster, world.monolith]) {
       await leads.settle();
-      const groupsBefore = await readGrouping(world.traffic);
       const done = await measure(world, () => load(system, `${system.name}-${kind}-${round}`));
-      const groups = await readGrouping(world.traffic);
       const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
       // When the load generator stops, one request per connection may still be in flight.
       if (statusErrors > 0)
@@ -128,16 +86,10 @@ const runKind = async (
         `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${system.name.padEnd(8)}  ` +
           `${whole(requestsPerSecond)} requests/s  p50 ${millis(p50Ms)}  p99 ${millis(p99Ms)}`,
       );
-      if (round === 0) continue;
-      results[system.name].push(done);
-      if (system.name === 'cluster')
-        grouping.push({
-          groups: groups.groups - groupsBefore.groups,
-          calls: groups.calls - groupsBefore.calls,
-        });
+      if (round > 0) results[system.name].push(done);
     }
   }
-  return { rounds: results, grouping };
+  return results;
 };
 
 const howMeasured = ({ rounds, seconds, startArgs }: BenchContext['options']): string => `
@@ -149,48 +101,6 @@ publishes each event to JetStream and marks each lead for the search index; the 
 turn, every answered create has a lead and an event; the next turn begins when everything is published and indexed. The
 systems take turns as in the gateway bench: ${rounds} of ${seconds} s each after a warm-up.
 `;
-
-/** Totals that crm has written so far. */
-interface Grouping {
-  readonly groups: number;
-  readonly calls: number;
-}
-
-const readGrouping = async ({ crmMetrics }: TrafficSources): Promise<Grouping> => {
-  const texts = await Promise.all(crmMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  const total = (name: string): number =>
-    texts
-      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}\\{batch="record-actions"\\} (\\d+)`, 'gm'))])
-      .reduce((sum, [, value]) => sum + Number(value), 0);
-  return { groups: total('batch_flushes_total'), calls: total('batch_items_total') };
-};
-
-/** The gain of one transaction for many calls over one for each call; medians. */
-const groupingTable = (kinds: readonly (readonly [name: string, Measured])[]): Table => ({
-  title: 'Grouped transactions of the cluster',
-  columns: ['', 'calls per transaction', 'requests/s', 'CPU µs/request of crm', 'of mysql'],
-  rows: kinds.map(([name, { rounds, grouping }]) => {
-    const cpuOf = (start: string) =>
-      micros(
-        median(
-          rounds.cluster.map(({ cpu, load }) => {
-            const seconds = [...cpu].reduce(
-              (sum, [of, { total }]) => (of.startsWith(start) ? sum + total : sum),
-              0,
-            );
-            return (seconds * 1e6) / load.requests;
-          }),
-        ),
-      );
-    return [
-      name,
-      median(grouping.map(({ calls, groups }) => calls / groups)).toFixed(1),
-      whole(median(rounds.cluster.map(({ load }) => load.requestsPerSecond))),
-      cpuOf('crm'),
-      cpuOf('mysql'),
-    ];
-  }),
-});
 
 const leadNew = 1;
 const rowsPerInsert = 1000;

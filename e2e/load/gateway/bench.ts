@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchContext, makeHome } from '../driver.ts';
-import { describeMachine, millis, toTerminal, whole, writeResults } from '../report.ts';
-import { batchingTable, type Round, runRounds } from './rounds.ts';
+import { describeMachine, millis, publish, whole } from '../report.ts';
+import { type Round, runRounds } from './rounds.ts';
 import { cpuTable, exactnessTable, loadTable, sequentialTable } from './tables.ts';
 import { companies, employeesPerCompany, startWorld } from './world.ts';
 
@@ -12,11 +12,11 @@ const connections = 64;
 /** Compares the cluster with the reference monolith on one MySQL server, in alternate turns under the same load. */
 export const benchGateway = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
-  const { rounds, seconds, write, path: lookup } = options;
+  const { rounds, seconds, path: lookup } = options;
   const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
   const home = makeHome(context.onEnd);
   say('starting MySQL, the cluster, Redis and the monolith …');
-  const world = await startWorld(context, { home, redis, clusterEnv: {} });
+  const world = await startWorld(context, { home, redis });
   const { data } = world;
   const keysFile = join(home, 'keys');
   writeFileSync(keysFile, `${data.keys.join('\n')}\n`, { mode: 0o600 });
@@ -52,12 +52,10 @@ export const benchGateway = async (context: BenchContext): Promise<void> => {
     }),
     loadTable(full, `${connections} connections`),
     cpuTable(full),
-    batchingTable(full.cluster.map(({ traffic }) => traffic)),
     exactnessTable(full),
     sequentialTable(single),
   ];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (write) writeResults('gateway', howMeasured(options, data.keys.length), tables);
+  publish('gateway', options, howMeasured(options, data.keys.length), tables);
   const wrong = Object.values(full)
     .flat()
     .filter(({ exactness, load }) => !exactness?.exact || load.statusErrors > 0);

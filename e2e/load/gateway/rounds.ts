@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Program } from '../../../deploy/local/toolchain.ts';
 import { type Cpu, readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
-import { median, type Table } from '../report.ts';
 import { limitOfLimited, type System, type World } from './world.ts';
 import { type Load, runWrk } from './wrk.ts';
 
@@ -14,8 +13,6 @@ export interface Round {
   /** Cores used by everything else on the machine. */
   readonly coresElsewhere: number;
   readonly exactness: Exactness | undefined;
-  /** The message counts of the cluster before and after. */
-  readonly traffic: readonly [Traffic, Traffic];
 }
 
 export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
@@ -58,7 +55,6 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
 
 /** Runs the load generator and measures the CPU time of every process. */
 export const measure = async (world: World, run: () => Promise<Load>): Promise<Round> => {
-  const trafficBefore = await readTraffic(world.traffic);
   const before = readCpu(world.processes);
   const machineBefore = readMachineCpu();
   const startedMs = performance.now();
@@ -66,11 +62,10 @@ export const measure = async (world: World, run: () => Promise<Load>): Promise<R
   const elapsedSeconds = (performance.now() - startedMs) / 1000;
   const machineSeconds = readMachineCpu() - machineBefore;
   const used = usedBetween(before, readCpu(world.processes));
-  const traffic = [trafficBefore, await readTraffic(world.traffic)] as const;
   const cpu = new Map([...used, [loadGenerator, load.cpu]]);
   const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
   const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
-  return { load, cpu, coresElsewhere, exactness: undefined, traffic };
+  return { load, cpu, coresElsewhere, exactness: undefined };
 };
 
 const minuteWithRoom = async (neededMs: number): Promise<void> => {
@@ -190,49 +185,4 @@ const concurrently = async <Item, Result>(
   };
   await Promise.all(Array.from({ length: connections }, worker));
   return results;
-};
-
-/** Messages that the cluster has counted so far. */
-export interface Traffic {
-  readonly calls: number;
-  readonly frames: number;
-  /** Messages into and out of the NATS server. */
-  readonly messages: number;
-}
-
-/** Reads the counts from the metrics of the gateways and of the NATS server. */
-const readTraffic = async ({ gatewayMetrics, natsMonitor }: TrafficSources): Promise<Traffic> => {
-  const texts = await Promise.all(gatewayMetrics.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  const varz = (await (await fetch(`${natsMonitor}/varz`)).json()) as { in_msgs: number; out_msgs: number };
-  const total = (name: string): number =>
-    texts
-      .flatMap((text) => [...text.matchAll(new RegExp(`^${name}\\{lane="crm"\\} (\\d+)`, 'gm'))])
-      .reduce((sum, [, value]) => sum + Number(value), 0);
-  return {
-    calls: total('lane_client_calls_total'),
-    frames: total('lane_client_frames_total'),
-    messages: varz.in_msgs + varz.out_msgs,
-  };
-};
-
-export interface TrafficSources {
-  readonly gatewayMetrics: readonly string[];
-  readonly crmMetrics: readonly string[];
-  readonly natsMonitor: string;
-}
-
-/** How well requests were batched, between pairs of readings; medians. */
-export const batchingTable = (turns: readonly (readonly [before: Traffic, after: Traffic])[]): Table => {
-  const per = (above: keyof Traffic, below: keyof Traffic): string =>
-    median(
-      turns.map(([before, after]) => (after[above] - before[above]) / (after[below] - before[below])),
-    ).toFixed(2);
-  return {
-    title: 'Batching of requests',
-    columns: ['', 'cluster'],
-    rows: [
-      ['requests per lane frame', per('calls', 'frames')],
-      ['messages into and out of NATS, per request', per('messages', 'calls')],
-    ],
-  };
 };

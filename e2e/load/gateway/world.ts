@@ -5,9 +5,9 @@ import { migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../../deploy/local/ports.ts';
 import type { Program } from '../../../deploy/local/toolchain.ts';
+import { firstNames, lastNames } from '../../../services/crm/demo/people.ts';
 import type { Processes } from '../cpu.ts';
 import { type BenchContext, startBenchCluster, startBenchMysql, startChild } from '../driver.ts';
-import type { TrafficSources } from './rounds.ts';
 
 /** One of the two systems under measurement. */
 export interface System {
@@ -21,8 +21,6 @@ export interface World {
   readonly monolith: System;
   readonly data: Data;
   readonly mysqlUrl: string;
-  /** Metrics URLs for the messages of the cluster. */
-  readonly traffic: TrafficSources;
   /** All processes of both systems whose CPU time is reported. */
   readonly processes: Processes;
 }
@@ -33,7 +31,7 @@ const limit = '10000000';
 
 export const startWorld = async (
   { env, toolchain, options, onEnd }: BenchContext,
-  { home, redis, clusterEnv }: WorldOptions,
+  { home, redis }: WorldOptions,
 ): Promise<World> => {
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   await migrate(
@@ -45,12 +43,11 @@ export const startWorld = async (
 
   const cluster = await startBenchCluster({
     home,
-    env: { ...common, ...clusterEnv },
+    env: common,
     port: await freePort(),
     args: options.startArgs,
     onEnd,
   });
-  const [natsMonitor = ''] = cluster.metricsOf('nats');
 
   const redisPort = await freePort();
   const redisServer = await startChild({
@@ -88,11 +85,6 @@ export const startWorld = async (
     monolith: { name: 'monolith', baseUrl: monolithUrl },
     data,
     mysqlUrl: mysql.url,
-    traffic: {
-      gatewayMetrics: cluster.metricsOf('gateway-'),
-      crmMetrics: cluster.metricsOf('crm-'),
-      natsMonitor,
-    },
     processes: new Map([
       ...cluster.processes,
       ['monolith', monolith.pid],
@@ -111,8 +103,6 @@ const answers = async (url: string): Promise<true | undefined> =>
 interface WorldOptions {
   readonly home: string;
   readonly redis: Program;
-  /** Only for the cluster. */
-  readonly clusterEnv: NodeJS.ProcessEnv;
 }
 
 /** The data that both systems are queried for. */
@@ -192,28 +182,3 @@ const staff = (companyId: number) =>
       true,
     ];
   });
-
-const firstNames = [
-  'Amara',
-  'Benedikt',
-  'Chloé',
-  'Dmitri',
-  'Elif',
-  'Farid',
-  'Grace',
-  'Hiro',
-  'Inés',
-  'Jonas',
-  'Katya',
-];
-const lastNames = [
-  'Okafor',
-  'Lindqvist',
-  'Marchetti',
-  'Novak',
-  "O'Brien",
-  'Pereira',
-  'Quist',
-  'Rahman',
-  'Søndergaard',
-];

@@ -5,7 +5,7 @@ import { chromiumArgs } from '../../portal/support/chromium-args.ts';
 import { fillSignIn } from '../../portal/support/sign-in.ts';
 import { provideChromium } from '../../runner/chromium.ts';
 import { type BenchContext, makeHome, startBenchCluster, startBenchMysql } from '../driver.ts';
-import { describeMachine, percentile, type Table, toTerminal, whole, writeResults } from '../report.ts';
+import { describeMachine, percentile, publish, type Table, whole } from '../report.ts';
 import { scrolledPages, scrollLog, seedDeliveries } from './frames.ts';
 import { observeVitals, readVitals, type Vitals } from './vitals.ts';
 
@@ -87,8 +87,7 @@ export const benchPortal = async (context: BenchContext): Promise<void> => {
       rows: [[`${scrolledPages} of 200`, whole(drawn), whole(dropped), '0']],
     },
   ];
-  for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (options.write) writeResults('portal', howMeasured(options.rounds), tables);
+  publish('portal', options, howMeasured(options.rounds), tables);
 };
 
 const signIn = async (browser: Browser, url: string, member: { email: string; password: string }) => {
