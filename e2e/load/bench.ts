@@ -24,7 +24,7 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|deliveries|latency|
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
-  limiter            the rate-limit counters, compared with counters in the NATS server
+  limiter            the rate-limit counters
   search             the client search over two million people
   portal             the first page and its response to input, in a slowed-down browser
 

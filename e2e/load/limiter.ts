@@ -1,8 +1,6 @@
 import { ensureLimitStreams } from '@causeway/identity';
 import { limitLogNumbers } from '@causeway/proto';
 import { connectBus } from '@causeway/runtime';
-import { jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream';
-import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { startNats } from '../../deploy/local/servers.ts';
 import { type Counter, createCounter } from '../../services/gateway/limits/counter.ts';
 import { companySlot, keySlot } from '../../services/gateway/limits/counts.ts';
@@ -15,7 +13,6 @@ import {
   millis,
   percentile,
   publish,
-  ratio,
   type Table,
   whole,
   withRange,
@@ -32,7 +29,7 @@ const timeoutMs = 5000;
 /** Counts a read of a key. @returns its position in the window. */
 type Count = (window: number, key: number) => Promise<number>;
 
-/** Compares the gateway's log with the NATS server's own counters, on one server, in alternate turns. */
+/** Measures the gateway's counter with its log on one server. */
 export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchContext): Promise<void> => {
   const home = makeHome(onEnd);
   const nats = await startNats({ home, program: toolchain.natsServer });
@@ -42,21 +39,12 @@ export const benchLimiter = async ({ toolchain, onEnd, say, options }: BenchCont
   await ensureLimitStreams(bus.nc, []);
   const ownLog = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs });
   await ownLog.warm();
-  const stream = await openStreamCounter(bus.nc);
-  const ways: Readonly<Record<string, Checked>> = {
-    log: checked(readCounter(ownLog)),
-    'counter stream': checked((window, key) => stream.count(window, keySlot(key, 'read'))),
-  };
-
-  const turns = new Map<string, Turn[]>();
+  const count = checked(readCounter(ownLog));
+  const turns: Turn[] = [];
   for (let round = 0; round <= options.rounds; round++) {
-    for (const [name, count] of Object.entries(ways)) {
-      const turn = await runTurn(count, nats.pid, options.seconds);
-      if (round > 0) turns.set(name, [...(turns.get(name) ?? []), turn]);
-      say(
-        `${round === 0 ? 'warm-up' : `round ${round}`}  ${name.padEnd(14)}  ${whole(turn.takesPerSecond)} takes/s`,
-      );
-    }
+    const turn = await runTurn(count, nats.pid, options.seconds);
+    if (round > 0) turns.push(turn);
+    say(`${round === 0 ? 'warm-up' : `round ${round}`}  ${whole(turn.takesPerSecond)} takes/s`);
   }
   await ownLog.drain();
 
@@ -151,20 +139,14 @@ const runTurn = async (count: Checked, natsPid: number, seconds: number): Promis
   };
 };
 
-const turnTable = (turns: ReadonlyMap<string, readonly Turn[]>): Table => {
-  const [first = [], second = []] = [...turns.values()];
+const turnTable = (turns: readonly Turn[]): Table => {
   const row = (label: string, of: (turn: Turn) => number, write: (value: number) => string) => [
     label,
-    withRange(first.map(of), write),
-    withRange(second.map(of), write),
-    withRange(
-      first.map((turn, at) => of(turn) / of(second[at]!)),
-      ratio,
-    ),
+    withRange(turns.map(of), write),
   ];
   return {
     title: `Counting, ${callers} callers over ${keys} keys`,
-    columns: ['', ...turns.keys(), 'ratio'],
+    columns: ['', 'log'],
     rows: [
       row('takes/s', (turn) => turn.takesPerSecond, whole),
       row('p50', (turn) => turn.p50Ms, millis),
@@ -177,61 +159,7 @@ const turnTable = (turns: ReadonlyMap<string, readonly Turn[]>): Table => {
 };
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
-How the gateway counts (\`services/gateway/limits\`: one gateway counts in memory and answers when the
-increments of a tick are in the log, as one message), compared with counters in the server (\`Nats-Incr\` on a counter
-stream, one message per key; requests for a key in flight are coalesced). One process with ${callers} sequential callers, one
-nats-server, file storage; ${rounds} alternate turns of ${seconds} s after a warm-up. Every turn checks that the counters are
-exact. The figures are medians, with minimum and maximum in parentheses.
+How the gateway counts (\`services/gateway/limits\`): in memory, answering when the increments of a tick are in the log, as one
+message. One process with ${callers} sequential callers, one nats-server, file storage; ${rounds} turns of ${seconds} s after a
+warm-up. Every turn checks that the counters are exact. The figures are medians, with minimum and maximum in parentheses.
 `;
-
-const bucket = 'limits';
-
-/** Counts with the NATS server's own counters: one message per key; requests for a key in flight are coalesced. */
-interface StreamCounter {
-  /** @returns the request's position in its window. */
-  count(window: number, slot: number): Promise<number>;
-}
-
-/** A counter stream (ADR-49) that is also readable as the KV bucket `limits`. */
-const openStreamCounter = async (nc: NatsConnection): Promise<StreamCounter> => {
-  const manager = await jetstreamManager(nc, { checkAPI: false });
-  await manager.streams.add({
-    name: `KV_${bucket}`,
-    subjects: [`$KV.${bucket}.>`],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    max_age: 180e9,
-    duplicate_window: 1e9,
-    max_msgs_per_subject: 1,
-    allow_msg_counter: true,
-    allow_direct: true,
-  });
-  const waiting = new Map<string, ((position: number) => void)[]>();
-
-  const send = async (subject: string): Promise<void> => {
-    for (let group = waiting.get(subject); group && group.length > 0; group = waiting.get(subject)) {
-      waiting.set(subject, []);
-      const messageHeaders = headers();
-      messageHeaders.set('Nats-Incr', `+${group.length}`);
-      const reply = await nc.request(subject, undefined, { headers: messageHeaders, timeout: 5000 });
-      const { val, error } = reply.json<{ val?: string; error?: { description: string } }>();
-      if (val === undefined) throw new Error(`not counted: ${error?.description}`);
-      for (const [at, resolve] of group.entries()) resolve(Number(val) - group.length + 1 + at);
-    }
-    waiting.delete(subject);
-  };
-
-  return {
-    count: (window, slot) =>
-      new Promise((resolve, reject) => {
-        const subject = `$KV.${bucket}.${slot}.${window}`;
-        const group = waiting.get(subject);
-        if (group) {
-          group.push(resolve);
-          return;
-        }
-        waiting.set(subject, [resolve]);
-        send(subject).catch(reject);
-      }),
-  };
-};
