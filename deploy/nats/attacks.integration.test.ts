@@ -27,33 +27,25 @@ import {
 import {
   type Bus,
   connectBus,
-  createLog,
   each,
   isRequest,
   json,
   readNotice,
   serveOperationLane,
 } from '@causeway/runtime';
-import { cleanUp, testNats } from '@causeway/runtime/testing';
+import { cleanUp } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createStream } from '../../services/dispatcher/intake/stream.ts';
 import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
-import { natsUsers, renderNatsConfig } from './permissions.ts';
+import { log, natsWithUsers } from './testing/users.ts';
 
 // Every user tries to get a message accepted on every subject that has a handler, in every way that NATS
 // offers.
 
-const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
-const users = natsUsers((name) => `secret of ${name}`);
-const { authorization } = JSON.parse(
-  renderNatsConfig({ port: 0, monitorPort: 0, storeDir: '', portsDir: '', pidFile: '', users }),
-);
-const nats = await testNats({ authorization });
-const urlOf = (user: string): string =>
-  nats.url.replace('nats://', `nats://${user}:${encodeURIComponent(`secret of nats ${user}`)}@`);
+const { urlOf, connectAs } = await natsWithUsers();
 const busOf = async (user: string): Promise<Bus> => {
   const bus = await connectBus({ url: urlOf(user), name: user, log });
   cleanUp(() => bus.close());
@@ -201,18 +193,6 @@ beforeEach(async () => {
   heard.clear();
   for (const stream of [limitLogStream(1), eventStream]) await manager.streams.purge(stream);
 });
-
-const connectAs = async (user: string): Promise<NatsConnection> => {
-  const connection = await connect({
-    servers: nats.url.replace('nats://', ''),
-    user,
-    pass: `secret of nats ${user}`,
-    inboxPrefix: `_INBOX_${user}`,
-    reconnect: false,
-  });
-  cleanUp(() => connection.close());
-  return connection;
-};
 
 test.each<[user: string, subjects: readonly string[]]>([
   [

@@ -7,7 +7,7 @@ import { headers as natsHeaders } from '@nats-io/transport-node';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { countOf, eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
 
 let world: World;
@@ -21,8 +21,6 @@ const succeeded = async (subscription: Subscription): Promise<number> =>
   (await world.states(subscription)).succeeded ?? 0;
 const outbox = async (): Promise<number> =>
   (await world.database.query('SELECT event_id FROM event_outbox')).length;
-const metricOf = async (metrics: { registry: { metrics(): Promise<string> } }, name: string) =>
-  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1]);
 
 describe('An event', () => {
   test('goes to each enabled subscription of its type in its company, and to no other', async () => {
@@ -80,8 +78,8 @@ describe('An event', () => {
     await eventually(() => succeeded(subscription)).toBe(9);
     await eventually(outbox).toBe(0);
     expect(receiver.received).toHaveLength(9);
-    expect(await metricOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
-    expect(await metricOf(metrics, 'dispatcher_events_written_total')).toBe(9);
+    expect(await countOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
+    expect(await countOf(metrics, 'dispatcher_events_written_total')).toBe(9);
   });
 
   test('with very many subscribers reaches them all, while another company is served', async () => {
@@ -93,7 +91,7 @@ describe('An event', () => {
     for (const { company_id } of large) await addSubscriptions(company_id, 399);
     const small = await world.subscribe(quick.url);
     for (const one of large) await world.deliver(one, 1);
-    await eventually(() => metricOf(metrics, 'dispatcher_events_written_total')).toBe(3);
+    await eventually(() => countOf(metrics, 'dispatcher_events_written_total')).toBe(3);
     await world.deliver(small, 1);
     await eventually(() => quick.received.length).toBe(1);
     expect(receiver.received.length).toBeLessThan(1_200);
@@ -121,7 +119,7 @@ describe('An event', () => {
     const { metrics } = await world.start();
     await world.deliver(subscription, 5);
     await eventually(() => succeeded(subscription)).toBe(5);
-    await eventually(() => metricOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
+    await eventually(() => countOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
     expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   });
 
@@ -217,7 +215,7 @@ test('a success on one dispatcher ends the failures that another has counted', a
   const taken = (await Promise.all([1, 2].map(() => world.start({ scheduleMs: [600_000] })))).map(
     ({ metrics }) =>
       () =>
-        metricOf(metrics, 'dispatcher_first_taken_total'),
+        countOf(metrics, 'dispatcher_first_taken_total'),
   );
   await raiseSubscriptionsVersion(db, [subscription.company_id]);
   const failures = async () => (await world.queue(subscription))!.consecutive_failures;

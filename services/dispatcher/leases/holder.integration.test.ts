@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, type Receiver, startProxy, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { countOf, eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
 
 let world: World;
@@ -19,8 +19,6 @@ const delivered = async (): Promise<number> => (await world.states(subscription)
 const idsReceived = (): number[] => receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b);
 const dispatchers = () =>
   world.database.query<{ instance: string; given_up_utc: Date | null }>('SELECT * FROM dispatchers');
-const metric = async ({ metrics }: Awaited<ReturnType<World['start']>>, name: string): Promise<number> =>
-  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await metrics.registry.metrics())?.[1]);
 
 const startProcess = () => {
   const [[name, key]] = [...world.keyRing.keys] as [[string, Buffer]];
@@ -53,8 +51,8 @@ test('what a killed dispatcher had leased is delivered by another, long before t
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
   // Only deliveries under way were sent twice.
   expect(receiver.received.length - 20).toBeLessThanOrEqual(before);
-  expect(await metric(other, 'dispatcher_given_up_total')).toBe(1);
-  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  expect(await countOf(other.metrics, 'dispatcher_given_up_total')).toBe(1);
+  expect(await countOf(other.metrics, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
   await eventually(dispatchers).toMatchObject([{ given_up_utc: null }]);
 });
 
@@ -79,7 +77,7 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   await sleep(1_000);
   expect(receiver.received).toHaveLength(before);
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
-  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  expect(await countOf(other.metrics, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
   await other.drain();
   const more = await world.deliver(subscription, 5);
   await eventually(delivered).toBe(25);
@@ -101,9 +99,9 @@ test('a dispatcher that is cut off from the database starts nothing, and another
   await eventually(delivered).toBe(20);
   // Its own attempts: those of the first second, before it knew.
   expect(receiver.received.length).toBeLessThanOrEqual(32);
-  expect(await metric(other, 'dispatcher_given_up_total')).toBe(1);
-  expect(await metric(other, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
-  expect(await metric(cutOff, 'dispatcher_given_up_total')).toBe(0);
+  expect(await countOf(other.metrics, 'dispatcher_given_up_total')).toBe(1);
+  expect(await countOf(other.metrics, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
+  expect(await countOf(cutOff.metrics, 'dispatcher_given_up_total')).toBe(0);
 });
 
 test('while the database is away nobody is given up', async () => {
@@ -120,7 +118,7 @@ test('while the database is away nobody is given up', async () => {
   await eventually(delivered).toBe(5);
   // Long enough to give a silent dispatcher up.
   await sleep(1_500);
-  for (const one of two) expect(await metric(one, 'dispatcher_given_up_total')).toBe(0);
+  for (const one of two) expect(await countOf(one.metrics, 'dispatcher_given_up_total')).toBe(0);
   expect(receiver.received).toHaveLength(5);
 });
 

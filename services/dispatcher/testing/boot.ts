@@ -265,3 +265,6 @@ export const origin = 'key:12';
 
 /** A busy machine is slow; a dispatcher's signing threads alone take a while to start. */
 export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
+
+export const countOf = async ({ registry }: Metrics, name: string): Promise<number> =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await registry.metrics())?.[1]);
