@@ -1,5 +1,14 @@
 import { retryScheduleMs } from '@causeway/proto';
-import { commonConfig, duration, durations, flag, integer, keyRing, parseConfig } from '@causeway/runtime';
+import {
+  commonConfig,
+  duration,
+  durations,
+  flag,
+  integer,
+  keyRing,
+  mysqlConfig,
+  parseConfig,
+} from '@causeway/runtime';
 import { z } from 'zod';
 
 const limit = () => integer(1, 1_000_000_000);
@@ -9,10 +18,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
   parseConfig(
     {
       ...commonConfig,
-      MYSQL_URL: z.string({ error: 'is required' }),
-      MYSQL_POOL_SIZE: integer(1, 100).default(5),
-      /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
-      MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
+      ...mysqlConfig(5),
       /** The prefix of every API key (contract, "Identifiers, keys, scopes"). */
       API_KEY_PREFIX: z
         .string()

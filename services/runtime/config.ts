@@ -124,6 +124,17 @@ const tracingConfig = {
     .default(1),
 } as const;
 
+export const mysqlConfig = (poolSize: number) => ({
+  /** `mysql://user:password@host:port/database` */
+  MYSQL_URL: z.string(),
+  /** Connections to MySQL; going far above its number of cores gains nothing. */
+  MYSQL_POOL_SIZE: integer(1, 1000).default(poolSize),
+  /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
+  MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
+});
+
+export type MysqlConfig = z.output<z.ZodObject<ReturnType<typeof mysqlConfig>>>;
+
 export type TracingConfig = z.output<z.ZodObject<typeof tracingConfig>>;
 
 export const commonConfig = {

@@ -8,6 +8,7 @@ export {
   flag,
   integer,
   keyRing,
+  mysqlConfig,
   parseConfig,
   ports,
   readEnv,

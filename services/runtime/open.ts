@@ -1,4 +1,5 @@
 import { type Bus, connectBus } from './bus.ts';
+import type { MysqlConfig } from './config.ts';
 import { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/handle.ts';
 import { natsAddress } from './nats-address.ts';
@@ -7,7 +8,7 @@ import { type CommonConfig, type Kit, runProcess } from './process.ts';
 /** @throws DatabaseUnavailable */
 export const openDatabase = async <DB>(
   kit: Kit,
-  config: DatabaseConfig,
+  config: MysqlConfig,
   tenantTables: ReadonlySet<string>,
   session?: DatabaseOptions['session'],
 ): Promise<Database<DB>> => {
@@ -30,12 +31,6 @@ export const openDatabase = async <DB>(
   return db;
 };
 
-interface DatabaseConfig {
-  readonly MYSQL_URL: string;
-  readonly MYSQL_POOL_SIZE: number;
-  readonly MYSQL_SHARDS: 'none' | 'vtgate';
-}
-
 const clockEveryMs = 10_000;
 
 /** @throws like `connectBus` */
@@ -47,7 +42,7 @@ export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   return bus;
 };
 
-export const runService = <DB, Config extends CommonConfig & DatabaseConfig>(
+export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
   name: string,
   readConfig: () => Config,
   tenantTables: ReadonlySet<string>,

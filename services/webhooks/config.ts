@@ -1,15 +1,10 @@
 import { retentionDays } from '@causeway/proto';
-import { commonConfig, flag, integer, keyRing, ports } from '@causeway/runtime';
-import { z } from 'zod';
+import { commonConfig, flag, integer, keyRing, mysqlConfig, ports } from '@causeway/runtime';
 import { defaultQuotas } from './context.ts';
 
 export const webhooksConfig = {
   ...commonConfig,
-  /** `mysql://user:password@host:port/database` */
-  MYSQL_URL: z.string(),
-  MYSQL_POOL_SIZE: integer(1, 1000).default(8),
-  /** `vtgate` if the URL leads to vtgate: then no transaction concerns companies of several shards. */
-  MYSQL_SHARDS: z.enum(['none', 'vtgate']).default('none'),
+  ...mysqlConfig(8),
   WEBHOOKS_SECRET_KEYS: keyRing(),
   WEBHOOKS_ALLOW_HTTP: flag().default(false),
   WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
