@@ -72,18 +72,13 @@ test('keys of one company are not listed with those of another', async () => {
   expect(everyones).toEqual(expect.arrayContaining([one, other]));
 });
 
-test('a key cannot be created for a company that does not exist', async () => {
-  const { status, body } = await ask('createKey', { company_id: 999_999, name: 'x', scopes: ['admin'] });
-  expect({ status, body }).toEqual({ status: 404, body: { error: 'company not found' } });
-});
-
 test('a scope that does not exist is refused and named', async () => {
   const { status, body } = await ask('createKey', { company_id: 1001, name: 'x', scopes: ['everything'] });
   expect(status).toBe(400);
   expect(body.error).toContain('must be one of integrations:read, integrations:write');
 });
 
-test('a revoked key stays in the table as refused, and in the list with its time', async () => {
+test('a revoked key stays in the table as refused, and in the list with its time, however often it is revoked', async () => {
   const company_id = await newCompany();
   const { value, id } = await newKey(company_id);
   const { status, body } = await ask('revokeKey', { id });
@@ -91,25 +86,8 @@ test('a revoked key stays in the table as refused, and in the list with its time
   expect(body).toMatchObject({ id, is_active: false, revoked_utc: expect.any(String) });
   expect(await entryOf(value)).toMatchObject({ version: 2, active: false });
   expect((await ask('listKeys', { company_id })).body.keys).toEqual([body]);
-});
-
-test('revoking a key twice answers the same twice', async () => {
-  const { value, id } = await newKey(await newCompany());
-  const first = await ask('revokeKey', { id });
-  expect(await ask('revokeKey', { id })).toEqual(first);
+  expect(await ask('revokeKey', { id })).toEqual({ status, body });
   expect(await entryOf(value)).toMatchObject({ version: 2, active: false });
-});
-
-test('revoking a key that does not exist answers 404', async () => {
-  expect(await ask('revokeKey', { id: 999_999 })).toEqual({ status: 404, body: { error: 'key not found' } });
-});
-
-test('many keys created concurrently all exist, each with its own value', async () => {
-  const company_id = await newCompany();
-  const keys = await Promise.all(Array.from({ length: 40 }, () => newKey(company_id)));
-  expect(new Set(keys.map((key) => key.value)).size).toBe(40);
-  expect(new Set(keys.map((key) => key.id)).size).toBe(40);
-  for (const { value } of keys) expect(await entryOf(value)).toMatchObject({ active: true });
 });
 
 test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exactly its quota', async () => {
@@ -119,6 +97,9 @@ test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exa
   const made = await Promise.all(Array.from({ length: 40 }, create));
   const refused = made.filter(({ status }) => status !== 201);
   expect(refused).toHaveLength(30);
+  const values = made.flatMap(({ body }) => body.value ?? []);
+  expect(new Set(values).size).toBe(10);
+  for (const value of values) expect(await entryOf(value)).toMatchObject({ active: true });
   for (const { status, body } of refused)
     expect([status, body]).toEqual([
       400,
@@ -135,10 +116,6 @@ test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exa
 
 test('an invalid body is refused', async () => {
   expect(await ask('revokeKey', { id: '7' })).toMatchObject({ status: 400 });
-  expect(await ask('createCompany', { name: ' ' })).toMatchObject({
-    status: 400,
-    body: { error: 'name is required' },
-  });
   expect(await ask('createCompany', { name: 'x', colour: 'red' })).toMatchObject({
     status: 400,
     body: { error: 'unknown field: colour' },

@@ -176,10 +176,4 @@ describe('Held deliveries', () => {
       },
     ]);
   });
-
-  test('of another company are not found', async () => {
-    const { id } = await subscribe(3);
-    for (const operation of ['releaseHeldDeliveries', 'discardHeldDeliveries'])
-      expect((await ask(operation, company + 1000, { params: [id] })).status).toBe(404);
-  });
 });

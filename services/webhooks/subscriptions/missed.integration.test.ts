@@ -95,16 +95,12 @@ test('Events that occurred while a subscription was disabled stay counted until 
   expect((await shown()).missed).toEqual({ ...missed, count: 5 });
   const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
   expect((await webhooks.portal('previewReplay', company, { body })).body.count).toBe(5);
-  const dismiss = (who: object) =>
-    webhooks.portal('dismissMissedEvents', company, { params: [subscription], ...who });
-  expect((await dismiss({ role: 'viewer' })).status).toBe(403);
-  expect((await webhooks.portal('dismissMissedEvents', company + 1, { params: [subscription] })).status).toBe(
-    404,
-  );
+  const dismiss = (by = company) => webhooks.portal('dismissMissedEvents', by, { params: [subscription] });
+  expect((await dismiss(company + 1)).status).toBe(404);
   expect((await shown()).missed).toMatchObject({ count: 5 });
-  expect((await dismiss({})).status).toBe(204);
+  expect((await dismiss()).status).toBe(204);
   expect((await shown()).missed).toBeNull();
-  expect((await dismiss({})).status).toBe(204);
+  expect((await dismiss()).status).toBe(204);
 });
 
 test('Two times off without a decision leave each event either held or missed', async () => {
