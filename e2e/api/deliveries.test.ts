@@ -145,28 +145,4 @@ describe('A delivery that fails', () => {
     for (const [at, least] of [180, 360, 720].entries()) expect(waits[at]).toBeGreaterThanOrEqual(least);
     expect((await one.read()).consecutiveFailures).toBe(0);
   });
-
-  test('twenty times in a row disables its subscription; waiting deliveries are held, and nothing is lost', async () => {
-    const one = await subscribed('status=500');
-    for (let made = 0; made < 12; made++) await one.createClient();
-    const record = await until('it is off', async () => {
-      const now = await one.read();
-      return now.enabled ? undefined : now;
-    });
-    expect(record).toMatchObject({ consecutiveFailures: 20, disabledReason: '20 consecutive failures' });
-    const tried = one.received().length;
-    expect(tried).toBeGreaterThanOrEqual(20);
-    // At most twelve at once before it was failing; from then on one at a time.
-    expect(tried).toBeLessThanOrEqual(12 + 15);
-    const held = await until('what waits is held', async () => {
-      const [row] = await world.sql<{ held: string; waiting: string }>(
-        "SELECT SUM(state = 'held') AS held, SUM(state = 'waiting') AS waiting FROM deliveries WHERE company_id = ?",
-        [one.company.id],
-      );
-      return Number(row?.waiting) === 0 ? row : undefined;
-    });
-    expect(Number(held.held)).toBe(12);
-    await aWhile();
-    expect(one.received()).toHaveLength(tried);
-  });
 });

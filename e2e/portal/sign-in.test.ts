@@ -18,12 +18,15 @@ const { world } = portal;
 beforeEach(moveElsewhere);
 
 describe('Signing in', () => {
-  test('with email and password leads to the overview', async () => {
+  test('with email and password leads to the overview, with the keyboard alone', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
     await visit(page, '', 'Sign in');
     await see(page.getByLabel('Email')).toBeFocused();
-    await fillSignIn(page, owner);
+    await page.keyboard.type(owner.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(owner.password);
+    await page.keyboard.press('Enter');
     await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     expect(page.url()).toBe(`${world.baseUrl}/portal/`);
   });
@@ -42,28 +45,12 @@ describe('Signing in', () => {
     expect(asked).toEqual([]);
   });
 
-  test('works with the keyboard alone', async () => {
-    const { owner } = await openTeam(world);
-    const page = await portal.open();
-    await visit(page, 'sign-in', 'Sign in');
-    await page.keyboard.type(owner.email);
-    await page.keyboard.press('Tab');
-    await page.keyboard.type(owner.password);
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-  });
-
   test('with a wrong password says so, without saying which part is wrong', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();
-    const said: (string | null)[] = [];
-    for (const email of [owner.email, `nobody-${owner.email}`]) {
-      await visit(page, 'sign-in', 'Sign in');
-      await fillSignIn(page, { email, password: 'not the password at all' });
-      said.push(await page.getByRole('alert').textContent());
-    }
-    expect(said[0]).toMatch(/password/i);
-    expect(said[1]).toBe(said[0]);
+    await visit(page, 'sign-in', 'Sign in');
+    await fillSignIn(page, { email: owner.email, password: 'not the password at all' });
+    await see(page.getByRole('alert')).toContainText(/the email.* or the password/i);
   });
 
   test('is delayed longer after each wrong password, and the button counts down', async () => {
@@ -127,22 +114,19 @@ describe('The second factor', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   });
 
-  test('can be a recovery code, once', async () => {
+  test('can be a recovery code', async () => {
     const member = await openGuarded();
-    const [recoveryCode = ''] = member.recoveryCodes;
-    const enter = async (): Promise<void> => {
-      await visit(page, 'sign-in', 'Sign in');
-      await fillSignIn(page, member);
-      await page.getByRole('button', { name: 'Use a recovery code' }).click();
-      await page.getByLabel('Recovery code').fill(recoveryCode);
-      await page.getByRole('button', { name: 'Continue' }).click();
-    };
-    let page = await portal.open();
-    await enter();
-    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-    page = await portal.open();
-    await enter();
+    const page = await portal.open();
+    await visit(page, 'sign-in', 'Sign in');
+    await fillSignIn(page, member);
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    const code = page.getByLabel('Recovery code');
+    await code.fill('none-of-mine');
+    await page.getByRole('button', { name: 'Continue' }).click();
     await see(page.getByText(/code is wrong/i)).toBeVisible();
+    await code.fill(member.recoveryCodes[0]!);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   });
 
   const stepNow = (): number => Math.floor(Date.now() / 30_000);

@@ -186,6 +186,7 @@ test.each([
   [['key', 'create', '--company', '5', '--name', 'k', '--scopes', 'admin'], 'company not found'],
   [['limits', 'set', '--company', '5', '--read', '1'], 'company not found'],
   [['limits', 'set', '--key', '999999', '--read', '1'], 'key not found'],
+  [['portal-owner', 'create', '--company', '5', '--email', 'x@example.com'], 'company not found'],
   [['company', 'create', '--name', ' '], 'name is required'],
   [
     ['portal-owner', 'create', '--company', '1001', '--email', 'nobody'],

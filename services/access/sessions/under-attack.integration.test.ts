@@ -1,16 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Actor,
-  deviceHeader,
-  type MemberOperationId,
-  resolveSessionOperation,
-  sessionTokenHeader,
-} from '@causeway/proto';
-import { type LaneAnswer, randomHex } from '@causeway/runtime';
-import { cleanUp, testLane } from '@causeway/runtime/testing';
+import { type Actor, deviceHeader, resolveSessionOperation, sessionTokenHeader } from '@causeway/proto';
+import { randomHex } from '@causeway/runtime';
+import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { joinAsGateway, operatorOf, testWorld } from '../testing/boot.ts';
+import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
 
 // Strangers guess passwords: the effect on members and operators.
 
@@ -22,20 +16,7 @@ const ask = operatorOf(await world.openBus('operator'));
 const gateway = await world.openBus('gateway');
 const { leave } = await joinAsGateway(gateway, 'gateway-1');
 cleanUp(leave);
-const lane = testLane(gateway, 'access');
-
-const send = (
-  operation: MemberOperationId | typeof resolveSessionOperation,
-  { tenant = 0, actor, body }: { tenant?: number; actor?: Actor; body?: unknown } = {},
-): Promise<LaneAnswer> =>
-  lane({
-    operation,
-    tenant,
-    caller: actor?.user?.id ?? 0,
-    budgetMs: 60_000,
-    body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-    ...(actor && { actor }),
-  });
+const send = portalLaneOf(gateway);
 
 const password = 'seven otters juggle lanterns';
 const wrong = 'not the password at all';

@@ -33,12 +33,3 @@ test('an address is a member of a company only once, in any case, and may be a m
   expect((await create(other.company_id, 'GRACE@example.com')).status).toBe(201);
   expect((await create(company_id, 'gráce@example.com')).status).toBe(201);
 });
-
-test('an owner of a company that does not exist is refused', async () => {
-  const { status, body } = await ask('createPortalOwner', {
-    company_id: 5,
-    email: 'x@example.com',
-    password,
-  });
-  expect({ status, body }).toEqual({ status: 404, body: { error: 'company not found' } });
-});

@@ -92,6 +92,7 @@ export const portalLaneOf = (bus: Bus) => {
       operation,
       tenant,
       caller: actor?.user?.id ?? 0,
+      budgetMs: 60_000,
       params,
       query,
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
