@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { inOneMinute, until } from './support/clock.ts';
+import { describe, expect, test } from 'vitest';
+import { inOneMinute } from './support/clock.ts';
 import { atLeast, metric } from './support/processes.ts';
 import { openWorld, type Reply } from './support/world.ts';
 
@@ -14,17 +14,6 @@ const tally = (replies: readonly Reply[]): Record<number, number> =>
   );
 
 const remaining = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining']);
-
-/** A key that used up its limit at the start of this file; the last test continues in a later minute. */
-const usedUp = { key: '', endMs: 0 };
-beforeAll(
-  inOneMinute(async () => {
-    usedUp.key = (await (await world.company({ read: 1 })).key()).value;
-    expect((await world.ask(lookup, { key: usedUp.key })).status).toBe(200);
-    expect((await world.ask(lookup, { key: usedUp.key })).status).toBe(429);
-    usedUp.endMs = nextMinute() * 1000;
-  }),
-);
 
 const nextMinute = (): number => Math.ceil(Date.now() / 60_000) * 60;
 
@@ -153,16 +142,17 @@ test(
 test(
   'The five headers and the two of the IETF draft are on a success, a 400 and a 429',
   inOneMinute(async () => {
-    const { value: key } = await (await world.company({ read: 2, write: 2, admin: 2 })).key();
+    const { value: key } = await (await world.company({ read: 2, write: 2, admin: 9 })).key();
     const reset = nextMinute();
     const expectHeaders = (reply: Reply, bucket: string, left: number): void => {
       const { headers } = reply;
-      expect(headers['x-ratelimit-limit']).toBe('2');
+      const limit = bucket === 'admin' ? 9 : 2;
+      expect(headers['x-ratelimit-limit']).toBe(String(limit));
       expect(headers['x-ratelimit-remaining']).toBe(String(left));
       expect(headers['x-ratelimit-reset']).toBe(String(reset));
       expect(headers['x-ratelimit-window']).toBe('1m');
-      expect(headers['x-ratelimit-policy']).toBe(`${bucket}:2/1m`);
-      expect(headers['ratelimit-policy']).toBe(`"${bucket}";q=2;w=60`);
+      expect(headers['x-ratelimit-policy']).toBe(`${bucket}:${limit}/1m`);
+      expect(headers['ratelimit-policy']).toBe(`"${bucket}";q=${limit};w=60`);
       expect(headers.ratelimit).toMatch(new RegExp(`^"${bucket}";r=${left};t=\\d{1,2}$`));
     };
     const plan = [
@@ -172,7 +162,7 @@ test(
       ['/integrations/leads', 'POST', 400, 'write', 1],
       ['/integrations/leads/0', 'PATCH', 400, 'write', 0],
       ['/integrations/leads', 'POST', 429, 'write', 0],
-      ['/events/test', 'POST', 400, 'admin', 1],
+      ['/events/test', 'POST', 400, 'admin', 8],
     ] as const;
     for (const [path, method, status, bucket, left] of plan) {
       const reply = await world.ask(path, { method, key });
@@ -215,21 +205,6 @@ test(
 );
 
 test(
-  'Requests that fail validation are counted',
-  inOneMinute(async () => {
-    const { value: key } = await (await world.company()).key();
-    for (const path of [
-      `${lookup}?a=1`,
-      '/integrations/lookups/clients?q=a',
-      '/integrations/clients/find',
-      `${lookup}?%zz`,
-    ])
-      expect((await world.ask(path, { key })).status).toBe(400);
-    expect(remaining(await world.ask(lookup, { key }))).toBe(55);
-  }),
-);
-
-test(
   'Requests that fail authentication, route, method or scope are not counted',
   inOneMinute(async () => {
     const { value: key } = await (await world.company()).key(['integrations:read']);
@@ -238,17 +213,6 @@ test(
     expect((await world.ask(lookup, { key, method: 'PUT' })).status).toBe(405);
     expect((await world.ask('/events', { key })).status).toBe(403);
     expect(remaining(await world.ask(lookup, { key }))).toBe(59);
-  }),
-);
-
-test(
-  'Keys of one company are counted separately',
-  inOneMinute(async () => {
-    const company = await world.company({ read: 2 });
-    const [first, second] = await Promise.all([company.key(), company.key()]);
-    for (const status of [200, 200, 429])
-      expect((await world.ask(lookup, { key: first.value })).status).toBe(status);
-    expect(remaining(await world.ask(lookup, { key: second.value }))).toBe(1);
   }),
 );
 
@@ -294,23 +258,4 @@ describe('Limits set by an operator', () => {
       expect([reply.status, reply.headers['x-ratelimit-limit']]).toEqual([200, '50']);
     }),
   );
-
-  test(
-    'apply to one bucket each',
-    inOneMinute(async () => {
-      const { value: key } = await (await world.company({ read: 7, write: 8, admin: 9 })).key();
-      const limitOf = async (method: string, path: string) =>
-        (await world.ask(path, { method, key })).headers['x-ratelimit-policy'];
-      expect(await limitOf('GET', lookup)).toBe('read:7/1m');
-      expect(await limitOf('GET', '/webhooks/subscriptions')).toBe('read:7/1m');
-      expect(await limitOf('POST', '/integrations/leads')).toBe('write:8/1m');
-      expect(await limitOf('DELETE', '/webhooks/subscriptions/1')).toBe('write:8/1m');
-      expect(await limitOf('POST', '/events/test')).toBe('admin:9/1m');
-    }),
-  );
 });
-
-test('A new minute starts a new window', async () => {
-  await until('the minute is over', () => Date.now() > usedUp.endMs, { timeoutMs: 61_000 });
-  expect((await world.ask(lookup, { key: usedUp.key })).status).toBe(200);
-}, 70_000);

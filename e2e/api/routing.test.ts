@@ -80,12 +80,6 @@ test('A 404 below the lookups has their shape, one elsewhere the general one', a
   expect((await world.ask('/integrations/nothing', { key })).json).toEqual({ error: 'not found' });
 });
 
-test('Unknown paths are not counted', async () => {
-  const { value } = await (await world.company()).key();
-  for (let at = 0; at < 5; at++) await world.ask('/nothing', { key: value });
-  expect((await world.ask(lookup, { key: value })).headers['x-ratelimit-remaining']).toBe('59');
-});
-
 test(
   'HEAD answers what GET would, without its body, and is counted',
   inOneMinute(async () => {
