@@ -73,25 +73,5 @@ describe.each(actions.map((described) => [described.operation.operationId as str
       expect(Object.keys(described.operation.responses)).toContain(String(reply.status));
       expectDocumented(described, reply);
     });
-
-    test('its errors are as described: 400, 401, 404', async () => {
-      const { send, own, pathOf } = await newcomer();
-      const path = await pathOf(described);
-      const bad = await send(described, path, { nothing: 'of the kind' });
-      expect(bad.status).toBe(400);
-      expectDocumented(described, bad);
-      const { method } = described;
-      const stranger = await world.ask(`/${path}`, { method, body: '{}' });
-      expect(stranger.status).toBe(401);
-      expectDocumented(described, stranger);
-      if (!described.path.includes('{')) return;
-      const missing = await send(
-        described,
-        described.path.replace(/\{\w+\}/, '987654321'),
-        own(exampleOf(described)),
-      );
-      expect(missing.status).toBe(404);
-      expectDocumented(described, missing);
-    });
   },
 );

@@ -93,28 +93,6 @@ test('A tail ends when its session expires', async () => {
   expect(tail.text).toContain('event: end');
 });
 
-test('A watching page does not extend the session', async () => {
-  const { companyId, owner } = await openTeam(world);
-  await world.sql(
-    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE company_id = ? AND user_id = ?',
-    [companyId, owner.id],
-  );
-  const tail = await openTail(owner.browser); // Opening it is one.
-  const lastUsed = async () =>
-    (
-      await world.sql<{ at: Date }>('SELECT last_used_utc AS at FROM portal_sessions WHERE user_id = ?', [
-        owner.id,
-      ])
-    )[0]!.at;
-  const opened = await lastUsed();
-  await world.sql(
-    'UPDATE portal_sessions SET last_used_utc = last_used_utc - INTERVAL 7 HOUR WHERE company_id = ? AND user_id = ?',
-    [companyId, owner.id],
-  );
-  await until('it has beaten', () => tail.text.includes(': beat'), { timeoutMs: 12_000 });
-  expect(opened.getTime() - (await lastUsed()).getTime()).toBe(7 * 3_600_000);
-});
-
 test('A tail requires a session, and the tails of a session are limited', async () => {
   expect((await openTail(openBrowser(world))).status).toBe(401);
   const { owner } = await openTeam(world);
