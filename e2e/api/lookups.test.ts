@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from './support/clock.ts';
-import { addEmployee, addPerson, clientActive, leadNew } from './support/people.ts';
+import { addPerson, clientActive, leadNew } from './support/people.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -11,75 +11,30 @@ const inCompany = async () => {
   return { company, key: (await company.key(['integrations:read'])).value };
 };
 
-describe('GET /lookups/employees', () => {
-  test('lists active employees by full name, with their ids and the count', async () => {
-    const { company, key } = await inCompany();
-    const add = (first_name: string, last_name: string, more = {}) =>
-      addEmployee(world, { company_id: company.id, first_name, last_name, ...more });
-    const zoe = await add('Zoe', 'Adams');
-    const adaB = await add('Ada', 'Byron');
-    const adaA = await add('ada', 'Ames');
-    const elise = await add('Élise', 'Brun', { role_id: 1 });
-    const reply = await world.ask('/integrations/lookups/employees', { key });
-    expect(reply.status).toBe(200);
-    expect(reply.headers['content-type']).toBe('application/json');
-    expect(reply.json).toEqual({
-      employees: [
-        { employee_id: adaA, full_name: 'ada Ames' },
-        { employee_id: adaB, full_name: 'Ada Byron' },
-        { employee_id: elise, full_name: 'Élise Brun' },
-        { employee_id: zoe, full_name: 'Zoe Adams' },
-      ],
-      count: 4,
-    });
-  });
-
-  test('lists all employees of a large company', async () => {
-    const { company, key } = await inCompany();
-    const rows = Array.from({ length: 300 }, (_, at) => [
-      company.id,
-      2,
-      `E${at}`,
-      'Many',
-      `many${at}@example.com`,
-    ]);
-    await world.sql('INSERT INTO employees (company_id, role_id, first_name, last_name, email) VALUES ?', [
-      rows,
-    ]);
-    const { json } = await world.ask('/integrations/lookups/employees', { key });
-    expect(json.count).toBe(300);
-    expect(json.employees).toHaveLength(300);
-  });
+test('All employees of a large company are listed', async () => {
+  const { company, key } = await inCompany();
+  const rows = Array.from({ length: 300 }, (_, at) => [
+    company.id,
+    2,
+    `E${at}`,
+    'Many',
+    `many${at}@example.com`,
+  ]);
+  await world.sql('INSERT INTO employees (company_id, role_id, first_name, last_name, email) VALUES ?', [
+    rows,
+  ]);
+  const { json } = await world.ask('/integrations/lookups/employees', { key });
+  expect(json.count).toBe(300);
+  expect(json.employees).toHaveLength(300);
 });
 
-describe('GET /lookups/client-statuses', () => {
-  const statuses = async (key: string) =>
-    (await world.ask('/integrations/lookups/client-statuses', { key })).json;
-
-  test('a new company has the global lead statuses and the three client statuses, by name', async () => {
-    const { key } = await inCompany();
-    const { statuses: list, count } = await statuses(key);
-    expect(count).toBe(list.length);
-    const names = list.map(({ status_name }: { status_name: string }) => status_name);
-    expect(names).toEqual(names.toSorted());
-    expect(names.filter((name: string) => name.startsWith('Client'))).toEqual([
-      'Client - Active',
-      'Client - Completed',
-      'Client - Paused',
-    ]);
-    expect(list).toContainEqual({
-      status_id: leadNew,
-      status_name: 'Lead - New',
-      is_lead: true,
-      is_active: true,
-      color_code: '#2f80ed',
-    });
-    for (const { status_name, is_lead, is_active, color_code } of list) {
-      expect(is_lead).toBe(status_name.startsWith('Lead'));
-      expect(is_active).toBe(true);
-      expect(color_code).toMatch(/^#[0-9a-f]{6}$/);
-    }
-  });
+test('A new company has the global statuses', async () => {
+  const { key } = await inCompany();
+  const { json } = await world.ask('/integrations/lookups/client-statuses', { key });
+  expect(json.count).toBe(json.statuses.length);
+  const names = json.statuses.map(({ status_name }: { status_name: string }) => status_name);
+  expect(names).toEqual(names.toSorted());
+  expect(names).toEqual(expect.arrayContaining(['Client - Active', 'Lead - New']));
 });
 
 /** The indexer takes clients in batches, oldest first; fewer clients wait, and a search finds them anyway. */
