@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeMetrics } from '@causeway/runtime';
@@ -226,16 +225,4 @@ test('a Ctrl-C in the middle of a start leaves nothing running', async () => {
   run.child.kill('SIGINT');
   expect(await run.ended).toMatchObject({ code: 0 });
   await nothingLeft(home);
-});
-
-test('a port in use by another program is named, and nothing is started', async () => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as { port: number };
-  const home = newHome();
-  const { code, text } = await command('start.ts', home, '--port', String(port)).ended;
-  holder.close();
-  expect(code).toBe(1);
-  expect(text.trim().split('\n')).toHaveLength(1);
-  expect(text).toContain(`Port ${port} is taken`);
 });

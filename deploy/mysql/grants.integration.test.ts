@@ -74,7 +74,6 @@ test.each([
   ['webhooks', 'UPDATE delivery_queues SET consecutive_failures = 0'],
   ['webhooks', 'INSERT INTO delivery_queues () VALUES ()'],
   ['webhooks', 'UPDATE delivery_minutes SET failed = 0'],
-  ['webhooks', 'UPDATE event_outbox SET leased_until = NULL'],
   ['webhooks', 'DELETE FROM subscription_changes'],
   ['dispatcher', 'INSERT INTO subscription_changes () VALUES ()'],
   ['dispatcher', 'INSERT INTO replays () VALUES ()'],
