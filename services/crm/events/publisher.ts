@@ -60,7 +60,7 @@ export const openPublisher = ({
 
   const announced = new Set<string>();
   const sendAnnounced = (): void => {
-    for (const subject of announced) bus.nc.publish(subject);
+    if (bus.connected()) for (const subject of announced) bus.nc.publish(subject);
     announced.clear();
   };
 
@@ -87,7 +87,6 @@ export const openPublisher = ({
       if (onTheirWayBytes > 0) confirming ??= confirm();
     },
     announce: (written) => {
-      if (!bus.connected()) return;
       if (announced.size === 0) setImmediate(sendAnnounced);
       for (const kind of ['events', 'changes'] as const)
         for (const { company_id } of written[kind]) announced.add(writtenSubject(company_id, kind));

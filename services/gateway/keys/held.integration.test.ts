@@ -134,6 +134,18 @@ test('a service that does not answer is asked again; what it refuses is the answ
   expect((await one.answer).status).toBe(401);
 });
 
+test('a service that hangs does not make the answer late, nor one that is away when the gateway stops', async () => {
+  const held = await open();
+  const hangs = () => new Promise<LaneAnswer>(() => {});
+  const first = empty();
+  expect(await hold(held, hangs, { first, wait: 1 }).answer).toBe(first);
+  const stopped = hold(held, hangs, { first });
+  await sleep(100);
+  expect(stopped.isAnswered).toBe(false);
+  held.close();
+  expect(await stopped.answer).toBe(first);
+});
+
 test('when the time is over, the last page is the answer', async () => {
   const held = await open();
   const last = empty('z');

@@ -50,48 +50,46 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
     };
   };
 
-  const waitForPage = async (
-    one: Waiting,
-    { query, first, ask }: HeldRequest,
-    endMs: number,
-  ): Promise<LaneAnswer> => {
+  const waitForPage = async (one: Waiting, { query, first, ask }: HeldRequest): Promise<LaneAnswer> => {
     // What was written before the server has the subscription is found by the next look.
     await bus.flush();
     let last = first;
-    for (let looks = 0; ; looks++) {
+    for (let looks = 0; !one.isOver; looks++) {
       one.isTold = false;
-      const next = await ask(continuing(query, last)).catch(unlessUnanswered);
+      const asked = ask(continuing(query, last)).catch(unlessUnanswered);
+      // A service that hangs does not make the answer late.
+      const next = await Promise.race([asked, one.over]);
       if (next && next.status < 500) {
         if (!isEmptyPage(next)) return next;
         last = next;
       }
       // A company that writes much that the request leaves out is not asked about all the time.
-      const pauseMs = looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs);
-      await one.sleep(Math.min(pauseMs, endMs - performance.now()));
-      if (!one.isTold) await one.untilTold(Math.min(lookAnywayMs, endMs - performance.now()));
-      if (one.isOver || performance.now() >= endMs) return last;
+      await one.sleep(looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs));
+      await one.untilTold(lookAnywayMs);
     }
+    return last;
   };
 
   return {
     hold: async (request) => {
       const { key, kind, query, first, beginWaiting } = request;
-      const endMs = performance.now() + 1000 * Number(readQueryString(query).values.wait ?? 0);
-      if (closed || endMs <= performance.now() || !isEmptyPage(first)) return first;
+      const waitMs = 1000 * Number(readQueryString(query).values.wait ?? 0);
+      if (closed || waitMs === 0 || !isEmptyPage(first)) return first;
       const leaveKey = ofKeys.tryEnter(String(key.id));
       const leaveCompany = leaveKey && ofCompanies.tryEnter(String(key.companyId));
       if (!leaveCompany) {
         leaveKey?.();
         return first;
       }
-      const one = createWaiting();
+      const one = createWaiting(waitMs);
       waiting.add(one);
       const unlisten = listen(writtenSubject(key.companyId, kind), one);
       const endWaiting = beginWaiting(one.end);
       try {
-        return await waitForPage(one, request, endMs);
+        return await waitForPage(one, request);
       } finally {
         endWaiting();
+        one.end();
         unlisten();
         waiting.delete(one);
         leaveCompany();
@@ -122,44 +120,52 @@ const openFeed = ({ nc }: Bus, subject: string): Feed => {
 
 interface Waiting {
   isTold: boolean;
+  /** The time is over, the client has gone, or the gateway stops. */
   readonly isOver: boolean;
+  readonly over: Promise<undefined>;
   tell(): void;
-  /** The client has gone, or the gateway stops. */
   end(): void;
+  /** Until the time is over at most, as the next one. */
   sleep(ms: number): Promise<void>;
   untilTold(ms: number): Promise<void>;
 }
 
-const createWaiting = (): Waiting => {
+const createWaiting = (forMs: number): Waiting => {
   let wake = (): void => {};
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      if (one.isOver || ms <= 0) return resolve();
-      const timer = setTimeout(resolve, ms);
+  let onTold = (): void => {};
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((done) => {
+      if (one.isOver || ms === 0) return done();
+      const timer = setTimeout(done, ms);
       wake = () => {
         clearTimeout(timer);
-        resolve();
+        done();
       };
     });
   const one = {
     isTold: false,
     isOver: false,
+    over,
     tell: () => {
       one.isTold = true;
       onTold();
     },
     end: () => {
+      clearTimeout(end);
       one.isOver = true;
       wake();
+      resolve(undefined);
     },
-    sleep: pause,
+    sleep,
     untilTold: async (ms: number) => {
+      if (one.isTold) return;
       onTold = () => wake();
-      await pause(ms);
+      await sleep(ms);
       onTold = () => {};
     },
   };
-  let onTold = (): void => {};
+  const end = setTimeout(one.end, forMs);
   return one;
 };
 
