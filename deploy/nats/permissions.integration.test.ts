@@ -15,8 +15,8 @@ import {
   replicaSubject,
   replyPrefix,
   sessionsEndedSubject,
-  writtenSubject,
   testDeliverySubject,
+  writtenSubject,
 } from '@causeway/proto';
 import {
   connectBus,

@@ -111,7 +111,7 @@ test('each item is answered as the operation for one record answers, with its ev
 
 test('the events of a group are numbered in the order of its calls, also if one waits for another of them', async () => {
   const companyId = newCompany();
-  const events = createEventLog({ publish: () => {} });
+  const events = createEventLog({ publish: () => {}, announce: () => {} });
   const runner = createRunner({ db: crm.db, events, now: () => new Date(), metrics: noMetrics });
   const { lead, client } = personActions;
   const submit = (action: typeof lead.create, externalId: string) =>
