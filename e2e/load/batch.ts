@@ -195,7 +195,7 @@ const importTable = (turns: readonly Turn[]): Table => ({
 const callsTable = (turns: readonly Turn[]): Table => ({
   title: 'Single requests of other companies',
   columns: ['', 'without', 'beside the import', 'ratio'],
-  rows: [0.5, 0.99].map((share) => {
+  rows: [0.5, 0.9, 0.99].map((share) => {
     const alone = turns.map((turn) => percentile(turn.alone, share));
     const beside = turns.map((turn) => percentile(turn.beside, share));
     const ratios = beside.map((value, at) => value / alone[at]!);
