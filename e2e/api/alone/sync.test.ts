@@ -41,10 +41,8 @@ const push = async (all: readonly [string, Contact][]) => {
       headers: { 'Idempotency-Key': randomUUID() },
       body: JSON.stringify({ mode: 'create', items }),
     });
-    for (const { index, status, body } of json.results) {
-      expect([200, 201]).toContain(status);
-      part[index]![1].id = body.client_id;
-    }
+    expect(json.results.filter(({ status }: Json) => status >= 300)).toEqual([]);
+    for (const { index, body } of json.results) part[index]![1].id = body.client_id;
   }
 };
 
@@ -66,7 +64,7 @@ const pull = async (wait = 0) => {
     const { json } = await ask(`/integrations/changes?types=person&exclude_origin=self&wait=${wait}${from}`);
     for (const { record, operation } of json.changes) {
       const contact = contacts.get(record.external_id)!;
-      if (operation === 'upsert' && record.version === contact.version) echoes++;
+      echoes += Number(operation === 'upsert' && record.version === contact.version);
       merge(contact, record);
     }
     cursor = json.nextCursor;
@@ -99,7 +97,7 @@ test('500 people stay the same in two systems, through conflicts, kills and echo
     const fields = {
       first_name: 'Ann',
       last_name: `Lee ${at}`,
-      email: `a${at}@example.com`,
+      email: `a${at}@x.org`,
       phone: null,
       city: null,
     };
