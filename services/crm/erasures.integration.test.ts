@@ -239,8 +239,7 @@ describe('Erasing a person', () => {
     const id = await create(companyId);
     expect(await erase(companyId, id)).toBe(204);
     await settled(companyId, id);
-    const row = { company_id: companyId, client_id: id };
-    expect(await eraseTraces(db, row)).toEqual({ events: 1, answers: 0 });
+    expect(await eraseTraces(db, companyId, new Set([id]))).toEqual({ events: 1, answers: 0 });
     expect(await eventsOf(db, companyId)).toMatchObject([{ payload: { client_id: id, erased: true } }]);
   });
 });

@@ -7,6 +7,7 @@ import {
   repeat,
   transaction,
 } from '@causeway/runtime';
+import { type Selectable, sql } from 'kysely';
 import { eraseFromSearch } from './search/erase.ts';
 import type { Tables } from './tables.ts';
 
@@ -19,13 +20,14 @@ import type { Tables } from './tables.ts';
 export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
   repeat(
     async () => {
-      const due = await dueErasures(db, now());
-      for (const erasure of due) {
-        const removed = await eraseTraces(db, erasure);
-        log.info({ companyId: erasure.company_id, clientId: erasure.client_id, ...removed }, 'person erased');
-        await notePass(db, erasure, now());
+      const companies = await companiesDue(db, now());
+      for (const companyId of companies) {
+        const due = await peopleDue(db, companyId, now());
+        const removed = await eraseTraces(db, companyId, new Set(due.map(({ client_id }) => client_id)));
+        log.info({ companyId, people: due.length, ...removed }, 'people erased');
+        await notePass(db, companyId, due, now());
       }
-      return due.length + (await forgetOld(db, now()));
+      return companies.length + (await forgetOld(db, now()));
     },
     { pauseMs, onError: (error) => log.error({ error }, 'erasing people failed') },
   );
@@ -33,61 +35,81 @@ export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
 const pauseMs = 2_000;
 /** Longer than a delivery's attempt and the stream's messages last. */
 const secondPassMs = 10 * 60_000;
+/** A pass looks through the company's events once for all of them. */
+const peopleAtOnce = 100;
 
-interface Erasure {
-  readonly company_id: number;
-  readonly client_id: number;
-  readonly passes: number;
-}
-
-const dueErasures = (db: Database<Tables>, now: Date): Promise<Erasure[]> =>
-  acrossTenants(db, 'erased people of all companies are looked for')
+/** The longest waiting first, so that a company that erases many delays the others by one pass at most. */
+const companiesDue = async (db: Database<Tables>, now: Date): Promise<readonly number[]> => {
+  const due = await acrossTenants(db, 'erased people of all companies are looked for')
     .selectFrom('erasures')
-    .select(['company_id', 'client_id', 'passes'])
+    .select('company_id')
     .where('due_utc', '<=', now)
-    .orderBy('due_utc')
+    .groupBy('company_id')
+    .orderBy(({ fn }) => fn.min('due_utc'))
     .limit(10)
     .execute();
+  return due.map(({ company_id }) => company_id);
+};
 
-const notePass = (db: Database<Tables>, { company_id, client_id, passes }: Erasure, now: Date) =>
+type DuePerson = Pick<Selectable<Tables['erasures']>, 'client_id' | 'passes'>;
+
+const peopleDue = (db: Database<Tables>, companyId: number, now: Date): Promise<DuePerson[]> =>
   db
-    .updateTable('erasures')
-    .set({ passes: passes + 1, due_utc: passes === 0 ? new Date(now.getTime() + secondPassMs) : null })
-    .where('company_id', '=', company_id)
-    .where('client_id', '=', client_id)
-    .where('passes', '=', passes)
+    .selectFrom('erasures')
+    .select(['client_id', 'passes'])
+    .where('company_id', '=', companyId)
+    .where('due_utc', '<=', now)
+    .orderBy('due_utc')
+    .limit(peopleAtOnce)
     .execute();
 
-export const eraseTraces = async (
+const notePass = async (
   db: Database<Tables>,
-  { company_id: companyId, client_id: clientId }: Pick<Erasure, 'company_id' | 'client_id'>,
-) => {
-  const events = await erasePayloads(db, companyId, clientId);
-  const answers = await eraseAnswers(db, companyId, clientId);
-  await eraseFromSearch(db, companyId, clientId);
+  companyId: number,
+  people: readonly DuePerson[],
+  now: Date,
+): Promise<void> => {
+  for (const { client_id, passes } of people)
+    await db
+      .updateTable('erasures')
+      .set({ passes: passes + 1, due_utc: passes === 0 ? new Date(now.getTime() + secondPassMs) : null })
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', client_id)
+      .where('passes', '=', passes)
+      .execute();
+};
+
+export const eraseTraces = async (db: Database<Tables>, companyId: number, people: ReadonlySet<number>) => {
+  const events = await erasePayloads(db, companyId, people);
+  const answers = await eraseAnswers(db, companyId, people);
+  await eraseFromSearch(db, companyId, people);
   return { events, answers };
 };
 
 /** Every payload names its person at the top level (`proto/events/types`). @returns the number of events. */
-const erasePayloads = async (db: Database<Tables>, companyId: number, clientId: number): Promise<number> => {
+const erasePayloads = async (
+  db: Database<Tables>,
+  companyId: number,
+  people: ReadonlySet<number>,
+): Promise<number> => {
   const ofCompany = db.selectFrom('events').where('company_id', '=', companyId);
   const { first, last } = await ofCompany
     .select((eb) => [eb.fn.min('sequence').as('first'), eb.fn.max('sequence').as('last')])
     .executeTakeFirstOrThrow();
+  const person = sql<number>`JSON_VALUE(CONVERT(payload USING utf8mb4), '$.client_id' RETURNING UNSIGNED)`;
   let erased = 0;
   for (let from = first ?? 1; from <= (last ?? 0); from += eventsAtOnce) {
     const found = await ofCompany
-      .select(['sequence', 'created_utc', 'event_id', 'payload'])
+      .select(['sequence', 'created_utc', 'event_id', person.as('client_id')])
       .where('sequence', '>=', from)
       .where('sequence', '<', from + eventsAtOnce)
-      .where((eb) => eb.or(naming(clientId).map((text) => eb('payload', 'like', Buffer.from(text)))))
+      .where(person, 'in', [...people])
       .execute();
-    for (const { sequence, created_utc, event_id, payload } of found) {
-      if (JSON.parse(payload.toString()).client_id !== clientId) continue;
+    for (const { sequence, created_utc, event_id, client_id } of found)
       await transaction(db, async (trx) => {
         await trx
           .updateTable('events')
-          .set({ payload: erasedPayload(clientId) })
+          .set({ payload: erasedPayload(client_id) })
           .where('company_id', '=', companyId)
           .where('sequence', '=', sequence)
           .where('created_utc', '=', created_utc)
@@ -100,46 +122,55 @@ const erasePayloads = async (db: Database<Tables>, companyId: number, clientId: 
           .where('created_utc', '=', created_utc)
           .execute();
       });
-      erased++;
-    }
+    erased += found.length;
   }
   return erased;
 };
 
-/** JSON of ours has no blanks; other modules send theirs. */
-const naming = (clientId: number): readonly string[] => [
-  `%"client_id":${clientId},%`,
-  `%"client_id":${clientId}}%`,
-];
-
-/** Few enough that a query takes milliseconds. */
+/** Few enough that a query takes some ten milliseconds. */
 const eventsAtOnce = 10_000;
 
-/** A repetition must not make the person again, so the row of a call stays. Those of a batch's items do so too. */
-const eraseAnswers = async (db: Database<Tables>, companyId: number, clientId: number): Promise<number> => {
-  const found = await db
-    .selectFrom('idempotency_keys')
-    .selectAll()
-    .where('company_id', '=', companyId)
-    .where('status', '<', 300)
-    .where((eb) => eb.or(naming(clientId).map((text) => eb('answer', 'like', Buffer.from(text)))))
-    .execute();
-  for (const row of found)
-    await transaction(db, async (trx) => {
-      const { numDeletedRows } = await trx
-        .deleteFrom('idempotency_keys')
-        .where('company_id', '=', companyId)
-        .where('idempotency_key', '=', row.idempotency_key)
-        .executeTakeFirst();
-      const isBatch = 'results' in JSON.parse(row.answer.toString());
-      if (numDeletedRows > 0 && !isBatch)
-        await trx
-          .insertInto('idempotency_keys')
-          .values({ ...row, status: 404, answer: personNotFound })
-          .execute();
-    });
-  return found.length;
+/** A repetition must not make a person again, so the row of a call stays. Those of a batch's items do so too. */
+const eraseAnswers = async (
+  db: Database<Tables>,
+  companyId: number,
+  people: ReadonlySet<number>,
+): Promise<number> => {
+  let erased = 0;
+  for (let after: Buffer = Buffer.alloc(0); ; ) {
+    const rows = await db
+      .selectFrom('idempotency_keys')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .where('idempotency_key', '>', after)
+      .orderBy('idempotency_key')
+      .limit(answersAtOnce)
+      .execute();
+    const naming = rows.filter(({ answer }) =>
+      [...answer.toString('latin1').matchAll(/"client_id":(\d+)/g)].some(([, id]) => people.has(Number(id))),
+    );
+    for (const row of naming)
+      await transaction(db, async (trx) => {
+        const { numDeletedRows } = await trx
+          .deleteFrom('idempotency_keys')
+          .where('company_id', '=', companyId)
+          .where('idempotency_key', '=', row.idempotency_key)
+          .executeTakeFirst();
+        const isBatch = 'results' in JSON.parse(row.answer.toString());
+        if (numDeletedRows > 0 && !isBatch)
+          await trx
+            .insertInto('idempotency_keys')
+            .values({ ...row, status: 404, answer: personNotFound })
+            .execute();
+      });
+    erased += naming.length;
+    if (rows.length < answersAtOnce) return erased;
+    after = rows.at(-1)!.idempotency_key;
+  }
 };
+
+/** The answer of a batch has some ten thousand bytes. */
+const answersAtOnce = 500;
 
 const personNotFound = Buffer.from(JSON.stringify({ error: notFound('person').publicMessage }));
 

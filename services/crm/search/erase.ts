@@ -1,42 +1,60 @@
 import { type Database, type Trx, transaction } from '@causeway/runtime';
 import type { Tables } from '../tables.ts';
-import { entriesPerChunk, withoutPlace } from './postings.ts';
+import { entriesPerChunk, withoutPlaces } from './postings.ts';
 import { fieldEnd, fieldsPerEntry } from './text.ts';
 
-/** Removes the texts of a client who is gone; the places stay, so that other entries keep theirs. */
-export const eraseFromSearch = (db: Database<Tables>, companyId: number, clientId: number): Promise<void> =>
-  transaction(db, async (trx) => {
-    const tail = await trx
-      .selectFrom('client_search_tails')
-      .select(['chunk', 'texts'])
-      .where('company_id', '=', companyId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!tail) return;
-    const entries = await trx
-      .selectFrom('client_search_entries')
-      .select('entry')
-      .where('company_id', '=', companyId)
-      .where('client_id', '=', clientId)
-      .execute();
-    let { texts } = tail;
-    for (const { entry } of entries) {
-      const [chunk, place] = [Math.floor(entry / entriesPerChunk), entry % entriesPerChunk];
-      if (chunk === tail.chunk) texts = withoutText(texts, place);
-      else await eraseFromChunk(trx, companyId, chunk, place);
-    }
-    if (texts !== tail.texts)
-      await trx
-        .updateTable('client_search_tails')
-        .set({ texts })
-        .where('company_id', '=', companyId)
-        .execute();
+/** Removes the texts of clients who are gone; the places stay, so that other entries keep theirs. */
+export const eraseFromSearch = async (
+  db: Database<Tables>,
+  companyId: number,
+  clientIds: ReadonlySet<number>,
+): Promise<void> => {
+  const inChunks = await transaction(db, (trx) => eraseFromTail(trx, companyId, clientIds));
+  for (const [chunk, entries] of inChunks)
+    await transaction(db, (trx) => eraseFromChunk(trx, companyId, chunk, new Set(entries.map(placeOf))));
+  await db
+    .deleteFrom('client_search_entries')
+    .where('company_id', '=', companyId)
+    .where('client_id', 'in', [...clientIds])
+    .execute();
+};
+
+const chunkOf = (entry: number): number => Math.floor(entry / entriesPerChunk);
+const placeOf = (entry: number): number => entry % entriesPerChunk;
+
+/** The lock keeps the tail from becoming a chunk. @returns the clients' entries in full chunks, by chunk. */
+const eraseFromTail = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  clientIds: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, readonly number[]>> => {
+  const tail = await trx
+    .selectFrom('client_search_tails')
+    .select(['chunk', 'texts'])
+    .where('company_id', '=', companyId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!tail) return new Map();
+  const found = await trx
+    .selectFrom('client_search_entries')
+    .select('entry')
+    .where('company_id', '=', companyId)
+    .where('client_id', 'in', [...clientIds])
+    .execute();
+  const byChunk = Map.groupBy(
+    found.map(({ entry }) => entry),
+    chunkOf,
+  );
+  const inTail = byChunk.get(tail.chunk) ?? [];
+  if (inTail.length > 0)
     await trx
-      .deleteFrom('client_search_entries')
+      .updateTable('client_search_tails')
+      .set({ texts: inTail.map(placeOf).reduce(withoutText, tail.texts) })
       .where('company_id', '=', companyId)
-      .where('client_id', '=', clientId)
       .execute();
-  });
+  byChunk.delete(tail.chunk);
+  return byChunk;
+};
 
 /** The entry keeps its empty fields. */
 const withoutText = (texts: Buffer, place: number): Buffer => {
@@ -58,7 +76,7 @@ const eraseFromChunk = async (
   trx: Trx<Tables>,
   companyId: number,
   chunk: number,
-  place: number,
+  places: ReadonlySet<number>,
 ): Promise<void> => {
   const ofChunk = await trx
     .selectFrom('client_search_postings')
@@ -68,7 +86,7 @@ const eraseFromChunk = async (
     .forUpdate()
     .execute();
   for (const { gram, occurrences } of ofChunk) {
-    const left = withoutPlace(occurrences, place);
+    const left = withoutPlaces(occurrences, places);
     if (left.length === occurrences.length) continue;
     await trx
       .updateTable('client_search_postings')

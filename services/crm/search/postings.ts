@@ -76,13 +76,13 @@ const write = (writer: Writer, place: number, position: number): void => {
 
 export const placesOf = (occurrences: Buffer): readonly number[] => placesAmong(readMatches(occurrences, 0));
 
-/** The occurrences that are not in an entry. */
-export const withoutPlace = (occurrences: Buffer, erased: number): Buffer => {
+/** The occurrences that are not in these entries. */
+export const withoutPlaces = (occurrences: Buffer, erased: ReadonlySet<number>): Buffer => {
   const matches = readMatches(occurrences, 0);
   const writer: Writer = { bytes: [], place: 0 };
   for (const match of matches) {
     const place = Math.floor(match / positions);
-    if (place !== erased) write(writer, place, match % positions);
+    if (!erased.has(place)) write(writer, place, match % positions);
   }
   return Buffer.from(writer.bytes);
 };
