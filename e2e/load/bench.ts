@@ -7,6 +7,7 @@ import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { benchActions } from './actions/bench.ts';
 import { benchBatch } from './batch.ts';
+import { benchChanges } from './changes.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
 import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
@@ -16,11 +17,12 @@ import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
 import { runSearch } from './search/bench.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|batch|deliveries|latency|neighbours|limiter|search|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|latency|neighbours|limiter|search|portal [options]
 
   gateway            the whole request path, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
   batch              an import by batches, and single requests of others beside it
+  changes            reading a company from the beginning, and learning of a change
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
@@ -39,6 +41,7 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|deliveries|latency|
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
   actions: benchActions,
   batch: benchBatch,
+  changes: benchChanges,
   deliveries: benchDeliveries,
   gateway: benchGateway,
   latency: benchLatency,

@@ -50,6 +50,7 @@ describe('A page that was open during a release', () => {
     await takeAway(page, /\/assets\/overlays-/, 1);
     await visit(page, 'keys', 'API keys');
     await see.poll(() => loads).toBe(2);
+    await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
     await page.keyboard.press('Control+K');
     await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeFocused();
     expect(loads).toBe(2);

@@ -549,7 +549,8 @@ test('The queue of a deleted subscription is due, so that its waiting deliveries
   await makeDelivery(db, { company_id: company, subscription_id: id }, 2);
   const { status, text } = await ask('deleteSubscription', company, { params: [id] });
   expect([status, text]).toEqual([204, '']);
-  await expect.poll(async () => (await queueOf(company, id))?.next_due_utc).toBeInstanceOf(Date);
+  const due = async () => (await queueOf(company, id))?.next_due_utc;
+  await expect.poll(due, { timeout: 30_000 }).toBeInstanceOf(Date);
   expect((await ask('getSubscription', company, { params: [id] })).status).toBe(404);
 });
 
