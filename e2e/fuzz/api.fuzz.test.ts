@@ -1,6 +1,7 @@
 import { basePath } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
 import { openWorld } from '../api/support/world.ts';
 import { spoil } from './changes.ts';
 import { createDice } from './dice.ts';
@@ -86,6 +87,10 @@ test('A request that must be refused is refused, and changes nothing', async () 
     before = await stateOf(tenant.id);
   }
   expect(before.map((rows) => rows.length > 0)).toEqual(tables.map(() => true));
+  // The payloads of people who were erased go by themselves.
+  const erasing = 'SELECT client_id FROM erasures WHERE company_id = ? AND passes = 0';
+  await until('payloads are gone', async () => (await world.sql(erasing, [tenant.id])).length === 0);
+  before = await stateOf(tenant.id);
   const changing = endpoints.filter(({ method }) => method !== 'GET');
   const done: unknown[] = [];
   let left = 800;

@@ -191,6 +191,7 @@ describe('Other states of pages are accessible in both themes', () => {
     // A menu floats above the page, outside its landmarks.
     expect(await violations(page, [], ['region'])).toEqual([]);
     await page.keyboard.press('Escape');
+    await see(page.getByRole('menuitem')).toHaveCount(0);
     await page.keyboard.press('Control+K');
     await see(page.getByRole('combobox')).toBeVisible();
     expect(await violations(page)).toEqual([]);

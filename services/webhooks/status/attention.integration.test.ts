@@ -55,5 +55,10 @@ test('names enabled subscriptions whose held deliveries or missed events wait fo
     .values({ company_id: mine, subscription_id: ids[2]!, missed: 8, since_utc: new Date() })
     .execute();
   const { body } = await portal('getAttention', mine, { role: 'viewer' });
-  expect(body.undecided).toEqual({ subscriptions: 2, held: 40, missed: 8, firstId: Math.min(ids[1]!, ids[2]!) });
+  expect(body.undecided).toEqual({
+    subscriptions: 2,
+    held: 40,
+    missed: 8,
+    firstId: Math.min(ids[1]!, ids[2]!),
+  });
 });
