@@ -122,7 +122,12 @@ const count = async (
     await trx
       .insertInto('sign_in_delays')
       .values(
-        digests.map((subject) => ({ subject, failures: 0, last_attempt_utc: at, next_attempt_utc: at })),
+        digests.map((subject) => ({
+          subject,
+          failures: 0,
+          last_attempt_utc: at,
+          next_attempt_utc: atOnce(at),
+        })),
       )
       .onDuplicateKeyUpdate((eb) => ({ failures: eb.ref('sign_in_delays.failures') }))
       .execute();
@@ -136,7 +141,8 @@ const count = async (
     const counts = subjects.map(({ digest, free }) => {
       const row = rows.find(({ subject }) => subject.equals(digest))!;
       const failures = row.failures + 1;
-      const next_attempt_utc = new Date(at.getTime() + delayMs(failures, free));
+      const delay = delayMs(failures, free);
+      const next_attempt_utc = delay === 0 ? atOnce(at) : new Date(at.getTime() + delay);
       return { subject: digest, failures, last_attempt_utc: at, next_attempt_utc };
     });
     await trx
@@ -169,6 +175,9 @@ const forget = async ({ db, refusals }: Counting, digests: readonly Buffer[]): P
   for (const digest of digests) refusals.forget(digest);
 };
 
+/** Without a delay: earlier than the clock of each replica, which may be behind. */
+const atOnce = (now: Date): Date => new Date(now.getTime() - 60_000);
+
 /** @param failures including the attempt that is about to be made. */
 export const delayMs = (failures: number, free: number): number =>
   failures < free ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(failures - free, 20));
@@ -177,7 +186,7 @@ const giveBack = async ({ db, now, refusals }: Counting, digests: readonly Buffe
   if (digests.length > 0)
     await db
       .updateTable('sign_in_delays')
-      .set((eb) => ({ failures: eb('failures', '-', 1), next_attempt_utc: now() }))
+      .set((eb) => ({ failures: eb('failures', '-', 1), next_attempt_utc: atOnce(now()) }))
       .where('subject', 'in', digests)
       .where('failures', '>', 0)
       .execute();
