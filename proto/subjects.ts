@@ -57,10 +57,10 @@ export const eventStream = 'EVENTS';
 export const eventSubject = (companyId: number | '*', type: EventType | '*.*'): string =>
   `events.${companyId}.${type}`;
 
-/** A committed transaction of `crm` has added some to the company. Without data; gateways look again. */
-export const writtenSubject = (companyId: number | '*', kind: WrittenKind | '*'): string =>
-  `written.${companyId}.${kind}`;
+/** Committed transactions of `crm` have added to these companies: gateways with waiting readers look again. */
+export const writtenSubject = 'written';
 export type WrittenKind = 'events' | 'changes';
+export type WrittenNotice = Readonly<Record<WrittenKind, readonly number[]>>;
 
 export const ingestSubject = 'events.ingest';
 

@@ -79,8 +79,8 @@ test.each([
   ['gateway', `$JS.API.STREAM.PURGE.KV_${keyBucket}`],
   ['crm', `$JS.API.STREAM.CREATE.${eventStream}`],
   ['webhooks', `$JS.API.CONSUMER.MSG.NEXT.${eventStream}.${eventConsumer}`],
-  ['gateway', writtenSubject(1001, 'events')],
-  ['webhooks', writtenSubject(1001, 'events')],
+  ['gateway', writtenSubject],
+  ['webhooks', writtenSubject],
   // Answers in the place of another service, or to a request that was never made.
   ['crm', `${replyPrefix('gateway')}.gateway-1.access.0`],
   ['crm', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],

@@ -127,7 +127,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       limitCountSubject('*'),
       sessionsEndedSubject,
       deliveryTailSubject('*'),
-      writtenSubject('*', '*'),
+      writtenSubject,
     ],
   }),
   access: withMore(lanes('access', { access: 'gateway', operator: 'operator' }), {
@@ -147,7 +147,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
-    publish: [eventSubject('*', '*.*'), writtenSubject('*', '*'), ...followsKeys.publish],
+    publish: [eventSubject('*', '*.*'), writtenSubject, ...followsKeys.publish],
     subscribe: [ingestSubject, ...followsKeys.subscribe],
   }),
   webhooks: withMore(lanes('webhooks', { webhooks: 'gateway', 'operator-webhooks': 'operator' }), {

@@ -6,6 +6,7 @@ import {
   type StoredEvent,
   sequenceHeader,
   versionHeader,
+  type WrittenNotice,
   writtenSubject,
 } from '@causeway/proto';
 import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
@@ -58,10 +59,14 @@ export const openPublisher = ({
     confirming = undefined;
   };
 
-  const announced = new Set<string>();
+  const announced = { events: new Set<number>(), changes: new Set<number>() };
+  let announcing = false;
   const sendAnnounced = (): void => {
-    if (bus.connected()) for (const subject of announced) bus.nc.publish(subject);
-    announced.clear();
+    announcing = false;
+    const notice: WrittenNotice = { events: [...announced.events], changes: [...announced.changes] };
+    announced.events.clear();
+    announced.changes.clear();
+    if (bus.connected()) bus.nc.publish(writtenSubject, JSON.stringify(notice));
   };
 
   return {
@@ -87,9 +92,10 @@ export const openPublisher = ({
       if (onTheirWayBytes > 0) confirming ??= confirm();
     },
     announce: (written) => {
-      if (announced.size === 0) setImmediate(sendAnnounced);
+      if (!announcing) setImmediate(sendAnnounced);
+      announcing = true;
       for (const kind of ['events', 'changes'] as const)
-        for (const { company_id } of written[kind]) announced.add(writtenSubject(company_id, kind));
+        for (const { company_id } of written[kind]) announced[kind].add(company_id);
     },
     drain: async () => {
       if (bus.connected()) await confirming;

@@ -15,7 +15,11 @@ const open = async (): Promise<HeldRequests & { readonly announce: (companyId: n
   cleanUp(() => bus.close());
   const held = createHeldRequests({ bus, metrics: noMetrics });
   cleanUp(async () => held.close());
-  return { ...held, announce: (companyId) => bus.nc.publish(writtenSubject(companyId, 'events')) };
+  return {
+    ...held,
+    announce: (companyId) =>
+      bus.nc.publish(writtenSubject, JSON.stringify({ events: [companyId], changes: [] })),
+  };
 };
 
 const answerOf = (status: number, value: unknown): LaneAnswer => ({

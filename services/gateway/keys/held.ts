@@ -1,4 +1,10 @@
-import { type KeyEntry, readQueryString, type WrittenKind, writtenSubject } from '@causeway/proto';
+import {
+  type KeyEntry,
+  readQueryString,
+  type WrittenKind,
+  type WrittenNotice,
+  writtenSubject,
+} from '@causeway/proto';
 import { type Bus, type LaneAnswer, LaneError, type Metrics } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import { createAdmissionBound } from '../bounds.ts';
@@ -29,7 +35,8 @@ interface HeldRequest {
 export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests => {
   const ofKeys = createAdmissionBound(heldOfKey, maxHeld);
   const ofCompanies = createAdmissionBound(heldOfCompany, maxHeld);
-  const feeds = new Map<string, Feed>();
+  const listeners = new Map<string, Set<Waiting>>();
+  let notices: Subscription | undefined;
   const waiting = new Set<Waiting>();
   let closed = false;
   metrics.gauge(gatewayMetrics.gateway_requests_held, () => waiting.size);
@@ -38,15 +45,29 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
     for (const one of waiting) one.tell();
   });
 
-  const listen = (subject: string, one: Waiting): (() => void) => {
-    const feed = feeds.get(subject) ?? openFeed(bus, subject);
-    feeds.set(subject, feed);
-    feed.listeners.add(one);
+  const tellAll = (notice: WrittenNotice): void => {
+    for (const kind of ['events', 'changes'] as const)
+      for (const companyId of notice[kind])
+        for (const one of listeners.get(listName(kind, companyId)) ?? []) one.tell();
+  };
+
+  /** A gateway without waiting readers gets no notices. */
+  const listen = (kind: WrittenKind, companyId: number, one: Waiting): (() => void) => {
+    const name = listName(kind, companyId);
+    const ofList = listeners.get(name) ?? new Set();
+    listeners.set(name, ofList);
+    ofList.add(one);
+    notices ??= bus.nc.subscribe(writtenSubject, {
+      callback: (error, message) => {
+        if (!error) tellAll(message.json());
+      },
+    });
     return () => {
-      feed.listeners.delete(one);
-      if (feed.listeners.size > 0) return;
-      feed.subscription.unsubscribe();
-      feeds.delete(subject);
+      ofList.delete(one);
+      if (ofList.size === 0) listeners.delete(name);
+      if (listeners.size > 0) return;
+      notices?.unsubscribe();
+      notices = undefined;
     };
   };
 
@@ -83,7 +104,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
       }
       const one = createWaiting(waitMs);
       waiting.add(one);
-      const unlisten = listen(writtenSubject(key.companyId, kind), one);
+      const unlisten = listen(kind, key.companyId, one);
       const endWaiting = beginWaiting(one.end);
       try {
         return await waitForPage(one, request);
@@ -103,20 +124,7 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
   };
 };
 
-interface Feed {
-  readonly subscription: Subscription;
-  readonly listeners: Set<Waiting>;
-}
-
-const openFeed = ({ nc }: Bus, subject: string): Feed => {
-  const listeners = new Set<Waiting>();
-  const subscription = nc.subscribe(subject, {
-    callback: (error) => {
-      if (!error) for (const one of listeners) one.tell();
-    },
-  });
-  return { subscription, listeners };
-};
+const listName = (kind: WrittenKind, companyId: number): string => `${kind} ${companyId}`;
 
 interface Waiting {
   isTold: boolean;
