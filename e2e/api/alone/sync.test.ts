@@ -81,8 +81,10 @@ const send = async (contact: Contact) => {
     const headers = { 'If-Match': `"${contact.version}"` };
     const reply = await ask(path, { method: 'PATCH', headers, body: JSON.stringify(sent) });
     if (reply.status === 200) {
-      contact.version = Number(reply.headers.etag.slice(1, -1));
       contact.base = sent;
+      // "Versions": an answer that is repeated has no ETag.
+      if (reply.headers.etag) contact.version = Number(reply.headers.etag.slice(1, -1));
+      else merge(contact, (await ask(path)).json);
       return;
     }
     // Edited there in between, or our own edit whose answer was lost.
