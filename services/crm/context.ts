@@ -1,6 +1,7 @@
 import type { Database, Log, Once } from '@causeway/runtime';
 import type { createTurns } from './actions/batches.ts';
 import type { ActionRunner } from './actions/runner.ts';
+import type { EventLog } from './events/event-log.ts';
 import type { Tables } from './tables.ts';
 
 export interface CrmContext {
@@ -10,6 +11,8 @@ export interface CrmContext {
 export interface ActionsContext extends CrmContext {
   readonly runner: ActionRunner;
   readonly once: Once<Tables>;
+  readonly events: EventLog;
+  readonly now: () => Date;
   readonly log: Log;
   readonly inTurn: ReturnType<typeof createTurns>;
   readonly random: (bytes: number) => Uint8Array;

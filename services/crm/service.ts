@@ -60,7 +60,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const lane = await serveOperations({
     service: 'crm',
     handlers,
-    context: { db, runner, once, random, log, inTurn: createTurns() },
+    context: { db, runner, once, events, now, random, log, inTurn: createTurns() },
     guard: callers.guard,
     once,
     bus,

@@ -1,44 +1,45 @@
-import { writeAudit } from '@causeway/identity';
-import {
-  type AuditSource,
-  byKey,
-  byMember,
-  byOperator,
-  definitions,
-  notFound,
-  type Problem,
-} from '@causeway/proto';
-import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
+import { originOf, writeAudit } from '@causeway/identity';
+import { type AuditSource, byKey, byMember, byOperator, definitions, notFound } from '@causeway/proto';
+import { handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import type { ChangedRecord } from '../events/event-log.ts';
-import type { ClientRow } from '../store/store.ts';
-import type { Action, Change, Group } from './action.ts';
+import type { Tables } from '../tables.ts';
 
-/** Contract, "Erasure". What the record's transaction leaves, `erasures.ts` removes afterwards. */
-export const erasePerson = ({ runner }: ActionsContext) =>
+/**
+ * Contract, "Erasure". What the record's transaction leaves, `erasures.ts` removes afterwards. The transaction is its own,
+ * not one of the runner's groups, so that other calls do not wait for a person with many notes.
+ */
+export const erasePerson = ({ once, events, now }: ActionsContext) =>
   handler(definitions.erasePerson, async (call) => {
     const byCommand = call.audience === 'operator';
-    const submission = {
-      companyId: byCommand ? call.body.company_id : call.companyId,
-      recordId: byCommand ? call.body.client_id : call.id('person'),
-      body: { by: sourceOf(call) },
-      origin: byCommand
-        ? 'operator'
-        : call.audience === 'key'
-          ? `key:${call.keyId}`
-          : `member:${call.user.id}`,
-    };
-    const answer = await runner.submit(
-      erase,
-      submission,
-      call.deadlineMs,
-      byCommand ? undefined : call.identity,
-    );
-    const { companyId: company_id, recordId: client_id } = submission;
+    const company_id = byCommand ? call.body.company_id : call.companyId;
+    const client_id = byCommand ? call.body.client_id : call.id('person');
+    const answer = await once.carryOut(byCommand ? undefined : call.identity, async (trx) => {
+      const at = now();
+      const records = await deleteRecords(trx, { company_id, client_id }, at);
+      await trx
+        .insertInto('erasures')
+        .values({ company_id, client_id, erased_utc: at, due_utc: at })
+        .execute();
+      await writeAudit(trx, {
+        companyId: company_id,
+        by: sourceOf(call),
+        action: 'person.erased',
+        target: { kind: 'person', id: client_id, name: `person ${client_id}` },
+        at,
+      });
+      await events.write({ trx, now: at }, [{ origin: originOf(makerOf(call)), events: [], records }]);
+      return { status: 204, body: null };
+    });
     return byCommand ? json(200, { company_id, client_id }) : answer;
   });
 
-const sourceOf = (call: OperationCall<typeof definitions.erasePerson>): AuditSource => {
+type EraseCall = OperationCall<typeof definitions.erasePerson>;
+
+const makerOf = (call: EraseCall) =>
+  call.audience === 'member' ? { actor: call.actor } : { keyId: 'keyId' in call ? call.keyId : undefined };
+
+const sourceOf = (call: EraseCall): AuditSource => {
   switch (call.audience) {
     case 'key':
       return byKey(call);
@@ -49,21 +50,20 @@ const sourceOf = (call: OperationCall<typeof definitions.erasePerson>): AuditSou
   }
 };
 
-const erase: Action<{ readonly by: AuditSource }, Answer> = {
-  locks: ({ recordId }) => ({ clientById: recordId }),
-  change: async (group, submissions) => {
-    const changes: (Change | Problem)[] = [];
-    for (const one of submissions) {
-      const person = group.locked.get(one)?.clientById;
-      changes.push(person ? await eraseRecord(group, person, one.body.by) : notFound('person'));
-    }
-    return changes;
-  },
-  answer: () => ({ status: 204, body: null }),
-};
-
-const eraseRecord = async ({ trx, now }: Group, person: ClientRow, by: AuditSource): Promise<Change> => {
-  const { company_id, client_id } = person;
+/** @returns what the changes feed tells of it. @throws Problem `not_found` */
+const deleteRecords = async (
+  trx: Trx<Tables>,
+  { company_id, client_id }: { readonly company_id: number; readonly client_id: number },
+  now: Date,
+): Promise<readonly ChangedRecord[]> => {
+  const person = await trx
+    .selectFrom('clients')
+    .select(['company_id', 'client_id', 'version'])
+    .where('company_id', '=', company_id)
+    .where('client_id', '=', client_id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!person) throw notFound('person');
   const notes = await trx
     .selectFrom('client_notes')
     .select(['company_id', 'client_note_id', 'version'])
@@ -77,22 +77,13 @@ const eraseRecord = async ({ trx, now }: Group, person: ClientRow, by: AuditSour
       .where('company_id', '=', company_id)
       .where('client_id', '=', client_id)
       .execute();
-  await trx.insertInto('erasures').values({ company_id, client_id, erased_utc: now, due_utc: now }).execute();
-  await writeAudit(trx, {
-    companyId: company_id,
-    by,
-    action: 'person.erased',
-    target: { kind: 'person', id: client_id, name: `person ${client_id}` },
-    at: now,
-  });
   const gone = <Row extends { readonly version: number }>(row: Row) => ({
     ...row,
     version: row.version + 1,
     updated_utc: now,
   });
-  const records: ChangedRecord[] = [
+  return [
     ...notes.map((row): ChangedRecord => ({ type: 'note', row: gone(row), isDeleted: true })),
     { type: 'person', row: gone(person), isDeleted: true },
   ];
-  return { records };
 };
