@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { limitParameter, waitParameter } from '../schemas/fields.ts';
-import { actionInvalid, affiliate, note, person, personExample } from '../schemas/records.ts';
+import { actionInvalid, affiliate, note, person, personExample, reading } from '../schemas/records.ts';
 import { id, instant, issueOf } from '../schemas/values.ts';
 
 /** The kinds of records whose changes can be followed. */
@@ -33,16 +33,10 @@ export const deletionsKeptDays = 90;
 export const changesForgotten = 'deletions after this cursor are forgotten; begin again without a cursor';
 
 export const listChanges = defineOperation({
-  audience: 'key',
+  ...reading,
   id: 'listChanges',
-  method: 'GET',
   path: '/integrations/changes',
-  service: 'crm',
-  scope: 'integrations:read',
-  bucket: 'read',
   waitsFor: 'changes',
-  errorShape: 'general',
-  deadlineMs: 5000,
   tag: 'Changes',
   summary: 'Follow all changes',
   description:
@@ -62,7 +56,6 @@ export const listChanges = defineOperation({
       .optional()
       .meta({ description: '`self` leaves out records whose latest change was made with the same API key.' }),
   }),
-  body: null,
   answers: {
     200: {
       description: 'The changes, and the cursor of the next page.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { idParameter, phone } from '../schemas/fields.ts';
-import { personFound, personFoundExample } from '../schemas/records.ts';
+import { personFound, personFoundExample, reading } from '../schemas/records.ts';
 import { count, rule, text } from '../schemas/values.ts';
 
 const oneOf = 'at least one of email, phone, external_id and client_id is required';
@@ -22,17 +22,10 @@ const query = z
   );
 
 const find = {
-  audience: 'key',
-  method: 'GET',
-  service: 'crm',
-  scope: 'integrations:read',
-  bucket: 'read',
-  errorShape: 'general',
-  deadlineMs: 5000,
+  ...reading,
   tag: 'Search',
   params: {},
   query,
-  body: null,
   errors: {
     400: {
       description: 'No parameter was sent, or a parameter is unknown or not valid.',

@@ -12,21 +12,12 @@ import {
   noteExample,
   person,
   personExample,
+  reading,
   recordMissing,
 } from '../schemas/records.ts';
 import { id, rule, text } from '../schemas/values.ts';
 
-const read = {
-  audience: 'key',
-  method: 'GET',
-  service: 'crm',
-  scope: 'integrations:read',
-  bucket: 'read',
-  errorShape: 'general',
-  deadlineMs: 5000,
-  tag: 'Records',
-  body: null,
-} as const;
+const read = { ...reading, tag: 'Records' } as const;
 
 const since = instantParameter.meta({
   description: 'Only records whose `updated_utc` is not before this time. Write `+` of an offset as `%2B`.',

@@ -259,6 +259,17 @@ export const externalIdTaken = {
 };
 
 /** Contract, "Identifiers, keys, scopes". */
+export const reading = {
+  audience: 'key',
+  method: 'GET',
+  service: 'crm',
+  scope: 'integrations:read',
+  bucket: 'read',
+  errorShape: 'general',
+  deadlineMs: 5000,
+  body: null,
+} as const;
+
 export const action = {
   audience: 'key',
   service: 'crm',

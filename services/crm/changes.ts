@@ -3,7 +3,7 @@ import { handler } from '@causeway/runtime';
 import type { Kysely, Selectable } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
-import { readRecords, type ShownRecord } from './records.ts';
+import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -125,9 +125,5 @@ const entryOf = (row: ChangeRow, record: ShownRecord | undefined) => ({
   record: record ?? null,
 });
 
-/** Rows that a page looks at, so that rare types and changes of others are found in few requests. */
-const leastConsidered = 1_000;
 /** Notes can be long: as many records are in memory at once. */
 const rowsAtOnce = 250;
-/** In UTF-16 units. A page and its last entry stay below the 3 MiB of an answer, whatever its characters. */
-const maxPageLength = 900_000;

@@ -1,12 +1,16 @@
+import { deletionsKeptDays } from '@causeway/proto';
 import { acrossTenants, type Database, deleteSome, type Log, type Repeated, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Deletes the expired rows of `idempotency_keys`, those of webhooks too. Replicas may do it at once. */
+/**
+ * Deletes the expired rows of `idempotency_keys`, those of webhooks too, and forgets old erasures. Replicas may do it at
+ * once.
+ */
 export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
-  repeat(() => deleteExpired(db, now()), {
+  repeat(async () => (await deleteExpired(db, now())) + (await forgetErasures(db, now())), {
     pauseMs,
-    onError: (error) => log.warn({ error }, 'cleanup of idempotency keys failed'),
+    onError: (error) => log.warn({ error }, 'cleanup failed'),
   });
 
 /** @returns 0 unless there may be more. */
@@ -19,6 +23,31 @@ export const deleteExpired = async (db: Database<Tables>, now: Date): Promise<nu
     limit: rowsAtOnce,
   });
   return deleted < rowsAtOnce ? 0 : deleted;
+};
+
+/** With their tombstones in the changes feed. @returns 0 unless there may be more. */
+const forgetErasures = async (db: Database<Tables>, now: Date): Promise<number> => {
+  const before = new Date(now.getTime() - (deletionsKeptDays + 1) * 86_400_000);
+  const old = await acrossTenants(db, 'erasures of all companies are forgotten')
+    .selectFrom('erasures')
+    .select(['company_id', 'client_id'])
+    .where('erased_utc', '<', before)
+    .limit(100)
+    .execute();
+  for (const companyId of new Set(old.map(({ company_id }) => company_id))) {
+    await db
+      .deleteFrom('record_changes')
+      .where('company_id', '=', companyId)
+      .where('is_deleted', '=', 1)
+      .where('changed_utc', '<', before)
+      .execute();
+    await db
+      .deleteFrom('erasures')
+      .where('company_id', '=', companyId)
+      .where('erased_utc', '<', before)
+      .execute();
+  }
+  return old.length;
 };
 
 const pauseMs = 10_000;

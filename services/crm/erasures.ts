@@ -1,4 +1,4 @@
-import { deletionsKeptDays, erasedPayload, notFound } from '@causeway/proto';
+import { erasedPayload, notFound } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -27,7 +27,7 @@ export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
         log.info({ companyId, people: due.length, ...removed }, 'people erased');
         await notePass(db, companyId, due, now());
       }
-      return companies.length + (await forgetOld(db, now()));
+      return companies.length;
     },
     { pauseMs, onError: (error) => log.error({ error }, 'erasing people failed') },
   );
@@ -173,31 +173,6 @@ const eraseAnswers = async (
 const answersAtOnce = 500;
 
 const personNotFound = Buffer.from(JSON.stringify({ error: notFound('person').publicMessage }));
-
-/** @returns 0 unless there may be more. */
-const forgetOld = async (db: Database<Tables>, now: Date): Promise<number> => {
-  const before = new Date(now.getTime() - (deletionsKeptDays + 1) * 86_400_000);
-  const old = await acrossTenants(db, 'erasures of all companies are forgotten')
-    .selectFrom('erasures')
-    .select(['company_id', 'client_id'])
-    .where('erased_utc', '<', before)
-    .limit(100)
-    .execute();
-  for (const companyId of new Set(old.map(({ company_id }) => company_id))) {
-    await db
-      .deleteFrom('record_changes')
-      .where('company_id', '=', companyId)
-      .where('is_deleted', '=', 1)
-      .where('changed_utc', '<', before)
-      .execute();
-    await db
-      .deleteFrom('erasures')
-      .where('company_id', '=', companyId)
-      .where('erased_utc', '<', before)
-      .execute();
-  }
-  return old.length;
-};
 
 interface ErasuresOptions {
   readonly db: Database<Tables>;

@@ -3,8 +3,9 @@ import { personFound } from '@causeway/proto/schemas';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { CrmContext } from './context.ts';
+import { names, selectPeople, showPerson } from './records.ts';
 import { reversedDigits } from './search/text.ts';
-import { globalCompanyId, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 export const findLeads = ({ db }: CrmContext) => findPeople(db, contract.findLeads);
 
@@ -16,28 +17,16 @@ const limit = 25;
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
     const rows = await select(db, companyId, query as FindQuery, operation.id === 'findLeads');
-    const clients = rows.slice(0, limit).map((row) => ({ ...row, is_lead: row.is_lead === 1 }));
+    const clients = rows.slice(0, limit).map(showPerson);
     return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
 
 type FindOperation = Contract['findClients' | 'findLeads'];
 type FindQuery = QueryOf<FindOperation>;
 
-/** Every field of the answer has a column of its name, but for the name of the status. */
-const shown = Object.keys(personFound.shape) as (keyof typeof personFound.shape)[];
-
 /** One row more than an answer holds. Every condition has an index. Ids grow with time: newest first. */
 const select = (db: Kysely<Tables>, companyId: number, wanted: FindQuery, isLead: boolean) => {
-  let query = db
-    .selectFrom('clients')
-    .innerJoin('statuses', (join) =>
-      join
-        .onRef('statuses.status_id', '=', 'clients.status_id')
-        .on('statuses.company_id', 'in', [globalCompanyId, companyId]),
-    )
-    .select(shown.map((field) => (field === 'status' ? ('status_name as status' as const) : field)))
-    .where('clients.company_id', '=', companyId)
-    .where('is_lead', '=', isLead ? 1 : 0);
+  let query = selectPeople(db, companyId, names(personFound)).where('is_lead', '=', isLead ? 1 : 0);
   if (wanted.client_id !== undefined) query = query.where('client_id', '=', wanted.client_id);
   if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
   if (wanted.email !== undefined) query = query.where('email', '=', wanted.email);

@@ -4,11 +4,12 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import {
+  leastConsidered,
+  maxPageLength,
   selectAffiliates,
   selectNotes,
   selectPeople,
   showAffiliate,
-  showNote,
   showPerson,
 } from './records.ts';
 import type { Tables } from './tables.ts';
@@ -76,7 +77,7 @@ export const listNotes = ({ db }: CrmContext) =>
       order: ['client_note_id'],
       cursor,
       limit,
-      show: showNote,
+      show: (row) => row,
     });
   });
 
@@ -144,11 +145,6 @@ const isAfter = (order: readonly string[], place: readonly number[]): RawBuilder
 
 /** A time within those that MySQL compares with. */
 const storable = (timeMs: number): Date => new Date(Math.min(Math.max(timeMs, 0), Date.UTC(9999, 0)));
-
-/** Rows that a page looks at for a filter without an index. */
-const leastConsidered = 1_000;
-/** In UTF-16 units, as in `changes.ts`: notes can be long. */
-const maxPageLength = 900_000;
 
 export const getPerson = (context: CrmContext) => personOf(context, contract.getPerson, 'person');
 export const getLead = (context: CrmContext) => personOf(context, contract.getLead, 'lead');

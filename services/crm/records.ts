@@ -9,13 +9,18 @@ export interface ShownRecord {
   readonly external_id: string | null;
 }
 
-const names = <Shape extends object>(schema: { readonly shape: Shape }): readonly (keyof Shape & string)[] =>
-  Object.keys(schema.shape) as (keyof Shape & string)[];
+export const names = <Shape extends object>(schema: {
+  readonly shape: Shape;
+}): readonly (keyof Shape & string)[] => Object.keys(schema.shape) as (keyof Shape & string)[];
 
 const isTrue = (flag: number): boolean => flag === 1;
 
 /** Every field has a column of its name, but for the name of the status. */
-export const selectPeople = (db: Kysely<Tables>, companyId: number) =>
+export const selectPeople = (
+  db: Kysely<Tables>,
+  companyId: number,
+  fields: readonly (keyof typeof person.shape)[] = names(person),
+) =>
   db
     .selectFrom('clients')
     .innerJoin('statuses', (join) =>
@@ -24,7 +29,7 @@ export const selectPeople = (db: Kysely<Tables>, companyId: number) =>
         .on('statuses.company_id', 'in', [globalCompanyId, companyId]),
     )
     .select(
-      names(person).map((field) =>
+      fields.map((field) =>
         field === 'status'
           ? ('status_name as status' as const)
           : field === 'status_id'
@@ -62,8 +67,6 @@ export const showAffiliate = <
 export const selectNotes = (db: Kysely<Tables>, companyId: number) =>
   db.selectFrom('client_notes').select(names(note)).where('company_id', '=', companyId);
 
-export const showNote = <Row>(row: Row): Row => row;
-
 /** @returns the records of a type that exist, by id. */
 export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {
   person: async (db, companyId, ids) => {
@@ -76,7 +79,7 @@ export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {
   },
   note: async (db, companyId, ids) => {
     const rows = await selectNotes(db, companyId).where('client_note_id', 'in', ids).execute();
-    return new Map(rows.map((row) => [row.client_note_id, showNote(row)]));
+    return new Map(rows.map((row) => [row.client_note_id, row]));
   },
 };
 
@@ -85,3 +88,8 @@ type ReadRecords = (
   companyId: number,
   ids: readonly number[],
 ) => Promise<ReadonlyMap<number, ShownRecord>>;
+
+/** Rows that a page looks at for a filter without an index, so that what is rare is found in few requests. */
+export const leastConsidered = 1_000;
+/** In UTF-16 units. A page and its last entry stay below the 3 MiB of an answer, whatever its characters. */
+export const maxPageLength = 900_000;
