@@ -17,6 +17,7 @@ import {
   problem,
   renderLimitExceeded,
   takesIdempotencyKey,
+  type WrittenKind,
 } from '@causeway/proto';
 import type { LaneAnswer } from '@causeway/runtime';
 import { type AnswerRules, callService, type Exchange } from '../exchange.ts';
@@ -155,12 +156,12 @@ const forward = async (
   const body = incoming ? await incoming.body : noBody;
   if (body instanceof Problem) throw body;
   if (exchange.over) return; // The client has disconnected.
-  if (early) return exchange.pass(await untilWritten(gateway, exchange, admitted, await early));
+  const { isBatch, waitsFor } = match.operation;
   // The place is kept until the service has answered, also if the client disconnects.
-  const leave = match.operation.isBatch && gateway.bounds.batches.enter(String(key.companyId));
+  const leave = isBatch && gateway.bounds.batches.enter(String(key.companyId));
   try {
-    const answer = await ask(gateway, exchange, admitted, body);
-    exchange.pass(await untilWritten(gateway, exchange, admitted, answer));
+    const answer = await (early ?? ask(gateway, exchange, admitted, body));
+    exchange.pass(waitsFor ? await untilWritten(gateway, exchange, admitted, waitsFor, answer) : answer);
   } finally {
     if (leave) leave();
   }
@@ -171,15 +172,15 @@ const untilWritten = async (
   gateway: Gateway,
   exchange: Exchange,
   admitted: Admitted,
+  kind: WrittenKind,
   first: LaneAnswer,
 ): Promise<LaneAnswer> => {
-  const { key, name, match } = admitted;
-  const { waitsFor } = match.operation;
+  const { key, name } = admitted;
   const { head } = exchange;
-  if (!waitsFor || head.method !== 'GET' || first.status !== 200 || exchange.over) return first;
+  if (head.method !== 'GET' || first.status !== 200 || exchange.over) return first;
   const last = await gateway.held.hold({
     key,
-    kind: waitsFor,
+    kind,
     query: head.query,
     first,
     ask: (query) => ask(gateway, exchange, admitted, noBody, query),
