@@ -4,7 +4,7 @@ import type { Answer } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { BackLink, Card, Facts, Page, Split } from '../../ui/layout.tsx';
+import { BackLink, Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
@@ -88,9 +88,10 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
         {
           label: 'Person',
           value: (
-            <>
-              <code>{id}</code> <ErasePerson id={id} eventId={eventId} />
-            </>
+            <Row>
+              <code>{id}</code>
+              <ErasePerson id={id} eventId={eventId} />
+            </Row>
           ),
         },
       ]
