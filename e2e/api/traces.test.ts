@@ -131,7 +131,7 @@ describe('the trace of a created client', () => {
         ...[
           'BEGIN; SELECT company_settings; SELECT statuses',
           'INSERT clients; INSERT client_search_pending; INSERT event_sequences; SELECT event_sequences',
-          'INSERT record_changes; INSERT events; INSERT event_outbox; INSERT idempotency_keys; COMMIT',
+          'INSERT events; INSERT event_outbox; INSERT idempotency_keys; COMMIT',
         ].map((statement) => `${call} > write group (crm) > ${statement} (crm)`),
         `${delivered} > POST (dispatcher)`,
         ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(

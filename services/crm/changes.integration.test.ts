@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { backfill } from './backfill.ts';
-import { createEventLog } from './events/event-log.ts';
 import { bootCrm } from './testing/boot.ts';
 import { makeAffiliate, makeClient, makeEmployee } from './testing/make.ts';
 
@@ -67,12 +65,12 @@ describe('The changes', () => {
     const { body: made } = await crm.act('createAffiliate', companyId, { ...person, commission_rate: 12.5 });
     await crm.act('updateLead', companyId, { first_name: 'Anna' }, first);
     await crm.act('updateClientStatus', companyId, { new_status: 'Client - Active' }, second);
-    const { entries } = await follow(companyId);
+    const { entries, cursor } = await follow(companyId);
     expect(entries).toMatchObject([
-      { sequence: 3, type: 'note', id: note.client_note_id, version: 1 },
-      { sequence: 4, type: 'affiliate', id: made.employee_id, version: 1 },
-      { sequence: 5, type: 'person', id: first, version: 2, external_id: 'a' },
-      { sequence: 6, type: 'person', id: second, version: 2, external_id: null },
+      { sequence: 1, type: 'note', id: note.client_note_id, version: 1 },
+      { sequence: 2, type: 'affiliate', id: made.employee_id, version: 1 },
+      { sequence: 3, type: 'person', id: first, version: 2, external_id: 'a' },
+      { sequence: 4, type: 'person', id: second, version: 2, external_id: null },
     ]);
     expect(new Set(entries.map(({ origin }) => origin))).toEqual(new Set(['key:1']));
     expect(entries[0]!.record).toEqual({
@@ -97,6 +95,11 @@ describe('The changes', () => {
       version: 2,
     });
     expect(entries[3]!.record).toMatchObject({ status: 'Client - Active', is_lead: false });
+    await crm.act('updateLead', companyId, { city: 'Linz' }, first);
+    expect((await follow(companyId, {}, cursor)).entries).toMatchObject([
+      { sequence: 5, id: first, version: 3 },
+    ]);
+    expect((await follow(companyId)).entries.map(({ sequence }) => sequence)).toEqual([1, 2, 4, 5]);
   });
 
   test('do not move for a write that changes no value', async () => {
@@ -183,29 +186,39 @@ describe('The changes', () => {
     expect(fresh.state.size).toBe(12 + 80 + 80);
   });
 
-  test('hold records from before there were changes, and the writes of an older release, after a backfill', async () => {
+  test('hold records from before there were changes, and the writes of an older release', async () => {
     const companyId = newCompany();
     const old = await makeClient(crm.db, companyId, {});
     const partner = await makeAffiliate(crm.db, companyId, {});
     await makeEmployee(crm.db, companyId, {});
-    const events = createEventLog({ publish: () => {}, announce: () => {} });
-    expect(await backfill(crm.db, events)).toBeGreaterThanOrEqual(2);
     const { entries, cursor } = await follow(companyId);
     expect(entries).toMatchObject([
       { type: 'person', id: old, version: 1, origin: 'system' },
       { type: 'affiliate', id: partner, version: 1, origin: 'system' },
     ]);
-    expect(await backfill(crm.db, events)).toBe(0);
     await crm.db
       .updateTable('clients')
       .set({ city: 'Linz', updated_utc: new Date(Date.now() + 1000) })
       .where('company_id', '=', companyId)
       .where('client_id', '=', old)
       .execute();
-    expect(await backfill(crm.db, events)).toBe(1);
-    expect((await follow(companyId, {}, cursor)).entries).toMatchObject([
-      { id: old, version: 2, record: { city: 'Linz', version: 2 } },
-    ]);
-    expect(await backfill(crm.db, events)).toBe(0);
+    const next = await follow(companyId, {}, cursor);
+    expect(next.entries).toMatchObject([{ id: old, version: 2, record: { city: 'Linz', version: 2 } }]);
+    expect((await follow(companyId, {}, next.cursor)).entries).toEqual([]);
+  });
+
+  test('come whole and once to readers that begin together, after more writes than one reading numbers', async () => {
+    const companyId = newCompany();
+    const rows = Array.from({ length: 2_300 }, (_, at) => ({
+      company_id: companyId,
+      status_id: 1,
+      first_name: 'Ann',
+      last_name: `${at}`,
+      email: 'ann@example.com',
+    }));
+    await crm.db.insertInto('clients').values(rows).execute();
+    const readers = await Promise.all(Array.from({ length: 4 }, () => follow(companyId, { limit: '1000' })));
+    for (const { entries } of readers)
+      expect(entries.map(({ sequence }) => sequence)).toEqual(rows.map((_, at) => at + 1));
   });
 });

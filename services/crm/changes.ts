@@ -3,13 +3,11 @@ import { handler } from '@causeway/runtime';
 import type { Kysely, Selectable } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
+import { numberChanges } from './number-changes.ts';
 import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 
-/**
- * Pages through `record_changes` (contract, "Changes"). A change can be read only when all changes with lower numbers can
- * (`events/event-log.ts`), so a reader that goes on after the last number misses none.
- */
+/** Pages through `record_changes` (contract, "Changes"), once the company's changes are numbered. */
 export const listChanges = ({ db }: CrmContext) =>
   handler(contract.listChanges, async ({ companyId, keyId, query }) => {
     const { types, limit, exclude_origin } = query;
@@ -18,6 +16,7 @@ export const listChanges = ({ db }: CrmContext) =>
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
     const own = exclude_origin === 'self' ? `key:${keyId}` : undefined;
+    const isUnfinished = await numberChanges(db, companyId);
     const page = await readPage(
       db,
       companyId,
@@ -28,7 +27,7 @@ export const listChanges = ({ db }: CrmContext) =>
     const nextCursor = sealCursor(companyId, list, [page.after, today()]);
     return {
       status: 200,
-      body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${page.hasMore}}`,
+      body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${page.hasMore || isUnfinished}}`,
     };
   });
 

@@ -12,7 +12,6 @@ import {
 } from '@causeway/runtime';
 import { createTurns } from './actions/batches.ts';
 import { createRunner } from './actions/runner.ts';
-import { startBackfill } from './backfill.ts';
 import { startCleanup } from './cleanup.ts';
 import { startErasures } from './erasures.ts';
 import { createEventLog } from './events/event-log.ts';
@@ -72,7 +71,6 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   });
   const indexer = startIndexer({ db, log, metrics });
   const cleanup = startCleanup({ db, log, now });
-  const backfill = startBackfill({ db, events, log });
   const erasures = startErasures({ db, log, now });
   return {
     ready: callers.ready,
@@ -82,7 +80,6 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       await publisher.drain();
       await indexer.stop();
       await cleanup.stop();
-      await backfill.stop();
       await erasures.stop();
     },
   };

@@ -20,6 +20,7 @@ export interface Tables extends IdempotencyTables {
   event_outbox: EventOutbox;
   event_dedupe_keys: EventDedupeKeys;
   record_changes: RecordChanges;
+  change_sequences: ChangeSequences;
   erasures: Erasures;
   audit_log: AuditRow & { audit_id: Generated<number> };
   delivery_attempts: DeliveryAttempts;
@@ -42,6 +43,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_outbox',
   'event_dedupe_keys',
   'record_changes',
+  'change_sequences',
   'erasures',
   'audit_log',
   'delivery_attempts',
@@ -72,6 +74,7 @@ interface Employees {
   created_utc: Generated<Date>;
   updated_utc: Generated<Date>;
   version: Generated<number>;
+  origin: Generated<string>;
   listed_as: GeneratedAlways<'employee' | 'affiliate' | null>;
 }
 
@@ -116,6 +119,7 @@ interface Clients extends PersonDetails {
   created_utc: Generated<Date>;
   updated_utc: Generated<Date>;
   version: Generated<number>;
+  origin: Generated<string>;
 }
 
 interface ClientSearchPending {
@@ -155,6 +159,7 @@ interface ClientNotes {
   created_utc: Date;
   updated_utc: Date;
   version: Generated<number>;
+  origin: Generated<string>;
 }
 
 interface ClientStatusHistory {
@@ -186,7 +191,6 @@ interface Events {
 interface EventSequences {
   company_id: number;
   last_sequence: number;
-  last_change: Generated<number>;
   subscriptions_version: Generated<number>;
 }
 
@@ -214,6 +218,11 @@ interface RecordChanges {
   origin: string;
   changed_utc: Date;
   is_deleted: number;
+}
+
+interface ChangeSequences {
+  company_id: number;
+  last_sequence: number;
 }
 
 interface Erasures {

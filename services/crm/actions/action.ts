@@ -23,7 +23,7 @@ import {
 } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { ActionsContext } from '../context.ts';
-import type { ChangedRecord, NewEvent } from '../events/event-log.ts';
+import type { NewEvent } from '../events/event-log.ts';
 import type { LockableRows } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import type { KnownReferences, References } from './references.ts';
@@ -154,8 +154,8 @@ export interface Change {
   /** Inserted, so its id is unknown until the statement is sent. */
   readonly isNew?: boolean;
   readonly events?: readonly NewEvent[];
-  /** Those of which a value changed, with their new versions. */
-  readonly records?: readonly ChangedRecord[];
+  /** Whether a value of a record changed. */
+  readonly changed?: boolean;
 }
 
 export const isChange = <Changed extends Change>(one: Changed | Problem): one is Changed =>

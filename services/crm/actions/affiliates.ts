@@ -51,11 +51,11 @@ export const makeAffiliate = (
       if (before)
         return (
           brokenCondition(one, 'employee_id', before) ??
-          changedAffiliate(before, withChanges(before, sentFields(one.body), now))
+          changedAffiliate(before, withChanges(before, sentFields(one.body), one, now))
         );
       const after = newRow(one, affiliateCode(random), now);
       const event = newEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
-      return { isNew: true, after, events: [event], records: [{ type: 'affiliate', row: after }] };
+      return { isNew: true, after, events: [event], changed: true };
     });
     const valid = changes.filter(isChange);
     await affiliates.insert(
@@ -79,7 +79,7 @@ export const makeAffiliate = (
 const changedAffiliate = (before: AffiliateRow, after: AffiliateRow): AffiliateChange => ({
   before,
   after,
-  records: after === before ? [] : [{ type: 'affiliate', row: after }],
+  changed: after !== before,
 });
 
 const writeChanged = (trx: Trx<Tables>, changes: readonly AffiliateChange[]): Promise<void> =>
@@ -88,7 +88,7 @@ const writeChanged = (trx: Trx<Tables>, changes: readonly AffiliateChange[]): Pr
     changes.filter(({ before, after }) => before && before !== after).map(({ after }) => after),
   );
 
-const newRow = ({ companyId, body }: Submission<NewAffiliate>, code: string, now: Date) => ({
+const newRow = ({ companyId, body, origin }: Submission<NewAffiliate>, code: string, now: Date) => ({
   company_id: companyId,
   employee_id: 0,
   role_id: affiliateRoleId,
@@ -103,6 +103,7 @@ const newRow = ({ companyId, body }: Submission<NewAffiliate>, code: string, now
   is_approved: 0,
   external_id: body.external_id ?? null,
   version: 1,
+  origin,
   created_utc: now,
   updated_utc: now,
 });
@@ -145,7 +146,7 @@ export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> 
       if (refused) return refused;
       const problems = refusing(one, updateProblems(one.body, { ...before }));
       if (problems.length > 0) return invalid(problems);
-      return changedAffiliate(before, withChanges(before, changedFields(one.body), now));
+      return changedAffiliate(before, withChanges(before, changedFields(one.body), one, now));
     });
     await writeChanged(trx, changes.filter(isChange));
     return changes;

@@ -11,7 +11,7 @@ import {
   versionedAnswer,
 } from './action.ts';
 import { defaultVisibility } from './notes.ts';
-import { changedPerson, writeChanges } from './people.ts';
+import { writeChanges } from './people.ts';
 import { otherKindError, withChanges } from './person.ts';
 import { convertedEvent, type Status } from './statuses.ts';
 
@@ -51,16 +51,13 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
       const refused = brokenCondition(one, 'client_id', before);
       if (refused) return refused;
       const to = known.statuses.find(one.companyId, (reason.new_status ?? reason.new_status_id)!)!;
-      const after = withChanges(before, { status_id: to.id }, now);
+      const after = withChanges(before, { status_id: to.id }, one, now);
       const events =
         kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
       // Without a status change there is no history row to carry the note.
-      const note = reason.status_note && after === before ? statusNote(after, reason.status_note, now) : null;
-      const records = [
-        ...changedPerson(before, after),
-        ...(note ? [{ type: 'note', row: note } as const] : []),
-      ];
-      return { before, after, from, to, reason, note, events, records };
+      const note =
+        reason.status_note && after === before ? statusNote(after, reason.status_note, one, now) : null;
+      return { before, after, from, to, reason, note, events, changed: after !== before || note !== null };
     });
     const valid = changes.filter(isChange);
     await writeChanges(group, valid);
@@ -78,7 +75,12 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
     ),
 });
 
-const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Date) => ({
+const statusNote = (
+  { company_id, client_id }: ClientRow,
+  text: string,
+  { origin }: { readonly origin: string },
+  now: Date,
+) => ({
   company_id,
   client_id,
   client_note_id: 0,
@@ -87,6 +89,7 @@ const statusNote = ({ company_id, client_id }: ClientRow, text: string, now: Dat
   visibility: defaultVisibility,
   external_id: null,
   version: 1,
+  origin,
   created_utc: now,
   updated_utc: now,
 });

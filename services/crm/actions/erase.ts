@@ -2,7 +2,7 @@ import { originOf, writeAudit } from '@causeway/identity';
 import { type AuditSource, byKey, byMember, byOperator, definitions, notFound } from '@causeway/proto';
 import { handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import type { ChangedRecord } from '../events/event-log.ts';
+import { lockNumbers, type NumberedChange, writeNumbers } from '../number-changes.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -16,7 +16,16 @@ export const erasePerson = ({ once, events, now }: ActionsContext) =>
     const client_id = byCommand ? call.body.client_id : call.id('person');
     const answer = await once.carryOut(byCommand ? undefined : call.identity, async (trx) => {
       const at = now();
-      const records = await deleteRecords(trx, { company_id, client_id }, at);
+      const origin = originOf(makerOf(call));
+      // Before the records, as a reader does that numbers changes.
+      const last = await lockNumbers(trx, company_id);
+      const deletions = await deleteRecords(trx, { company_id, client_id });
+      await writeNumbers(
+        trx,
+        company_id,
+        last,
+        deletions.map((deletion) => ({ ...deletion, origin, changed_utc: at, is_deleted: 1 })),
+      );
       await trx
         .insertInto('erasures')
         .values({ company_id, client_id, erased_utc: at, due_utc: at })
@@ -28,7 +37,7 @@ export const erasePerson = ({ once, events, now }: ActionsContext) =>
         target: { kind: 'person', id: client_id, name: `person ${client_id}` },
         at,
       });
-      await events.write({ trx, now: at }, [{ origin: originOf(makerOf(call)), events: [], records }]);
+      await events.write({ trx, now: at }, [{ companyId: company_id, origin, events: [], changed: true }]);
       return { status: 204, body: null };
     });
     return byCommand ? json(200, { company_id, client_id }) : answer;
@@ -54,11 +63,10 @@ const sourceOf = (call: EraseCall): AuditSource => {
 const deleteRecords = async (
   trx: Trx<Tables>,
   { company_id, client_id }: { readonly company_id: number; readonly client_id: number },
-  now: Date,
-): Promise<readonly ChangedRecord[]> => {
+): Promise<readonly Pick<NumberedChange, 'type' | 'record_id' | 'version'>[]> => {
   const person = await trx
     .selectFrom('clients')
-    .select(['company_id', 'client_id', 'version'])
+    .select('version')
     .where('company_id', '=', company_id)
     .where('client_id', '=', client_id)
     .forUpdate()
@@ -66,7 +74,7 @@ const deleteRecords = async (
   if (!person) throw notFound('person');
   const notes = await trx
     .selectFrom('client_notes')
-    .select(['company_id', 'client_note_id', 'version'])
+    .select(['client_note_id', 'version'])
     .where('company_id', '=', company_id)
     .where('client_id', '=', client_id)
     .forUpdate()
@@ -77,13 +85,12 @@ const deleteRecords = async (
       .where('company_id', '=', company_id)
       .where('client_id', '=', client_id)
       .execute();
-  const gone = <Row extends { readonly version: number }>(row: Row) => ({
-    ...row,
-    version: row.version + 1,
-    updated_utc: now,
-  });
   return [
-    ...notes.map((row): ChangedRecord => ({ type: 'note', row: gone(row), isDeleted: true })),
-    { type: 'person', row: gone(person), isDeleted: true },
+    ...notes.map(({ client_note_id, version }) => ({
+      type: 'note' as const,
+      record_id: client_note_id,
+      version: version + 1,
+    })),
+    { type: 'person', record_id: client_id, version: person.version + 1 },
   ];
 };

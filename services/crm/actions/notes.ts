@@ -34,8 +34,8 @@ export const addNote: Action<Body, Answer, NoteChange> = {
       if (before) {
         const refused = brokenCondition(one, 'client_note_id', before);
         if (refused) return refused;
-        const after = withChanges(before, { ...changedFields(body), client_id }, now);
-        return { before, after, records: after === before ? [] : [{ type: 'note', row: after }] };
+        const after = withChanges(before, { ...changedFields(body), client_id }, one, now);
+        return { before, after, changed: after !== before };
       }
       const after = {
         company_id,
@@ -46,10 +46,11 @@ export const addNote: Action<Body, Answer, NoteChange> = {
         visibility: body.visibility ?? defaultVisibility,
         external_id: body.external_id ?? null,
         version: 1,
+        origin: one.origin,
         created_utc: now,
         updated_utc: now,
       };
-      return { isNew: true, after, records: [{ type: 'note', row: after }] };
+      return { isNew: true, after, changed: true };
     });
     const valid = changes.filter(isChange);
     await notes.insert(

@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { type ChangedRecord, newEvent } from '../events/event-log.ts';
+import { newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import {
   type Action,
@@ -102,6 +102,7 @@ const newPerson = (
     client_id: 0,
     status_id: status.id,
     version: 1,
+    origin: one.origin,
     created_utc: now,
     updated_utc: now,
   };
@@ -121,7 +122,7 @@ const newPerson = (
     from: status,
     to: status,
     events: [newEvent(one.companyId, type, payload)],
-    records: changedPerson(undefined, after),
+    changed: true,
   };
 };
 
@@ -134,22 +135,19 @@ const metPerson = (
   const from = statuses.of(before);
   const kept = kind === 'client' && from.isLead ? statuses.newClient(one.companyId) : from;
   const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, one) ?? kept);
-  const after = withChanges(before, { ...one.body, status_id: to.id }, now);
+  const after = withChanges(before, { ...one.body, status_id: to.id }, one, now);
   return {
     before,
     after,
     from,
     to,
     events: from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, {}, now)],
-    records: changedPerson(before, after),
+    changed: after !== before,
   };
 };
 
 const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: Submission<NewPerson>) =>
   body.status ? statuses.find(companyId, body.status) : undefined;
-
-export const changedPerson = (before: ClientRow | undefined, after: ClientRow): readonly ChangedRecord[] =>
-  after === before ? [] : [{ type: 'person', row: after }];
 
 interface RecordChange extends Change {
   readonly before: ClientRow;
@@ -200,8 +198,8 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
       const elsewhere = { status: `PATCH /integrations/${kind}s/${before.client_id}/status` };
       const problems = refusing(one, updateProblems(one.body, shown, elsewhere));
       if (problems.length > 0) return invalid(problems);
-      const after = withChanges(before, one.body, group.now);
-      return { before, after, records: changedPerson(before, after) };
+      const after = withChanges(before, one.body, one, group.now);
+      return { before, after, changed: after !== before };
     });
     await writeChanges(group, changes.filter(isChange));
     return changes;

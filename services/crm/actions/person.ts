@@ -17,20 +17,32 @@ export const applyFields = <Row extends object>(row: Row, sent: object): Row => 
 };
 
 /**
- * The row with the sent fields, the next version and a new `updated_utc`, which never goes back; the row itself if none
- * of them differs.
+ * The row with the sent fields, the next version, who changed it, and a new `updated_utc`, which never goes back; the row
+ * itself if no field differs.
  */
-export const withChanges = <Row extends { readonly version: number; readonly updated_utc: Date }>(
+export const withChanges = <Row extends Versioned>(
   row: Row,
   sent: object,
+  { origin }: { readonly origin: string },
   now: Date,
 ): Row => {
   const after = applyFields(row, sent);
   const differs = Object.keys(after).some((field) => after[field as keyof Row] !== row[field as keyof Row]);
   return differs
-    ? { ...after, version: row.version + 1, updated_utc: now > row.updated_utc ? now : row.updated_utc }
+    ? {
+        ...after,
+        version: row.version + 1,
+        origin,
+        updated_utc: now > row.updated_utc ? now : row.updated_utc,
+      }
     : row;
 };
+
+interface Versioned {
+  readonly version: number;
+  readonly origin: string;
+  readonly updated_utc: Date;
+}
 
 /** @param id the record of the company that has the external id, if it still has it. */
 export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem => {

@@ -1,6 +1,7 @@
 import type { Detail, DetailCode } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
-import type { Kysely, Selectable } from 'kysely';
+import { statement } from '@causeway/runtime';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import { readStatuses, type Status, type Statuses, type StatusRow } from './statuses.ts';
 
@@ -54,19 +55,17 @@ const readPeople = async (
     for (const id of Object.values(references.people ?? {}))
       if (id) wanted.set(`${companyId}:${id}`, [companyId, id]);
   if (wanted.size === 0) return new Map();
-  const rows = await db
-    .selectFrom('employees')
-    .select(['company_id', 'employee_id', 'role_id', 'is_active'])
-    .where(({ eb, refTuple, tuple }) =>
-      eb(
-        refTuple('company_id', 'employee_id'),
-        'in',
-        [...wanted.values()].map(([companyId, id]) => tuple(companyId, id)),
-      ),
-    )
-    .execute();
+  const { rows } = await db.executeQuery(selectPeople(db, [...wanted.values()]));
   return new Map(rows.map((row) => [`${row.company_id}:${row.employee_id}`, row]));
 };
+
+const selectPeople = statement<
+  [readonly (readonly [companyId: number, employeeId: number])[]],
+  Person & { readonly company_id: number; readonly employee_id: number }
+>(
+  (keys) => sql`
+    SELECT company_id, employee_id, role_id, is_active FROM employees WHERE (company_id, employee_id) IN (${keys})`,
+);
 
 const peopleProblems = (
   { people = {} }: References,

@@ -299,9 +299,7 @@ const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly C
   const remembered = [...changes].flatMap(([call, change]) =>
     call.identity && isChange(change) ? [{ call, identity: call.identity, change }] : [],
   );
-  const isFlushed = [...changes.values()].some(
-    (change) => isChange(change) && (change.events?.length || change.records?.length),
-  );
+  const isFlushed = [...changes.values()].some((change) => isChange(change) && change.events?.length);
   if (!isFlushed && remembered.some(({ change }) => change.isNew)) await sendDeferred(trx);
   return remembered.map(({ call, identity, change }) => ({
     identity,
@@ -335,8 +333,9 @@ const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) 
 });
 
 const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {
-  const { events = [], records = [] } = change instanceof Problem ? {} : change;
-  return { origin: call.submission.origin, span: call.span, events, records };
+  const { companyId, origin } = call.submission;
+  const { events = [], changed = false } = change instanceof Problem ? {} : change;
+  return { companyId, origin, span: call.span, events, changed };
 };
 
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */

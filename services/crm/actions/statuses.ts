@@ -1,6 +1,6 @@
 import type { StatusReference } from '@causeway/proto/schemas';
-import { type Database, later } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { type Database, later, statement } from '@causeway/runtime';
+import { type Kysely, sql } from 'kysely';
 import { newEvent } from '../events/event-log.ts';
 import type { ClientRow } from '../store/store.ts';
 import { globalCompanyId, type Tables } from '../tables.ts';
@@ -35,13 +35,13 @@ export const readStatuses = async (
   companyIds: readonly number[],
   ahead?: readonly StatusRow[],
 ): Promise<Statuses> => {
-  const selectDefaults = trx
-    .selectFrom('company_settings')
-    .select(['company_id', 'default_client_status_id'])
-    .where('company_id', 'in', companyIds);
-  if (ahead) return statusesOf(ahead, await selectDefaults.execute());
+  const selectDefaults = defaultsOf(
+    trx,
+    companyIds.map((companyId) => [companyId]),
+  );
+  if (ahead) return statusesOf(ahead, (await trx.executeQuery(selectDefaults)).rows);
   let defaults: readonly DefaultRow[] = [];
-  await later(trx, selectDefaults.compile(), ({ rows }) => {
+  await later(trx, selectDefaults, ({ rows }) => {
     defaults = rows;
   });
   const statuses = await selectStatuses(trx, companyIds);
@@ -54,12 +54,30 @@ export const readStatusesAhead = async (
   companyIds: readonly number[],
 ): Promise<readonly StatusRow[] | undefined> => (db.shards ? selectStatuses(db, companyIds) : undefined);
 
-const selectStatuses = (db: Kysely<Tables>, companyIds: readonly number[]): Promise<StatusRow[]> =>
-  db
-    .selectFrom('statuses')
-    .select(['company_id', 'status_id', 'status_name', 'is_lead', 'is_listed'])
-    .where('company_id', 'in', [globalCompanyId, ...companyIds])
-    .execute();
+const selectStatuses = async (
+  db: Kysely<Tables>,
+  companyIds: readonly number[],
+): Promise<readonly StatusRow[]> => {
+  const { rows } = await db.executeQuery(
+    statusesOfCompanies(
+      db,
+      [globalCompanyId, ...companyIds].map((companyId) => [companyId]),
+    ),
+  );
+  return rows;
+};
+
+type CompanyIds = readonly (readonly [companyId: number])[];
+
+const defaultsOf = statement<[CompanyIds], DefaultRow>(
+  (companies) => sql`
+    SELECT company_id, default_client_status_id FROM company_settings WHERE (company_id) IN (${companies})`,
+);
+
+const statusesOfCompanies = statement<[CompanyIds], StatusRow>(
+  (companies) => sql`
+    SELECT company_id, status_id, status_name, is_lead, is_listed FROM statuses WHERE (company_id) IN (${companies})`,
+);
 
 export interface StatusRow {
   readonly company_id: number;

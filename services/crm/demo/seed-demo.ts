@@ -1,7 +1,5 @@
 import { connectDatabase, type Trx, transaction } from '@causeway/runtime';
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import { backfill } from '../backfill.ts';
-import { createEventLog } from '../events/event-log.ts';
 import { indexCompany } from '../search/index-company.ts';
 import { affiliateRoleId, globalCompanyId, type Tables, tenantTables } from '../tables.ts';
 import { inventPerson } from './people.ts';
@@ -19,7 +17,6 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
       }
       while ((await indexCompany(db, companyId)) > 0);
     }
-    await backfill(db, createEventLog({ publish: () => {}, announce: () => {} }));
   } finally {
     await db.close();
   }

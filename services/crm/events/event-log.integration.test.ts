@@ -43,7 +43,12 @@ describe('a reader in ascending order', () => {
           await pause(Math.random() * 8);
           const events = [noted(first!, `${writer}.${round}.a`), noted(second!, `${writer}.${round}.b`)];
           await log.write({ trx, now: new Date() }, [
-            { origin: 'system', events: round % 3 ? events : [events[0]!], records: [] },
+            {
+              companyId: first!,
+              origin: 'system',
+              events: round % 3 ? events : [events[0]!],
+              changed: false,
+            },
           ]);
           await pause(Math.random() * 8);
           if (round % 5 === 4) throw new Error('rolled back');

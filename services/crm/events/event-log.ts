@@ -3,13 +3,12 @@ import {
   type EventType,
   encodePayload,
   outboxLeaseMs,
-  type RecordType,
   type StoredEvent,
   type WrittenKind,
 } from '@causeway/proto';
-import { insertedId, later, rowList, type Span, type Trx } from '@causeway/runtime';
-import { type Kysely, sql } from 'kysely';
-import { insertRows, updateRows } from '../store/rows.ts';
+import { insertedId, later, type Span, statement, type Trx, type Value } from '@causeway/runtime';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { insertRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 export interface NewEvent {
@@ -21,39 +20,21 @@ export interface NewEvent {
   readonly dedupeKey?: string | undefined;
 }
 
-/** A person, affiliate or note of which a value changed, as it is now. Its id may be known only later, as an event's payload. */
-export type ChangedRecord = {
-  readonly [Type in RecordType]: {
-    readonly type: Type;
-    readonly row: Readonly<Record<(typeof recordKeys)[Type][1], number>> & {
-      readonly company_id: number;
-      readonly version: number;
-      readonly updated_utc: Date;
-    };
-    readonly isDeleted?: boolean;
-  };
-}[RecordType];
-
 /** What a call writes beside its records. */
 export interface WrittenCall {
+  readonly companyId: number;
   /** Who caused it (contract, "Changes"). */
   readonly origin: string;
   readonly events: readonly NewEvent[];
-  readonly records: readonly ChangedRecord[];
+  /** Whether it changed a record. */
+  readonly changed: boolean;
   readonly span?: Span | undefined;
 }
 
-/** The table of each type of record, and the column of its id. */
-export const recordKeys = {
-  person: ['clients', 'client_id'],
-  affiliate: ['employees', 'employee_id'],
-  note: ['client_notes', 'client_note_id'],
-} as const satisfies Record<RecordType, readonly [table: keyof Tables, id: string]>;
-
 export interface EventLog {
   /**
-   * Writes the events and changes of a transaction, and publishes the events after its commit. Call it last: the
-   * companies' other events and changes wait from here to the commit.
+   * Writes the events of a transaction, and publishes them after its commit. Call it last: the companies' other events
+   * wait from here to the commit.
    * @returns the events of each call; their ids are there after the commit.
    */
   write(
@@ -66,7 +47,7 @@ export interface EventLog {
  * A counter row numbers each company's events 1, 2, 3, …, and the transaction locks it until its commit. So
  * numbers follow the order of commits: once event n can be read, so can every event below n, and a reader
  * that continues after the last number it has seen misses none, however late a transaction commits. A
- * rollback returns its numbers. Changes of records have numbers of their own, in the same row.
+ * rollback returns its numbers.
  *
  * Each event has a row in the outbox until its deliveries have rows. The row begins with a lease: the
  * dispatcher that gets the event's message may act on it without asking the database
@@ -77,19 +58,20 @@ export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog
     const events = calls.flatMap(({ origin, span, events }) =>
       events.map((event) => ({ ...event, origin, span })),
     );
-    const changes = calls.flatMap(({ origin, records }) => records.map((record) => ({ ...record, origin })));
+    const companiesOf = (some: readonly WrittenCall[]) => some.map(({ companyId }) => companyId);
+    const changes = companiesOf(calls.filter(({ changed }) => changed));
     if (events.length + changes.length === 0) return calls.map(() => []);
-    const numbers = await takeNumbers(trx, events, changes);
-    const rows = numbered(events, numbers, now);
-    // These travel with COMMIT, so that the counters are locked for two round trips only.
-    await insertChanges(trx, changes, numbers);
+    const rows = events.length === 0 ? [] : numbered(events, await takeNumbers(trx, events), now);
     if (rows.length > 0) {
+      // These travel with COMMIT, so that the counters are locked for two round trips only.
       await insertEvents(trx, rows);
       await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
       await insertDedupeKeys(trx, rows, events);
       trx.onCommit(() => publish(rows, events));
     }
-    trx.onCommit(() => announce({ events: rows, changes: changes.map(({ row }) => row) }));
+    trx.onCommit(() =>
+      announce({ events: companiesOf(calls.filter((call) => call.events.length > 0)), changes }),
+    );
     let from = 0;
     return calls.map(({ events: { length } }) => {
       from += length;
@@ -98,61 +80,49 @@ export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog
   },
 });
 
-/** @returns the next numbers of each company, after its events and changes are counted. */
-const takeNumbers = async (
-  trx: Kysely<Tables>,
-  events: readonly NewEvent[],
-  changes: readonly ChangedRecord[],
-) => {
-  const counts = new Map<number, { events: number; changes: number }>();
-  const countsOf = (companyId: number) => {
-    const found = counts.get(companyId) ?? { events: 0, changes: 0 };
-    counts.set(companyId, found);
-    return found;
-  };
-  for (const { companyId } of events) countsOf(companyId).events++;
-  for (const { row } of changes) countsOf(row.company_id).changes++;
+/** @returns the next number of each company, after its events are counted. */
+const takeNumbers = async (trx: Kysely<Tables>, events: readonly NewEvent[]) => {
+  const counts = new Map<number, number>();
+  for (const { companyId } of events) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
   // Locked in the same order by every transaction, to avoid deadlocks.
-  const taken = [...counts]
-    .map(([companyId, count]) => [companyId, count.events, count.changes] as const)
-    .sort(([a], [b]) => a - b);
-  const count = sql`
-    INSERT INTO event_sequences (company_id, last_sequence, last_change) VALUES ${rowList(taken)}
-    ON DUPLICATE KEY UPDATE last_sequence = event_sequences.last_sequence + VALUES(last_sequence),
-      last_change = event_sequences.last_change + VALUES(last_change)`;
-  await later(trx, count.compile(trx));
-  const last = await trx
-    .selectFrom('event_sequences')
-    .select(['company_id', 'last_sequence', 'last_change', 'subscriptions_version'])
-    .where(
-      'company_id',
-      'in',
-      taken.map(([companyId]) => companyId),
-    )
-    .execute();
+  const taken = [...counts].sort(([a], [b]) => a - b);
+  await later(trx, raiseSequences(trx, taken));
+  const last = await trx.executeQuery(
+    selectSequences(
+      trx,
+      taken.map(([companyId]) => [companyId]),
+    ),
+  );
   return new Map(
-    last.map((row) => {
-      const count = countsOf(row.company_id);
-      return [
-        row.company_id,
-        {
-          nextEvent: row.last_sequence - count.events + 1,
-          nextChange: row.last_change - count.changes + 1,
-          subscriptionsVersion: row.subscriptions_version,
-        },
-      ];
-    }),
+    last.rows.map(({ company_id, last_sequence, subscriptions_version }) => [
+      company_id,
+      { next: last_sequence - counts.get(company_id)! + 1, subscriptionsVersion: subscriptions_version },
+    ]),
   );
 };
 
-type Numbers = Awaited<ReturnType<typeof takeNumbers>>;
+const raiseSequences = statement<[Rows]>(
+  (counts) => sql`
+    INSERT INTO event_sequences (company_id, last_sequence) VALUES ${counts}
+    ON DUPLICATE KEY UPDATE last_sequence = event_sequences.last_sequence + VALUES(last_sequence)`,
+);
+const selectSequences = statement<[Rows], Selectable<Tables['event_sequences']>>(
+  (companies) => sql`
+    SELECT company_id, last_sequence, subscriptions_version FROM event_sequences
+    WHERE (company_id) IN (${companies})`,
+);
+type Rows = readonly (readonly Value[])[];
 
-const numbered = (events: readonly (NewEvent & { readonly origin: string })[], numbers: Numbers, now: Date) =>
+const numbered = (
+  events: readonly (NewEvent & { readonly origin: string })[],
+  numbers: Awaited<ReturnType<typeof takeNumbers>>,
+  now: Date,
+) =>
   events.map(({ companyId, type, payload, origin }): CommittedEvent => {
     const company = numbers.get(companyId)!;
     return {
       company_id: companyId,
-      sequence: company.nextEvent++,
+      sequence: company.next++,
       created_utc: now,
       event_id: 0,
       type,
@@ -161,31 +131,6 @@ const numbered = (events: readonly (NewEvent & { readonly origin: string })[], n
       subscriptionsVersion: company.subscriptionsVersion,
     };
   });
-
-const changesTable = updateRows(
-  'record_changes',
-  ['sequence', 'version', 'origin', 'changed_utc', 'is_deleted'],
-  ['company_id', 'type', 'record_id'],
-);
-
-const insertChanges = (
-  trx: Kysely<Tables>,
-  changes: readonly (ChangedRecord & { readonly origin: string })[],
-  numbers: Numbers,
-) =>
-  changesTable(
-    trx,
-    changes.map(({ type, row, isDeleted, origin }) => ({
-      company_id: row.company_id,
-      type,
-      record_id: (row as unknown as Record<string, number>)[recordKeys[type][1]]!,
-      sequence: numbers.get(row.company_id)!.nextChange++,
-      version: row.version,
-      origin,
-      changed_utc: row.updated_utc,
-      is_deleted: Number(isDeleted ?? false),
-    })),
-  );
 
 const insertEvents = insertRows(
   'events',
@@ -201,11 +146,13 @@ const insertOutbox = (trx: Kysely<Tables>, events: readonly CommittedEvent[], le
     event.created_utc,
     leasedUntil,
   ]);
-  const insert = sql`
-    INSERT INTO event_outbox (company_id, event_id, sequence, created_utc, leased_until)
-    VALUES ${rowList(rows)}`;
-  return later(trx, insert.compile(trx));
+  return later(trx, insertIntoOutbox(trx, rows));
 };
+
+const insertIntoOutbox = statement<[Rows]>(
+  (rows) => sql`
+    INSERT INTO event_outbox (company_id, event_id, sequence, created_utc, leased_until) VALUES ${rows}`,
+);
 
 const insertDedupeKeys = async (
   trx: Kysely<Tables>,
@@ -216,11 +163,13 @@ const insertDedupeKeys = async (
     const { dedupeKey } = sources[at]!;
     return dedupeKey === undefined ? [] : [[company_id, dedupeKey, insertedId(at), created_utc]];
   });
-  if (rows.length === 0) return;
-  const insert = sql`
-    INSERT INTO event_dedupe_keys (company_id, dedupe_key, event_id, created_utc) VALUES ${rowList(rows)}`;
-  await later(trx, insert.compile(trx));
+  if (rows.length > 0) await later(trx, insertKeys(trx, rows));
 };
+
+const insertKeys = statement<[Rows]>(
+  (rows) => sql`
+    INSERT INTO event_dedupe_keys (company_id, dedupe_key, event_id, created_utc) VALUES ${rows}`,
+);
 
 export const newEvent = <Type extends EventType>(
   companyId: number,
@@ -242,8 +191,8 @@ interface EventLogOptions {
   readonly announce: (written: Written) => void;
 }
 
-/** Rows that a transaction has written, by their kind. */
-export type Written = Readonly<Record<WrittenKind, readonly { readonly company_id: number }[]>>;
+/** The companies of what a transaction has written, by its kind. */
+export type Written = Readonly<Record<WrittenKind, readonly number[]>>;
 
 /** An event with the version of its company's subscriptions at its commit. */
 export interface CommittedEvent extends StoredEvent {

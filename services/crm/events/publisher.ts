@@ -95,7 +95,7 @@ export const openPublisher = ({
       if (!announcing) setImmediate(sendAnnounced);
       announcing = true;
       for (const kind of ['events', 'changes'] as const)
-        for (const { company_id } of written[kind]) announced[kind].add(company_id);
+        for (const companyId of written[kind]) announced[kind].add(companyId);
     },
     drain: async () => {
       if (bus.connected()) await confirming;

@@ -1,5 +1,5 @@
-import { later, rowList, type Value } from '@causeway/runtime';
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
+import { later, statement, type Value } from '@causeway/runtime';
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
 type Table = keyof Tables & string;
@@ -16,21 +16,22 @@ type CompanyFirst<C extends string> = readonly ['company_id', ...C[]];
  * Sent with the transaction's next statement; then each row has its id in `id`. The ids are consecutive
  * because InnoDB knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
  */
-export const insertRows =
-  <T extends Table, C extends Column<T>, Id extends Column<T> = never>(
-    table: T,
-    columns: CompanyFirst<C>,
-    id?: Id,
-  ) =>
-  async (
+export const insertRows = <T extends Table, C extends Column<T>, Id extends Column<T> = never>(
+  table: T,
+  columns: CompanyFirst<C>,
+  id?: Id,
+) => {
+  const insert = statement<[Values]>((values) => insertInto(table, columns, values));
+  return async (
     trx: Kysely<Tables>,
     rows: readonly (NewRow<T, C | ('company_id' & Column<T>)> & Record<Id, number>)[],
   ): Promise<void> => {
     if (rows.length > 0)
-      await later(trx, insertInto(table, columns, rows).compile(trx), ({ insertId }) => {
+      await later(trx, insert(trx, valuesOf(columns, rows)), ({ insertId }) => {
         if (id) for (const [at, row] of rows.entries()) Object.assign(row, { [id]: Number(insertId) + at });
       });
   };
+};
 
 /** Locks until the end of the transaction. Sent with its next statement; then `onRows` gets the rows. */
 export const lockRows = <T extends Table, C extends Column<T>>(
@@ -39,16 +40,15 @@ export const lockRows = <T extends Table, C extends Column<T>>(
   key: CompanyFirst<Column<T>>,
 ) => {
   type Row = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
-  return (
-    trx: Kysely<Tables>,
-    keys: readonly (readonly [companyId: number, value: string | number])[],
-    onRows: (rows: readonly Row[]) => void,
-  ): Promise<void> => {
-    const select = sql<Row>`
-      SELECT ${names(columns)} FROM ${sql.table(table)} WHERE (${names(key)}) IN (${rowList(keys)}) FOR UPDATE`;
-    return later(trx, select.compile(trx), ({ rows }) => onRows(rows));
-  };
+  const select = statement<[Keys], Row>(
+    (keys) =>
+      sql`SELECT ${names(columns)} FROM ${sql.table(table)} WHERE (${names(key)}) IN (${keys}) FOR UPDATE`,
+  );
+  return (trx: Kysely<Tables>, keys: Keys, onRows: (rows: readonly Row[]) => void): Promise<void> =>
+    later(trx, select(trx, keys), ({ rows }) => onRows(rows));
 };
+
+type Keys = readonly (readonly [companyId: number, value: string | number])[];
 
 /**
  * Reads as an upsert, and takes half as long as a join with the new values. Every column without a default
@@ -59,20 +59,25 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
   columns: readonly C[],
   key: CompanyFirst<K>,
 ) => {
+  const given = [...key, ...columns];
   const newValues = sql.join(columns.map((column) => sql`${sql.ref(column)} = VALUES(${sql.ref(column)})`));
+  const update = statement<[Values]>(
+    (values) => sql`${insertInto(table, given, values)} ON DUPLICATE KEY UPDATE ${newValues}`,
+  );
   return async (
     trx: Kysely<Tables>,
     rows: readonly Pick<Selectable<Tables[T]>, (C | K | 'company_id') & keyof Selectable<Tables[T]>>[],
   ): Promise<void> => {
-    if (rows.length === 0) return;
-    const update = sql`${insertInto(table, [...key, ...columns], rows)} ON DUPLICATE KEY UPDATE ${newValues}`;
-    await later(trx, update.compile(trx));
+    if (rows.length > 0) await later(trx, update(trx, valuesOf(given, rows)));
   };
 };
 
-const insertInto = (table: Table, columns: readonly string[], rows: readonly object[]) => {
-  const values = rows.map((row) => columns.map((column) => (row as Record<string, Value>)[column] ?? null));
-  return sql`INSERT INTO ${sql.table(table)} (${names(columns)}) VALUES ${rowList(values)}`;
-};
+const insertInto = (table: Table, columns: readonly string[], values: RawBuilder<unknown>) =>
+  sql`INSERT INTO ${sql.table(table)} (${names(columns)}) VALUES ${values}`;
+
+const valuesOf = (columns: readonly string[], rows: readonly object[]): Values =>
+  rows.map((row) => columns.map((column) => (row as Record<string, Value>)[column] ?? null));
+
+type Values = readonly (readonly Value[])[];
 
 const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));

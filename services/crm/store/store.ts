@@ -1,4 +1,4 @@
-import { insertedId, later, rowList } from '@causeway/runtime';
+import { insertedId, later, statement } from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { optionalClientColumns, type Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows } from './rows.ts';
@@ -11,6 +11,7 @@ const clientFields = [
   'email',
   ...optionalClientColumns,
   'version',
+  'origin',
 ] as const;
 const clientColumns = ['company_id', 'client_id', ...clientFields, 'created_utc', 'updated_utc'] as const;
 const affiliateFields = [
@@ -25,6 +26,7 @@ const affiliateFields = [
   'is_approved',
   'external_id',
   'version',
+  'origin',
 ] as const;
 const affiliateColumns = [
   'company_id',
@@ -34,7 +36,7 @@ const affiliateColumns = [
   'created_utc',
   'updated_utc',
 ] as const;
-const noteFields = ['text', 'note_type', 'visibility', 'version'] as const;
+const noteFields = ['text', 'note_type', 'visibility', 'version', 'origin'] as const;
 const noteColumns = [
   'company_id',
   'client_note_id',
@@ -93,6 +95,10 @@ export const lockable: Readonly<
   ),
 };
 
+const insertNewPending = statement<[readonly (readonly [number, ReturnType<typeof insertedId>])[]]>(
+  (rows) => sql`INSERT INTO client_search_pending (company_id, client_id) VALUES ${rows}`,
+);
+
 export const clients = {
   insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc'], 'client_id'),
   update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
@@ -102,11 +108,8 @@ export const clients = {
     made: readonly { readonly company_id: number }[],
   ): Promise<void> => {
     if (made.length === 0) return;
-    const rows = rowList(made.map(({ company_id }, at) => [company_id, insertedId(at)]));
-    await later(
-      trx,
-      sql`INSERT INTO client_search_pending (company_id, client_id) VALUES ${rows}`.compile(trx),
-    );
+    const rows = made.map(({ company_id }, at) => [company_id, insertedId(at)] as const);
+    await later(trx, insertNewPending(trx, rows));
   },
   /** After the commit, every replica's search finds the clients. */
   markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),

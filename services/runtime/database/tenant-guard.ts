@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely, KyselyPlugin, RootOperationNode } from 'kysely';
+import type { CompiledQuery, Kysely, KyselyPlugin, QueryExecutorProvider, RootOperationNode } from 'kysely';
 import type { Log } from '../log.ts';
 import type { Database, Trx } from './handle.ts';
 import { createTenantCheck } from './tenant-check.ts';
@@ -56,10 +56,14 @@ export function acrossTenants<DB>(db: Database<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Trx<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Kysely<DB>, reason: string): Kysely<DB>;
 export function acrossTenants<DB>(db: Kysely<DB>, reason: string): Kysely<DB> {
-  const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'withoutCheck' in plugin);
-  if (guard === undefined) throw new Error('acrossTenants takes a handle that connectDatabase made');
-  return db.withoutPlugins().withPlugin(guard.withoutCheck(reason));
+  return db.withoutPlugins().withPlugin(guardOf(db).withoutCheck(reason));
 }
+
+export const guardOf = (db: QueryExecutorProvider): GuardPlugin => {
+  const guard = db.getExecutor().plugins.find((plugin): plugin is GuardPlugin => 'withoutCheck' in plugin);
+  if (guard === undefined) throw new Error('this takes a handle that connectDatabase made');
+  return guard;
+};
 
 interface GuardPlugin extends KyselyPlugin {
   withoutCheck(reason: string): KyselyPlugin;

@@ -89,7 +89,7 @@ const escaped = (name: string): string => name.replace(/\W/g, '\\$&');
 const listMark = '\0';
 const rowsMark = '\x01';
 
-const isRowsOfTenants = (value: unknown): boolean =>
+export const isRowsOfTenants = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((row) => Array.isArray(row) && isId(row[0]));
 
 export const isId = (value: unknown): boolean =>

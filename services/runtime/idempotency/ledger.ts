@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { later } from '../database/driver.ts';
-import { rowList } from '../database/tenant-raw.ts';
+import { statement } from '../database/statement.ts';
+import type { Value } from '../database/tenant-raw.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {
@@ -72,20 +73,21 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     lookUp: async (trx, identities, { now, all }) => {
       const db = asLedger(trx);
       const found = new Map<string, Row>();
-      const look = async (some: readonly CallIdentity[], lock = sql``): Promise<void> => {
-        if (some.length === 0) return;
-        const select = sql<Row>`
-          SELECT ${columnNames} FROM idempotency_keys WHERE ${isAmong(some)} ${lock}`;
-        await later(db, select.compile(db), ({ rows }) => {
-          for (const row of rows) if (row.expires_utc > now) found.set(nameOf(row), row);
-        });
+      const look = async (select: typeof selectRows, some: readonly CallIdentity[]): Promise<void> => {
+        if (some.length > 0)
+          await later(db, select(db, keysOf(some)), ({ rows }) => {
+            for (const row of rows) if (row.expires_utc > now) found.set(nameOf(row), row);
+          });
       };
       // Fails at once if another transaction has claimed one of them.
       await look(
+        claimRows,
         identities.filter((one) => !all && !one.again && one.fingerprint !== null),
-        sql`FOR UPDATE NOWAIT`,
       );
-      await look(identities.filter((one) => all || one.again));
+      await look(
+        selectRows,
+        identities.filter((one) => all || one.again),
+      );
       return {
         get: (identity) => {
           const row = found.get(nameOf(rowKey(identity)));
@@ -96,7 +98,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     claim: async (trx, identities, now) => {
       if (identities.length === 0) return;
       const db = asLedger(trx);
-      await remove(db, identities, sql`AND expires_utc <= ${now}`);
+      await later(db, removeExpired(db, keysOf(identities), now));
       await insert(
         db,
         identities.map((identity) => rowOf(identity, 0, nothing, now)),
@@ -104,7 +106,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     },
     record: async (trx, carriedOut, claimed, now) => {
       const db = asLedger(trx);
-      if (claimed.length > 0) await remove(db, claimed);
+      if (claimed.length > 0) await later(db, removeRows(db, keysOf(claimed)));
       const rows = carriedOut.map(({ identity, answer: { status, body } }) =>
         rowOf(identity, status, seal.seal(identity.companyId, bytesOf(body)), now),
       );
@@ -132,20 +134,34 @@ const columns = [
 ] as const;
 const columnNames = sql.raw(columns.join(', '));
 
-const insert = (db: Kysely<IdempotencyTables>, rows: readonly Row[]): Promise<void> => {
-  const values = rowList(rows.map((row) => columns.map((column) => row[column])));
-  return later(db, sql`INSERT INTO idempotency_keys (${columnNames}) VALUES ${values}`.compile(db));
-};
+const insert = (db: Kysely<IdempotencyTables>, rows: readonly Row[]): Promise<void> =>
+  later(
+    db,
+    insertRows(
+      db,
+      rows.map((row) => columns.map((column) => row[column])),
+    ),
+  );
 
-const remove = (
-  db: Kysely<IdempotencyTables>,
-  identities: readonly CallIdentity[],
-  condition = sql``,
-): Promise<void> =>
-  later(db, sql`DELETE FROM idempotency_keys WHERE ${isAmong(identities)} ${condition}`.compile(db));
+const keysOf = (identities: readonly CallIdentity[]): Keys =>
+  identities.map(({ companyId, key }) => [companyId, key]);
 
-const isAmong = (identities: readonly CallIdentity[]) =>
-  sql`(company_id, idempotency_key) IN (${rowList(identities.map(({ companyId, key }) => [companyId, key]))})`;
+type Keys = readonly (readonly [companyId: number, key: Buffer])[];
+
+const isAmong = (keys: RawBuilder<unknown>) => sql`(company_id, idempotency_key) IN (${keys})`;
+const selectRows = statement<[Keys], Row>(
+  (keys) => sql`SELECT ${columnNames} FROM idempotency_keys WHERE ${isAmong(keys)}`,
+);
+const claimRows = statement<[Keys], Row>(
+  (keys) => sql`SELECT ${columnNames} FROM idempotency_keys WHERE ${isAmong(keys)} FOR UPDATE NOWAIT`,
+);
+const removeRows = statement<[Keys]>((keys) => sql`DELETE FROM idempotency_keys WHERE ${isAmong(keys)}`);
+const removeExpired = statement<[Keys, Date]>(
+  (keys, now) => sql`DELETE FROM idempotency_keys WHERE ${isAmong(keys)} AND expires_utc <= ${now}`,
+);
+const insertRows = statement<[readonly (readonly Value[])[]]>(
+  (rows) => sql`INSERT INTO idempotency_keys (${columnNames}) VALUES ${rows}`,
+);
 
 const asLedger = <DB>(db: Kysely<DB>) => db as unknown as Kysely<IdempotencyTables>;
 
