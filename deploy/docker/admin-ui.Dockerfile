@@ -6,6 +6,7 @@ FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY proto/package.json proto/
+COPY proto/client/package.json proto/client/
 COPY services/access/package.json services/access/
 COPY services/crm/package.json services/crm/
 COPY services/deliveries/package.json services/deliveries/

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { clientInterface } from '../client/generate.ts';
 import { openApiDocument } from './document.ts';
 import { breakingChanges, type Snapshot, snapshotOf, snapshotText } from './snapshot.ts';
 
 /**
  * `npm run -s openapi` prints the document; with a path it writes it there. With `--snapshot` it records what
- * was added, unless something that clients rely on was taken away.
+ * was added, unless something that clients rely on was taken away, and writes the interface of the TypeScript client.
  */
 const path = process.argv[2];
 const text = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
@@ -14,5 +15,6 @@ if (path === '--snapshot') {
   const breaking = breakingChanges(JSON.parse(readFileSync(file, 'utf8')) as Snapshot, snapshot);
   if (breaking.length > 0) throw new Error(`these changes break clients:\n${breaking.join('\n')}`);
   writeFileSync(file, `${snapshotText(snapshot)}\n`);
+  writeFileSync(new URL('../client/interface.generated.ts', import.meta.url), clientInterface());
 } else if (path) writeFileSync(path, text);
 else process.stdout.write(text);

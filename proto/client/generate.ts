@@ -1,0 +1,185 @@
+import { methodNames } from '../method-names.ts';
+import { openApiDocument } from '../openapi/document.ts';
+import { keyOperations } from '../operations.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the parts of an OpenAPI document.
+type Any = any;
+
+/** The text of `interface.generated.ts`: types of all schemas, and a method for each operation of an API key. */
+export const clientInterface = (): string => {
+  const { paths, components } = openApiDocument() as Any;
+  const described = keyOperations.map((operation) => {
+    const [resource, method] = methodNames[operation.id].split('.') as [string, string];
+    const document = paths[`/api/v1${operation.path}`][operation.method.toLowerCase()];
+    return { resource, method, operation, document };
+  });
+  const resources = [...Map.groupBy(described, ({ resource }) => resource)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const schemas = Object.entries<Any>(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+  // The order of modules' exports differs between the tools that load them.
+  const queries = described.toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  const byName = (methods: typeof described) => methods.toSorted((a, b) => (a.method < b.method ? -1 : 1));
+  return [
+    '// Written by `npm run openapi -- --snapshot`.',
+    "import type { CallOptions, CreateOptions, Operation, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
+    "import type { Pages } from './pages.ts';",
+    '',
+    ...schemas.map(([name, schema]) => `${docOf(schema)}export ${declared(name, typeOf(schema))}\n`),
+    ...queries.flatMap(({ operation, document }) => queryType(operation.id, document)),
+    ...resources.map(
+      ([resource, methods]) =>
+        `export interface ${capital(resource)} {\n${byName(methods).map(methodOf).join('\n')}\n}\n`,
+    ),
+    'export interface Interface {',
+    ...resources.map(([resource]) => `  readonly ${resource}: ${capital(resource)};`),
+    '}\n',
+    'export const operations: { readonly [resource: string]: { readonly [method: string]: Operation } } = {',
+    ...resources.map(
+      ([resource, methods]) => `  ${resource}: {\n${byName(methods).map(rowOf).join('\n')}\n  },`,
+    ),
+    '};\n',
+  ].join('\n');
+};
+
+interface Described {
+  readonly method: string;
+  readonly operation: (typeof keyOperations)[number];
+  readonly document: Any;
+}
+
+const methodOf = ({ method, operation, document }: Described): string => {
+  const ids = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${camel(name!)}: number`);
+  const { body, query } = operation;
+  const optional = document.requestBody?.required ? '' : '?';
+  const input = body
+    ? [`body${optional}: ${bodyType(document)}`]
+    : query
+      ? [`query?: ${queryName(operation.id)}`]
+      : [];
+  const sign = (inputs: readonly string[], options: string, answer: string): string =>
+    `  ${method}(${[...ids, ...inputs, options].join(', ')}): ${answer};`;
+  const answer = answerType(document);
+  const options = `options?: ${optionsOf(operation)}`;
+  const list = pagedName(operation);
+  const listed = list && `Pages<${answer}, ${answer}['${list}'][number]>`;
+  const signatures = [
+    // With `include: 'meta'` the events are in `entries`.
+    ...(operation.id === 'listEvents'
+      ? [
+          sign(
+            [`query: ${queryName(operation.id)} & { include: 'meta' }`],
+            options,
+            `Pages<${answer}, NonNullable<${answer}['entries']>[number]>`,
+          ),
+        ]
+      : []),
+    ...(operation.versioned && operation.method === 'GET'
+      ? [sign(input, 'options: ReadOptions & { ifNoneMatch: number | string }', `Promise<${answer} | null>`)]
+      : []),
+    sign(input, options, listed ?? `Promise<${answer}>`),
+  ];
+  const about = `${operation.summary}.${operation.description ? `\n\n${operation.description}` : ''}${operation.scope ? `\n\nScope: \`${operation.scope}\`.` : ''}`;
+  return comment(about, '  ') + signatures.join('\n');
+};
+
+const rowOf = ({ method, operation }: Described): string => {
+  const list = pagedName(operation);
+  const facts = [
+    `method: '${operation.method}'`,
+    `path: '${operation.path}'`,
+    ...(operation.body ? ["takes: 'body'"] : operation.query ? ["takes: 'query'"] : []),
+    ...(list ? [`list: '${list}'`] : []),
+  ];
+  return `    ${method}: { ${facts.join(', ')} },`;
+};
+
+/** The array of an answer that has further pages. */
+const pagedName = (operation: Described['operation']): string | undefined => {
+  const { shape } = (operation.answers[200]?.schema ?? {}) as Any;
+  return shape?.nextCursor && Object.keys(shape)[0];
+};
+
+const successOf = ({ responses }: Any): Any =>
+  Object.entries<Any>(responses).find(([status]) => status.startsWith('2'))![1].content?.['application/json']
+    .schema;
+
+const answerType = (document: Any): string => {
+  const schema = successOf(document);
+  return schema ? typeOf(schema) : 'void';
+};
+
+const bodyType = ({ requestBody }: Any): string => typeOf(requestBody.content['application/json'].schema);
+
+const optionsOf = ({ method, versioned, path }: Described['operation']): string => {
+  if (method === 'POST') return versioned || path.endsWith('/batch') ? 'CreateOptions' : 'WriteOptions';
+  if (!versioned) return 'CallOptions';
+  return method === 'PATCH' ? 'UpdateOptions' : 'CallOptions';
+};
+
+const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);
+const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const queryName = (id: string): string => `${capital(id)}Query`;
+
+const queryType = (id: string, { parameters = [] }: Any): readonly string[] => {
+  const query = parameters.filter((one: Any) => one.in === 'query');
+  if (query.length === 0) return [];
+  const fields = query.map(
+    ({ name, schema, description }: Any) =>
+      `${comment(description, '  ')}  ${name}?: ${typeOf(schema, '  ')} | undefined;`,
+  );
+  return [`export interface ${queryName(id)} {\n${fields.join('\n')}\n}\n`];
+};
+
+const declared = (name: string, type: string): string =>
+  type.startsWith('{') && type.endsWith('}') ? `interface ${name} ${type}` : `type ${name} = ${type};`;
+
+const typeOf = (schema: Any, indent = ''): string => {
+  if (schema.$ref) return schema.$ref.split('/').at(-1);
+  if (schema.enum) return schema.enum.map((value: unknown) => literal(value)).join(' | ');
+  const union = schema.anyOf ?? schema.oneOf;
+  if (union) return [...new Set(union.map((one: Any) => typeOf(one, indent)))].join(' | ');
+  if (Array.isArray(schema.type))
+    return schema.type.map((type: string) => typeOf({ ...schema, type }, indent)).join(' | ');
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type;
+    case 'array': {
+      const item = typeOf(schema.items, indent);
+      return / \| /.test(item) && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
+    }
+    case 'object':
+      return objectType(schema, indent);
+    default:
+      return 'unknown';
+  }
+};
+
+const objectType = ({ properties, required = [], additionalProperties }: Any, indent: string): string => {
+  if (!properties)
+    return `{ [name: string]: ${additionalProperties?.type ? typeOf(additionalProperties) : 'unknown'} }`;
+  const inner = `${indent}  `;
+  const fields = Object.entries<Any>(properties).map(([name, schema]) => {
+    const [mark, absent] = required.includes(name) ? ['', ''] : ['?', ' | undefined'];
+    return `${docOf(schema, inner)}${inner}${name}${mark}: ${typeOf(schema, inner)}${absent};`;
+  });
+  return fields.length === 0 ? '{ [name: string]: unknown }' : `{\n${fields.join('\n')}\n${indent}}`;
+};
+
+const docOf = ({ description }: Any, indent = ''): string => comment(description, indent);
+
+const comment = (text: string | undefined, indent: string): string => {
+  if (!text) return '';
+  const lines = text.replaceAll('*/', '*\\/').split('\n');
+  return lines.length === 1
+    ? `${indent}/** ${lines[0]} */\n`
+    : `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
+};
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value);
