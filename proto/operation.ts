@@ -141,6 +141,9 @@ export interface OperatorOperation<Id extends string = string> extends AnyOperat
 /** Maximum size of a request body of the interface (contract, "Requests and errors"). */
 export const maxBodyBytes = 1024 * 1024;
 
+/** Requests of agents of one company, at each gateway (contract, "Agents"). */
+export const agentsAtOnce = 8;
+
 /** The one version of the interface (contract, "Versioning"). */
 export const basePath = '/api/v1';
 

@@ -148,7 +148,7 @@ describe('the edge', () => {
     readonly headers: Readonly<Record<string, string>>;
   }
 
-  test.each(['/api/v1/openapi.json', '/portal/api/session'])(
+  test.each(['/api/v1/openapi.json', '/portal/api/session', '/mcp'])(
     'passes %s to the gateway unchanged',
     async (path) => {
       const response = await fetch(`${edge}${path}?q=a%20b`);

@@ -198,6 +198,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
       '/portal/api': 'gateway',
       '/portal': 'admin-ui',
       '/docs': 'gateway',
+      '/mcp': 'gateway',
       '/llms.txt': 'gateway',
       '/.well-known/api-catalog': 'gateway',
     });

@@ -1,4 +1,4 @@
-import { batchesAtOnce, meAtOnce, problem, tooManyAtOnce } from '@causeway/proto';
+import { agentsAtOnce, batchesAtOnce, meAtOnce, problem, tooManyAtOnce } from '@causeway/proto';
 
 /**
  * Limits how many requests run at once, and how often strangers send. Requests without a session have limits
@@ -14,6 +14,8 @@ export interface Bounds {
   readonly uncounted: AdmissionBound;
   /** Batches, by company. */
   readonly batches: AdmissionBound;
+  /** Requests of agents, by company: one thread answers them all. */
+  readonly agents: AdmissionBound;
 }
 
 interface AdmissionBound {
@@ -32,6 +34,9 @@ export const createBounds = (): Bounds => ({
   uncounted: createAdmissionBound(meAtOnce, 64, undefined, () => tooManyAtOnce('me', meAtOnce, 'company')),
   batches: createAdmissionBound(batchesAtOnce, 256, undefined, () =>
     tooManyAtOnce('batch', batchesAtOnce, 'company'),
+  ),
+  agents: createAdmissionBound(agentsAtOnce, 256, undefined, () =>
+    tooManyAtOnce('agents', agentsAtOnce, 'company'),
   ),
 });
 

@@ -1,6 +1,7 @@
 import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
 import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { Agents } from './agents/agents.ts';
 import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
 import type { HeldRequests } from './keys/held.ts';
@@ -29,6 +30,7 @@ export interface Gateway {
   readonly traffic: Traffic;
   readonly bodies: Bodies;
   readonly bounds: Bounds;
+  readonly agents: Agents;
   readonly held: HeldRequests;
   readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;

@@ -10,6 +10,8 @@ import {
   services,
 } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
+import { createAgents } from './agents/agents.ts';
+import { agentAnswers, agentsPath, serveAgent } from './agents/serve.ts';
 import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
 import { Exchange } from './exchange.ts';
@@ -64,6 +66,8 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     chunks: config.BODY_MAX_CHUNKS,
   });
   metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
+  const agents = createAgents(log);
+  kit.onStop('agents', agents.close);
   const portal = createPortal({ log, folder: config.PORTAL_DIR });
   const gateway: Gateway = {
     ...upstream,
@@ -76,6 +80,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     portal,
     bodies,
     bounds: createBounds(),
+    agents,
     keyPrefix: config.API_KEY_PREFIX,
     trustedProxies: config.TRUSTED_PROXIES,
     draining: false,
@@ -207,7 +212,8 @@ const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest):
   const address = addressOf(response, head, trustedProxies);
   const isPortal = !isApiPath(head.path) && portal.takes(head.path);
   const visit = isPortal ? readVisit(request, address, trustedProxies) : undefined;
-  const rules = visit ? memberAnswers(visit.client) : keyAnswers;
+  const isAgent = head.path === agentsPath;
+  const rules = visit ? memberAnswers(visit.client) : isAgent ? agentAnswers : keyAnswers;
   const exchange = new Exchange(gateway, response, head, address, rules);
   try {
     if (!head.hasHost) throw invalidHost();
@@ -219,7 +225,11 @@ const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest):
       exchange.answer(page.status, page.body, page.headers);
       return;
     }
-    const served = visit ? serveMember(gateway, exchange, visit) : serveKey(gateway, exchange);
+    const served = visit
+      ? serveMember(gateway, exchange, visit)
+      : isAgent
+        ? serveAgent(gateway, exchange, request)
+        : serveKey(gateway, exchange);
     served.catch((error: unknown) => exchange.fail(error));
   } catch (error) {
     exchange.fail(error);

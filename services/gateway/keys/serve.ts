@@ -39,20 +39,35 @@ import { tracedCount } from '../traffic.ts';
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
   const { head } = exchange;
   if (!isApiPath(head.path)) throw problem('not_found');
-  const companyId = parseKeyValue(head.apiKey, gateway.keyPrefix)?.companyId;
-  if (companyId === undefined) throw unauthorizedError(gateway, exchange);
+  const companyId = companyOf(gateway, exchange, head.apiKey);
   const admitted = admit(gateway, companyId, exchange);
   const match = admitted?.match ?? gateway.route(head.method, head.path).match;
   const reading = match && exchange.read(gateway.bodies, bodyLimitOf(match.operation));
   if (admitted) return forward(gateway, exchange, admitted, reading);
-  return admitLater(gateway, companyId, exchange).then((late) => forward(gateway, exchange, late, reading));
+  return untilTrusted(gateway, () => admit(gateway, companyId, exchange)).then((late) =>
+    forward(gateway, exchange, late, reading),
+  );
 };
 
-const admitLater = async (gateway: Gateway, companyId: number, exchange: Exchange): Promise<Admitted> => {
+/** Whose key it is, for a request that is no operation itself. @throws Problem */
+export const authenticate = (gateway: Gateway, exchange: Exchange, apiKey: string): Promise<KeyEntry> => {
+  const companyId = companyOf(gateway, exchange, apiKey);
+  const find = () => findKey(gateway, companyId, exchange, apiKey);
+  const known = find();
+  return known ? Promise.resolve(known.key) : untilTrusted(gateway, find).then(({ key }) => key);
+};
+
+const companyOf = (gateway: Gateway, exchange: Exchange, apiKey: string): number => {
+  const companyId = parseKeyValue(apiKey, gateway.keyPrefix)?.companyId;
+  if (companyId === undefined) throw unauthorizedError(gateway, exchange);
+  return companyId;
+};
+
+const untilTrusted = async <Result>({ table }: Gateway, find: () => Result | undefined): Promise<Result> => {
   const endMs = performance.now() + keysWaitMs;
-  while (await gateway.table.untilTrustedAgain(endMs - performance.now())) {
-    const admitted = admit(gateway, companyId, exchange);
-    if (admitted) return admitted;
+  while (await table.untilTrustedAgain(endMs - performance.now())) {
+    const found = find();
+    if (found) return found;
   }
   throw problem('keys_unavailable');
 };
@@ -62,11 +77,14 @@ const unauthorizedError = ({ traffic }: Gateway, { address }: Exchange): Problem
   return problem('unauthorized');
 };
 
-interface Admitted {
+interface KnownKey {
   /** The hash proves to the services that the caller sent the key. */
   readonly proof: string;
   readonly name: string;
   readonly key: KeyEntry;
+}
+
+interface Admitted extends KnownKey {
   readonly match: Match<KeyOperation>;
   /** Null: no limit counts the operation. */
   readonly counted: { readonly bucket: Bucket; readonly limits: Limits } | null;
@@ -77,15 +95,27 @@ interface Admitted {
  * @returns undefined if the key table is out of date, or receives no updates and so may lack a new key.
  * @throws Problem
  */
-const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | undefined => {
-  const { head } = exchange;
+const findKey = (
+  gateway: Gateway,
+  companyId: number,
+  exchange: Exchange,
+  apiKey: string,
+): KnownKey | undefined => {
   const { table } = gateway;
   if (!table.trusted()) return undefined;
-  const proof = hashKeyValue(head.apiKey);
+  const proof = hashKeyValue(apiKey);
   const name = keyEntryName(proof);
   const key = table.key(name);
   if (!key && !gateway.bus.connected()) return undefined;
   if (!key?.active || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
+  return { proof, name, key };
+};
+
+const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | undefined => {
+  const { head } = exchange;
+  const known = findKey(gateway, companyId, exchange, head.apiKey);
+  if (!known) return undefined;
+  const { proof, name, key } = known;
   const { match, allow } = gateway.route(head.method, head.path);
   if (!match) {
     const methods = gateway.pages.has(head.path) ? 'GET, HEAD' : allow;

@@ -1,0 +1,89 @@
+import { maxBodyBytes, methodNotAllowed, Problem, problem } from '@causeway/proto';
+import type { AnswerRules, Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { noBody, type Reading } from '../http/body.ts';
+import type { HttpRequest } from '../http/uws.ts';
+import { authenticate, keyAnswers } from '../keys/serve.ts';
+import type { Header } from '../limits/limiter.ts';
+import { serveToolCall } from './tool-call.ts';
+
+export const agentsPath = '/mcp';
+
+export const agentAnswers: AnswerRules = { ...keyAnswers, unnamed: 'mcp', shapeOf: () => 'general' };
+
+/**
+ * Contract, "Agents". The protocol runs in a thread (`thread.ts`), which asks back for what a tool does. Call it before the request's
+ * handler returns.
+ */
+export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRequest): Promise<void> => {
+  const agent = readAgentHead(request);
+  const apiKey = keyOf(exchange.head.apiKey, agent.authorization);
+  const authenticated = authenticate(gateway, exchange, apiKey);
+  if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
+  // A page of another site has no key, but the protocol wants it refused.
+  if (agent.origin !== '' && URL.parse(agent.origin)?.host !== agent.host)
+    throw new Problem({ code: 'forbidden', publicMessage: 'the Origin is another site' });
+  const reading = exchange.read(gateway.bodies, maxBodyBytes);
+  return authenticated.then((key) => {
+    const { id, companyId, scopes } = key;
+    exchange.calledBy({ companyId, keyId: id });
+    gateway.uses.used(key, Date.now());
+    return answer(gateway, exchange, { apiKey, companyId, scopes, headers: agent.headers }, reading);
+  });
+};
+
+interface Agent {
+  readonly apiKey: string;
+  readonly companyId: number;
+  readonly scopes: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const answer = async (
+  gateway: Gateway,
+  exchange: Exchange,
+  { apiKey, companyId, scopes, headers }: Agent,
+  incoming: Reading | undefined,
+): Promise<void> => {
+  const body = incoming ? await incoming.body : noBody;
+  if (body instanceof Problem) throw body;
+  if (exchange.over) return;
+  const leave = gateway.bounds.agents.enter(String(companyId));
+  try {
+    let limits: readonly Header[] = [];
+    let isRevoked = false;
+    const response = await gateway.agents.ask({ scopes, headers, body }, async (request) => {
+      const { headers: answered, ...served } = await serveToolCall(gateway, exchange, apiKey, request);
+      limits = answered.filter(([name]) => /^(X-)?RateLimit/.test(name));
+      isRevoked ||= served.status === 401;
+      return served;
+    });
+    if (isRevoked) throw problem('unauthorized');
+    const type: readonly Header[] = response.contentType ? [['Content-Type', response.contentType]] : [];
+    exchange.answer(response.status, response.body || null, [...type, noStore, ...limits]);
+  } finally {
+    leave();
+  }
+};
+
+const noStore: Header = ['Cache-Control', 'no-store'];
+
+/** Clients of the protocol send a bearer token. With two keys, nobody could say which one counts. */
+const keyOf = (header: string, authorization: string): string => {
+  const [, token = ''] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+  if (header !== '' && token !== '' && header !== token) return '';
+  return header || token;
+};
+
+const readAgentHead = (request: HttpRequest) => {
+  const headers: Record<string, string> = {};
+  request.forEach((name, value) => {
+    if (name === 'accept' || name === 'content-type' || name.startsWith('mcp-')) headers[name] = value;
+  });
+  return {
+    headers,
+    authorization: request.getHeader('authorization'),
+    origin: request.getHeader('origin'),
+    host: request.getHeader('host'),
+  };
+};
