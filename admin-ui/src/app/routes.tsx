@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
 import {
   BookOpen,
+  Bot,
   CalendarDays,
   FlaskConical,
   KeyRound,
@@ -15,6 +16,7 @@ import {
 } from 'lucide-react';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
+  agentPrograms,
   eventQuery,
   eventTypesQuery,
   keySorts,
@@ -233,6 +235,14 @@ const developersRoute = createRoute({
   component: lazyPage(() => import('../pages/developers/developers-page.tsx'), 'DevelopersPage'),
 });
 
+const agentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  staticData: link('Integrate', 'Agents', Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
+  validateSearch: searchOf({ program: oneOf(agentPrograms) }),
+  component: lazyPage(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
+});
+
 const teamRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/team',
@@ -291,6 +301,7 @@ export const routeTree = rootRoute.addChildren([
     testRoute,
     keysRoute,
     developersRoute,
+    agentsRoute,
     teamRoute,
     auditRoute,
     securityRoute,

@@ -67,5 +67,8 @@ export const teamQuery = operationQuery('listTeam', {});
 
 export const sessionsQuery = operationQuery('listSessions', {});
 
+/** The programs whose configuration is shown, in the order of their tabs. */
+export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
+
 /** The languages of the code examples, in the order of their tabs. */
 export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java', 'csharp'] as const;

@@ -1,0 +1,34 @@
+import { testReceiver } from '@causeway/runtime/testing';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const receiver = await testReceiver();
+
+test('the address and the configuration of the page connect an agent', async () => {
+  const { team, page } = await portal.openOwner();
+  const key = await openSubscriber(portal.world, receiver, team).key();
+  await visit(page, 'agents', 'Agents');
+  await page.getByRole('button', { name: 'Copy address' }).click();
+  const address = await clipboard(page);
+  expect(address).toBe(`${portal.world.baseUrl}/mcp`);
+
+  const programs = page.getByRole('tablist', { name: 'Programs' });
+  await see(programs.getByRole('tab')).toHaveText(['Claude Code', 'Cursor', 'VS Code']);
+  await page.getByRole('button', { name: 'Copy configuration for Claude Code' }).click();
+  expect(await clipboard(page)).toContain(`causeway ${address}`);
+  await programs.getByRole('tab', { name: 'VS Code' }).click();
+  await see(page).toHaveURL(/program=vscode/);
+  await page.getByRole('button', { name: 'Copy configuration for VS Code' }).click();
+  const { url, headers } = JSON.parse(await clipboard(page)).servers.causeway;
+
+  // A program replaces the variable by the key.
+  const Authorization = headers.Authorization.replace(`\${input:causeway-key}`, key);
+  const agent = new Client({ name: 'test', version: '1' });
+  await agent.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization } } }),
+  );
+  expect((await agent.listTools()).tools.map(({ name }) => name)).toContain('leads_create');
+});
