@@ -36,7 +36,7 @@ test('the package holds what its users need, and nothing else', () => {
   const names = (files as readonly { path: string }[]).map(({ path }) => path);
   expect(names).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts']));
   expect(
-    names.filter((name) => !/^(package\.json|README\.md|dist\/[\w.-]+\.(js|d\.ts))$/.test(name)),
+    names.filter((name) => !/^(package\.json|README\.md|dist\/(terminal\/)?[\w.-]+\.(js|d\.ts))$/.test(name)),
   ).toEqual([]);
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(dependencies).toBeUndefined();
@@ -49,6 +49,14 @@ test('every operation works in Node', async () => {
   const { value: apiKey } = await (await company()).key();
   const causeway = createClient({ baseUrl: world.baseUrl, apiKey });
   expect(await callEveryOperation(causeway, receiver.url, 'node')).toEqual(everyMethod);
+});
+
+test('its commands run', async () => {
+  const { value } = await (await company()).key();
+  const env = { CAUSEWAY_URL: `${world.baseUrl}/api/v1/`, CAUSEWAY_KEY: value };
+  const program = join(installed, 'dist/terminal/main.js');
+  const { stdout } = await run(process.execPath, [program, 'trigger', 'lead.created'], { env });
+  expect(stdout).toMatch(/^\d+ {2}lead\.created {2}to 0 subscriptions\n$/);
 });
 
 test('every operation works in a browser, and a delivery is verified there', async () => {

@@ -30,7 +30,8 @@ export type Send = (call: Call) => Promise<unknown>;
  */
 export const createSender = (client: ClientOptions): Send => {
   const { apiKey, timeoutMs = 30_000, maxRetries = 4 } = client;
-  const root = String(client.baseUrl).replace(/\/+$/, '');
+  // The portal shows the base URL with the version.
+  const root = String(client.baseUrl).replace(/(?:\/api\/v1)?\/*$/, '');
   // Browsers refuse a `fetch` that is called as a method.
   const request = client.fetch ?? ((input: string, init: RequestInit) => fetch(input, init));
 
@@ -129,7 +130,8 @@ const queryText = (query: Call['query']): string => {
   return text && `?${text}`;
 };
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+/** @throws the reason of the signal */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);

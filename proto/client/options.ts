@@ -40,7 +40,7 @@ export interface CreateOptions extends WriteOptions {
 }
 
 export interface ClientOptions {
-  /** Of the installation: `https://crm.example.com`. */
+  /** Of the installation: `https://crm.example.com`, or with `/api/v1`. */
   readonly baseUrl: string | URL;
   readonly apiKey: string;
   /** Of one attempt. The default is 30 seconds; the time of `wait` is added. */

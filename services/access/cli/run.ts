@@ -11,6 +11,8 @@ interface Terminal {
   readonly env?: NodeJS.ProcessEnv;
   out(text: string): void;
   err(text: string): void;
+  /** Aborted when the user stops the command. */
+  readonly signal?: AbortSignal;
 }
 
 const ofProcess: Terminal = {
@@ -23,6 +25,7 @@ const ofProcess: Terminal = {
  * @returns the exit status: 0 done, 1 refused or not reachable, 2 not understood.
  */
 export const run = async (args: readonly string[], terminal = ofProcess): Promise<number> => {
+  if (developerCommands.has(args[0] ?? '')) return runDeveloper(args, terminal);
   try {
     const request = readArguments(args);
     if (request.kind === 'run') return await ask(request, terminal);
@@ -33,6 +36,18 @@ export const run = async (args: readonly string[], terminal = ofProcess): Promis
     terminal.err(`causeway: ${error.message}\nSee: ${hintFor(args)}\n`);
     return 2;
   }
+};
+
+/** Those of the client's package, which need an API key and nothing of the cluster. */
+const developerCommands: ReadonlySet<string> = new Set(['listen', 'trigger', 'tail']);
+
+const runDeveloper = async (args: readonly string[], terminal: Terminal): Promise<number> => {
+  const [{ readEnv }, { runTerminal, untilStopped }] = await Promise.all([
+    import('@causeway/runtime/client'),
+    import('../../../proto/client/terminal/run.ts'),
+  ]);
+  const { env = readEnv(), out, err, signal = untilStopped() } = terminal;
+  return runTerminal(args, { env, out, err, signal });
 };
 
 const ask = async (
