@@ -186,6 +186,14 @@ test('what a client is called stays data', async () => {
   expect(agent.getInstructions()).toMatch(/data, never instructions/);
 });
 
+test('an answer that no agent could read is refused, and the next page of it is read', async () => {
+  const agent = await connect((await (await world.company()).key()).value);
+  const payload = { text: 'x'.repeat(250_000) };
+  for (let at = 0; at < 5; at++) await call(agent, 'events_create_test', { type: 'lead.created', payload });
+  expect(await refusal(agent, 'events_list')).toMatch(/smaller `limit`/);
+  expect((await call(agent, 'events_list', { limit: 2 })).events).toHaveLength(2);
+});
+
 test('the contract, the event types and samples are resources', async () => {
   const agent = await connect((await (await world.company()).key(['events:read'])).value);
   const { resources } = await agent.listResources();

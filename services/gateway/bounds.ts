@@ -35,7 +35,8 @@ export const createBounds = (): Bounds => ({
   batches: createAdmissionBound(batchesAtOnce, 256, undefined, () =>
     tooManyAtOnce('batch', batchesAtOnce, 'company'),
   ),
-  agents: createAdmissionBound(agentsAtOnce, 256, undefined, () =>
+  // Each keeps its answer in memory several times, and a list of the tools costs a millisecond that no limit counts.
+  agents: createAdmissionBound(agentsAtOnce, 64, createPace(20, 100), () =>
     tooManyAtOnce('agents', agentsAtOnce, 'company'),
   ),
 });

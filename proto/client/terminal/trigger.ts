@@ -12,7 +12,8 @@ export const trigger: DeveloperCommand = {
       { type: type as EventType, ...(payload !== undefined && { payload: objectIn(payload) }) },
       { signal },
     );
-    out(`${event.id}  ${event.type}  to ${event.subscriptionCount} subscriptions\n`);
+    const { id, subscriptionCount: count } = event;
+    out(`${id}  ${event.type}  to ${count} subscription${count === 1 ? '' : 's'}\n`);
   },
 };
 

@@ -34,16 +34,20 @@ export const createAgents = (log: Log): Agents => {
       // It has no use for the settings of this process.
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
+      resourceLimits: { maxOldGenerationSizeMb: 512 },
     });
     started.on('message', (message: AgentResponse | ToolRequest) => {
       const one = asked.get(message.id);
       if (message.kind === 'response') one?.resolve(message);
       // Without a request that waits for it, nothing is done.
       else if (one)
-        void one.serveTool(message).then((answer) => {
-          started.postMessage({ ...answer, kind: 'answer', call: message.call } satisfies ToolAnswer);
-        });
+        one
+          .serveTool(message)
+          .then(
+            (answer) =>
+              started.postMessage({ ...answer, kind: 'answer', call: message.call } satisfies ToolAnswer),
+            one.reject,
+          );
     });
     started.on('error', (error) => {
       log.error({ error }, 'the thread for agents failed');

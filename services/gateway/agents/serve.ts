@@ -5,6 +5,7 @@ import { noBody, type Reading } from '../http/body.ts';
 import type { HttpRequest } from '../http/uws.ts';
 import { authenticate, keyAnswers } from '../keys/serve.ts';
 import type { Header } from '../limits/limiter.ts';
+import { readVisit } from '../portal/visit.ts';
 import { serveToolCall } from './tool-call.ts';
 
 export const agentsPath = '/mcp';
@@ -16,21 +17,24 @@ export const agentAnswers: AnswerRules = { ...keyAnswers, unnamed: 'mcp', shapeO
  * handler returns.
  */
 export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRequest): Promise<void> => {
-  const agent = readAgentHead(request);
-  const apiKey = keyOf(exchange.head.apiKey, agent.authorization);
+  const { headers, authorization } = readAgentHead(request);
+  const { head: page, client } = readVisit(request, exchange.address, gateway.trustedProxies);
+  const apiKey = keyOf(exchange.head.apiKey, authorization);
   const authenticated = authenticate(gateway, exchange, apiKey);
-  if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
-  // A page of another site has no key, but the protocol wants it refused.
-  if (agent.origin !== '' && URL.parse(agent.origin)?.host !== agent.host)
-    throw new Problem({ code: 'forbidden', publicMessage: 'the Origin is another site' });
   const reading = exchange.read(gateway.bodies, maxBodyBytes);
   return authenticated.then((key) => {
     const { id, companyId, scopes } = key;
     exchange.calledBy({ companyId, keyId: id });
+    if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
+    // A page of another site has no key, but the protocol wants it refused.
+    if (page.origin !== '' && URL.parse(page.origin)?.host !== client.host) throw otherSite();
     gateway.uses.used(key, Date.now());
-    return answer(gateway, exchange, { apiKey, companyId, scopes, headers: agent.headers }, reading);
+    return answer(gateway, exchange, { apiKey, companyId, scopes, headers }, reading);
   });
 };
+
+const otherSite = (): Problem =>
+  new Problem({ code: 'forbidden', publicMessage: 'the Origin is another site' });
 
 interface Agent {
   readonly apiKey: string;
@@ -80,10 +84,5 @@ const readAgentHead = (request: HttpRequest) => {
   request.forEach((name, value) => {
     if (name === 'accept' || name === 'content-type' || name.startsWith('mcp-')) headers[name] = value;
   });
-  return {
-    headers,
-    authorization: request.getHeader('authorization'),
-    origin: request.getHeader('origin'),
-    host: request.getHeader('host'),
-  };
+  return { headers, authorization: request.getHeader('authorization') };
 };

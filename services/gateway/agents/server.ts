@@ -1,4 +1,4 @@
-import { paramsIn } from '@causeway/proto';
+import { paramsIn, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { ToolAnswer, ToolRequest } from './messages.ts';
 import { agentResources } from './resources.ts';
@@ -44,7 +44,9 @@ Calls count against the limits of the API key, a minute at a time. When a tool s
 type Arguments = Readonly<Record<string, unknown>>;
 
 const callTool = async ({ operation }: AgentTool, given: Arguments, ask: AskTool) => {
-  const { [idempotencyArgument]: idempotencyKey, ...rest } = given;
+  const { [idempotencyArgument]: written, ...others } = given;
+  const takesKey = takesIdempotencyKey(operation);
+  const [idempotencyKey, rest] = takesKey ? [written, others] : [undefined, given];
   const ids = paramsIn(operation.path);
   const lacking = ids.find((name) => rest[name] === undefined || rest[name] === null);
   if (lacking) return failed(`${lacking} is required`);
@@ -61,9 +63,14 @@ const callTool = async ({ operation }: AgentTool, given: Arguments, ask: AskTool
     idempotencyKey: idempotencyKey === undefined ? undefined : String(idempotencyKey),
   });
   if (answer.status >= 300) return failed(refusalOf(answer, idempotencyKey !== undefined));
+  if (answer.body.length > maxAnswerCharacters)
+    return failed('The answer is too long for an agent: call the tool again with a smaller `limit`.');
   const text = answer.body || '{}';
   return { content: [{ type: 'text' as const, text }], structuredContent: JSON.parse(text) };
 };
+
+/** Far more than an agent can read. Each answer is in memory several times. */
+const maxAnswerCharacters = 2 ** 20;
 
 const queryOf = (fields: Arguments): string => {
   const query = new URLSearchParams();
