@@ -25,13 +25,14 @@ describe('The quick start', () => {
     expect(json.events.map(({ type }: { type: string }) => type)).toContain('lead.created');
   });
 
-  test('shows eight languages, chosen with the arrow keys and kept in the URL', async () => {
+  test('shows nine languages, chosen with the arrow keys and kept in the URL', async () => {
     const { page } = await portal.openOwner();
     await visit(page, 'developers', 'Developers');
     const languages = page.getByRole('tablist', { name: 'Languages' });
     await see(languages.getByRole('tab')).toHaveText([
       'curl',
       'Node',
+      'TypeScript',
       'Python',
       'PHP',
       'Go',

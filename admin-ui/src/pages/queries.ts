@@ -71,4 +71,14 @@ export const sessionsQuery = operationQuery('listSessions', {});
 export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
 
 /** The languages of the code examples, in the order of their tabs. */
-export const languages = ['bash', 'node', 'python', 'php', 'go', 'ruby', 'java', 'csharp'] as const;
+export const languages = [
+  'bash',
+  'node',
+  'typescript',
+  'python',
+  'php',
+  'go',
+  'ruby',
+  'java',
+  'csharp',
+] as const;

@@ -3,6 +3,7 @@ import startCs from './start.cs?raw';
 import startGo from './start.go?raw';
 import startJava from './start.java?raw';
 import startNode from './start.mjs?raw';
+import startTypeScript from './start.mts?raw';
 import startPhp from './start.php?raw';
 import startPython from './start.py?raw';
 import startRuby from './start.rb?raw';
@@ -11,6 +12,7 @@ import verifyCs from './verify.cs?raw';
 import verifyGo from './verify.go?raw';
 import verifyJava from './verify.java?raw';
 import verifyNode from './verify.mjs?raw';
+import verifyTypeScript from './verify.mts?raw';
 import verifyPhp from './verify.php?raw';
 import verifyPython from './verify.py?raw';
 import verifyRuby from './verify.rb?raw';
@@ -26,6 +28,7 @@ interface Snippet {
 export const snippets: Readonly<Record<(typeof languages)[number], Snippet>> = {
   bash: { label: 'curl', start: startBash, verify: verifyBash },
   node: { label: 'Node', start: startNode, verify: verifyNode },
+  typescript: { label: 'TypeScript', start: startTypeScript, verify: verifyTypeScript },
   python: { label: 'Python', start: startPython, verify: verifyPython },
   php: { label: 'PHP', start: startPhp, verify: verifyPhp },
   go: { label: 'Go', start: startGo, verify: verifyGo },

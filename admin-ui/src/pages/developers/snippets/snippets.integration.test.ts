@@ -20,6 +20,7 @@ const [php, ruby] = await Promise.all([provideRuntime('php'), provideRuntime('ru
 
 const languages: Languages = {
   Node: { file: 'mjs', command: (file) => [process.execPath, file] },
+  TypeScript: { file: 'mts', command: (file) => [process.execPath, file] },
   Python: {
     file: 'py',
     missing: unless(has('python3', '--version'), 'there is no python3'),

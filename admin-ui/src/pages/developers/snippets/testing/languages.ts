@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,11 +37,23 @@ interface Language {
 }
 export type Languages = Readonly<Record<string, Language>>;
 
+const root = join(import.meta.dirname, '../../../../../..');
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'causeway-snippets-'));
+  installClient();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As `npm install @causeway/client` would. */
+const installClient = (): void => {
+  const client = join(root, 'proto/client');
+  const installed = join(folder, 'node_modules/@causeway/client');
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [compiler, '-p', client, '--outDir', join(installed, 'dist')]);
+  copyFileSync(join(client, 'package.json'), join(installed, 'package.json'));
+};
 
 export const snippet = (name: string, baseUrl = ''): string => {
   const text = readFileSync(join(import.meta.dirname, '..', name), 'utf8').replaceAll(
