@@ -57,7 +57,10 @@ const answer = async (
     let limits: readonly Header[] = [];
     let isRevoked = false;
     const response = await gateway.agents.ask({ scopes, headers, body }, async (request) => {
+      // Its time is that of the tool's request, which may wait for something to read.
+      const resume = exchange.hold(ignore);
       const { headers: answered, ...served } = await serveToolCall(gateway, exchange, apiKey, request);
+      resume();
       limits = answered.filter(([name]) => /^(X-)?RateLimit/.test(name));
       isRevoked ||= served.status === 401;
       return served;
@@ -69,6 +72,8 @@ const answer = async (
     leave();
   }
 };
+
+const ignore = (): void => {};
 
 const noStore: Header = ['Cache-Control', 'no-store'];
 

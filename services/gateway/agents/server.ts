@@ -85,9 +85,9 @@ const failed = (text: string) => ({ content: [{ type: 'text' as const, text }], 
 /** Which field is wrong, and what to do. */
 const refusalOf = ({ status, body, retryAfter, requestId }: ToolAnswer, mayRepeat: boolean): string => {
   const { error, message, details = [] } = parsed(body);
-  const problems = details.map(({ field, message: text }) => `- ${field}: ${text}`);
-  const lines = [error ?? message ?? `the request failed with status ${status}`];
-  if (problems.length > 0) lines.push(...problems);
+  // Each names its field; the first one is the error too.
+  const problems = details.map((detail) => detail.message);
+  const lines = problems.length > 0 ? problems : [error ?? message ?? `status ${status}`];
   lines.push(adviceOf(status, retryAfter, mayRepeat));
   if (status >= 500) lines.push(`Request ID: ${requestId}`);
   return lines.join('\n');
@@ -96,7 +96,7 @@ const refusalOf = ({ status, body, retryAfter, requestId }: ToolAnswer, mayRepea
 interface Refusal {
   readonly error?: string;
   readonly message?: string;
-  readonly details?: readonly { readonly field: string; readonly message: string }[];
+  readonly details?: readonly { readonly message: string }[];
 }
 
 const parsed = (body: string): Refusal => {
