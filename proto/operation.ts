@@ -143,6 +143,8 @@ export const maxBodyBytes = 1024 * 1024;
 
 /** Requests of agents of one company, at each gateway (contract, "Agents"). */
 export const agentsAtOnce = 8;
+/** Of a request of an agent, and of an answer to it: far more than it can read, and each is in memory several times. */
+export const maxAgentBytes = 512 * 1024;
 
 /** The one version of the interface (contract, "Versioning"). */
 export const basePath = '/api/v1';

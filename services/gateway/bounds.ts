@@ -36,7 +36,7 @@ export const createBounds = (): Bounds => ({
     tooManyAtOnce('batch', batchesAtOnce, 'company'),
   ),
   // Each keeps its answer in memory several times, and a list of the tools costs a millisecond that no limit counts.
-  agents: createAdmissionBound(agentsAtOnce, 64, createPace(20, 100), () =>
+  agents: createAdmissionBound(agentsAtOnce, 32, createPace(20, 100), () =>
     tooManyAtOnce('agents', agentsAtOnce, 'company'),
   ),
 });

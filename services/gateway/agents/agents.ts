@@ -3,7 +3,7 @@ import { problem } from '@causeway/proto';
 import type { Log } from '@causeway/runtime';
 import type { AgentRequest, AgentResponse, ToolAnswer, ToolRequest } from './messages.ts';
 
-/** The thread that speaks the protocol; it starts with the first request. */
+/** The thread that speaks the protocol; it starts with the first request, and takes 90 MB. */
 export interface Agents {
   /** @throws Problem if the thread fails, or does not answer in time. */
   ask(
@@ -34,7 +34,8 @@ export const createAgents = (log: Log): Agents => {
       // It has no use for the settings of this process.
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 512 },
+      // With what the gateway itself needs, it stays within the memory of its container.
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
     });
     started.on('message', (message: AgentResponse | ToolRequest) => {
       const one = asked.get(message.id);

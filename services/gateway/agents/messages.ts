@@ -34,5 +34,6 @@ export interface ToolAnswer {
   readonly status: number;
   readonly requestId: string;
   readonly retryAfter: string | undefined;
-  readonly body: string;
+  /** Null: longer than an agent can read. */
+  readonly body: string | null;
 }

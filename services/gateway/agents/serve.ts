@@ -1,4 +1,4 @@
-import { maxBodyBytes, methodNotAllowed, Problem, problem } from '@causeway/proto';
+import { maxAgentBytes, methodNotAllowed, Problem, problem } from '@causeway/proto';
 import type { AnswerRules, Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
@@ -21,7 +21,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
   const { head: page, client } = readVisit(request, exchange.address, gateway.trustedProxies);
   const apiKey = keyOf(exchange.head.apiKey, authorization);
   const authenticated = authenticate(gateway, exchange, apiKey);
-  const reading = exchange.read(gateway.bodies, maxBodyBytes);
+  const reading = exchange.read(gateway.bodies, maxAgentBytes);
   return authenticated.then((key) => {
     const { id, companyId, scopes } = key;
     exchange.calledBy({ companyId, keyId: id });

@@ -63,14 +63,11 @@ const callTool = async ({ operation }: AgentTool, given: Arguments, ask: AskTool
     idempotencyKey: idempotencyKey === undefined ? undefined : String(idempotencyKey),
   });
   if (answer.status >= 300) return failed(refusalOf(answer, idempotencyKey !== undefined));
-  if (answer.body.length > maxAnswerCharacters)
+  if (answer.body === null)
     return failed('The answer is too long for an agent: call the tool again with a smaller `limit`.');
   const text = answer.body || '{}';
   return { content: [{ type: 'text' as const, text }], structuredContent: JSON.parse(text) };
 };
-
-/** Far more than an agent can read. Each answer is in memory several times. */
-const maxAnswerCharacters = 2 ** 20;
 
 const queryOf = (fields: Arguments): string => {
   const query = new URLSearchParams();
@@ -99,9 +96,9 @@ interface Refusal {
   readonly details?: readonly { readonly message: string }[];
 }
 
-const parsed = (body: string): Refusal => {
+const parsed = (body: string | null): Refusal => {
   try {
-    return JSON.parse(body) as Refusal;
+    return JSON.parse(body ?? '') as Refusal;
   } catch {
     return {};
   }

@@ -1,6 +1,7 @@
-import { basePath } from '@causeway/proto';
+import { basePath, maxAgentBytes } from '@causeway/proto';
 import { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
+import { noBody } from '../http/body.ts';
 import type { Head } from '../http/head.ts';
 import type { HttpResponse } from '../http/uws.ts';
 import { keyAnswers, serveKey } from '../keys/serve.ts';
@@ -55,7 +56,7 @@ export const serveToolCall = (
 interface Taken {
   readonly status: number;
   readonly headers: readonly Header[];
-  readonly text: string;
+  readonly text: string | null;
 }
 
 /** What `Exchange`, `Bodies` and `writeAnswer` use of a response. */
@@ -74,8 +75,8 @@ type Used =
 const answerTaker = (sent: Buffer, take: (taken: Taken) => void): HttpResponse => {
   let status = 0;
   const headers: Header[] = [];
-  const finish = (body?: Uint8Array): void =>
-    take({ status, headers, text: body ? Buffer.from(body).toString() : '' });
+  const finish = (body: Uint8Array = noBody): void =>
+    take({ status, headers, text: body.byteLength > maxAgentBytes ? null : Buffer.from(body).toString() });
   const taker: Pick<HttpResponse, Used> = {
     onAborted: () => response,
     onData: (handler) => {
