@@ -54,7 +54,7 @@ export const createSender = (client: ClientOptions): Send => {
       if (response.status === 304) return null;
       if (!response.ok) throw await failureOf(response);
       if (response.status === 204) return undefined;
-      return await response.json();
+      return jsonOf(await response.text());
     } catch (error) {
       if (options.signal?.aborted) throw options.signal.reason;
       if (error instanceof CausewayError) throw error;
@@ -84,6 +84,15 @@ export const createSender = (client: ClientOptions): Send => {
       }
     }
   };
+};
+
+/** A proxy may answer with a page of its own. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CausewayError('the server answered what is not JSON: is the base URL right?', undefined, error);
+  }
 };
 
 /** @returns undefined if the request must not be sent again unchanged. */

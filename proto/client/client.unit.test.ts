@@ -208,6 +208,14 @@ test('a proxy that answers with a page makes an error, not a crash', async () =>
   });
 });
 
+test('a page with status 200, as of a portal that asks to sign in, is an error and not retried', async () => {
+  const { causeway, arrived } = await serve((response) =>
+    response.writeHead(200).end('<html>sign in</html>'),
+  );
+  await expect(causeway.me.get()).rejects.toThrow('is not JSON');
+  expect(arrived).toHaveLength(1);
+});
+
 test('a list is read page by page as it is iterated, and awaits to one page', async () => {
   const page = (ids: readonly number[], nextCursor: string | null, hasMore: boolean) =>
     json(200, { events: ids.map((id) => ({ id })), nextCursor, hasMore });
