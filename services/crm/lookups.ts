@@ -1,6 +1,6 @@
 import { type AnswerOf, contract, type KeyOperation, parseQuery } from '@causeway/proto';
-import { type Call, type Handler, laneHandler } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { type Call, type Handler, laneHandler, statement } from '@causeway/runtime';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { globalCompanyId, type Tables } from './tables.ts';
 
@@ -22,15 +22,7 @@ export const listAffiliates = ({ db }: CrmContext) =>
 /** The company's own statuses, except lead statuses, then the global ones, by name (contract, "Lookups"). */
 export const listClientStatuses = ({ db }: CrmContext) =>
   companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {
-    const rows = await db
-      .selectFrom('statuses')
-      .select(['company_id', 'status_id', 'status_name', 'is_lead', 'color_code'])
-      .where('company_id', 'in', [globalCompanyId, ...companyIds])
-      .where('is_listed', '=', 1)
-      .orderBy('company_id')
-      .orderBy('status_name')
-      .orderBy('status_id')
-      .execute();
+    const { rows } = await db.executeQuery(listedStatuses(db, companyRows([globalCompanyId, ...companyIds])));
     const listsOf = Map.groupBy(rows, ({ company_id }) => company_id);
     const shared = (listsOf.get(globalCompanyId) ?? []).map(statusItem);
     return new Map(
@@ -41,7 +33,18 @@ export const listClientStatuses = ({ db }: CrmContext) =>
     );
   });
 
+const companyRows = (companyIds: readonly number[]): CompanyRows =>
+  companyIds.map((companyId) => [companyId]);
+type CompanyRows = readonly (readonly [companyId: number])[];
+
+const listedStatuses = statement<[CompanyRows], StatusRow>(
+  (companies) => sql`
+    SELECT company_id, status_id, status_name, is_lead, color_code FROM statuses
+    WHERE (company_id) IN (${companies}) AND is_listed = 1 ORDER BY company_id, status_name, status_id`,
+);
+
 interface StatusRow {
+  readonly company_id: number;
   readonly status_id: number;
   readonly status_name: string;
   readonly is_lead: number;
@@ -106,16 +109,7 @@ const readPeople = async <Item>(
   listedAs: 'employee' | 'affiliate',
   item: (person: Person) => Item,
 ): Promise<ReadonlyMap<number, readonly Item[]>> => {
-  const people = await db
-    .selectFrom('employees')
-    .select(['company_id', 'employee_id', 'full_name'])
-    .where('company_id', 'in', companyIds)
-    .where('listed_as', '=', listedAs)
-    // The order of the index `lookup`, which covers all the columns: no sorting, no row reads.
-    .orderBy('company_id')
-    .orderBy('full_name')
-    .orderBy('employee_id')
-    .execute();
+  const { rows: people } = await db.executeQuery(listedPeople[listedAs](db, companyRows(companyIds)));
   const lists = new Map<number, Item[]>();
   for (const person of people) {
     const list = lists.get(person.company_id);
@@ -124,3 +118,13 @@ const readPeople = async <Item>(
   }
   return lists;
 };
+
+/** In the order of the index `lookup`, which covers all the columns: no sorting, no row reads. */
+const selectListed = (listedAs: RawBuilder<unknown>) =>
+  statement<[CompanyRows], Person>(
+    (companies) => sql`
+      SELECT company_id, employee_id, full_name FROM employees
+      WHERE (company_id) IN (${companies}) AND listed_as = ${listedAs} ORDER BY company_id, full_name, employee_id`,
+  );
+
+const listedPeople = { employee: selectListed(sql`'employee'`), affiliate: selectListed(sql`'affiliate'`) };

@@ -144,12 +144,26 @@ export const addressOf = (
  * address (`remote`) counts.
  */
 export const clientAddress = (remote: string, forwardedFor: string, trustedProxies: number): string => {
-  const connected = normalAddress(remote);
+  const connected = connectedAddress(remote);
   if (trustedProxies === 0) return connected;
   const hops = forwardedFor.split(',').map((entry) => entry.trim());
   const named = normalAddress(hops.at(-trustedProxies) ?? '');
   return isIP(named) ? named : connected;
 };
+
+/** Parsing an address costs a hundredth of a request, and a busy client sends many from one. */
+const connectedAddress = (remote: string): string => {
+  let address = connectedAddresses.get(remote);
+  if (address === undefined) {
+    address = normalAddress(remote);
+    if (connectedAddresses.size === maxConnectedAddresses) connectedAddresses.clear();
+    connectedAddresses.set(remote, address);
+  }
+  return address;
+};
+
+const connectedAddresses = new Map<string, string>();
+const maxConnectedAddresses = 10_000;
 
 /** IPv4-mapped IPv6 becomes IPv4, other IPv6 its short form. */
 const normalAddress = (text: string): string => {

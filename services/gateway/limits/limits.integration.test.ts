@@ -386,11 +386,11 @@ describe('ownership', () => {
     const { owner, listening } = await claimByHand(gateway);
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(1);
     listening.unsubscribe();
-    const request = nc.request.bind(nc);
+    const publish = nc.publish.bind(nc);
     let asked = 0;
-    nc.request = (subject, payload, options) => {
+    nc.publish = (subject, payload, options) => {
       if (subject === `limits.count.${owner.epoch}` && ++asked === 2) listenFor(gateway, owner);
-      return request(subject, payload, options);
+      publish(subject, payload, options);
     };
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(2);
     expect(asked).toBe(2);
@@ -406,7 +406,7 @@ describe('ownership', () => {
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(1);
     await owner.release();
     listening.unsubscribe();
-    const asked = vi.spyOn(nc, 'request');
+    const asked = vi.spyOn(nc, 'publish');
     expect((await gateway.counter.count(inSlot(window, slot))).own).toBe(2);
     expect(asked.mock.calls.filter(([subject]) => subject === `limits.count.${owner.epoch}`)).toHaveLength(1);
   });
