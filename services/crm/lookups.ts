@@ -119,11 +119,14 @@ const readPeople = async <Item>(
   return lists;
 };
 
-/** In the order of the index `lookup`, which covers all the columns: no sorting, no row reads. */
+/**
+ * In the order of the index `lookup`, which covers all the columns: no sorting, no row reads. Named, because MySQL would weigh
+ * every index that begins with the company for every company.
+ */
 const selectListed = (listedAs: RawBuilder<unknown>) =>
   statement<[CompanyRows], Person>(
     (companies) => sql`
-      SELECT company_id, employee_id, full_name FROM employees
+      SELECT /*+ INDEX(employees lookup) */ company_id, employee_id, full_name FROM employees
       WHERE (company_id) IN (${companies}) AND listed_as = ${listedAs} ORDER BY company_id, full_name, employee_id`,
   );
 

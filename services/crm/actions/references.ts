@@ -64,7 +64,7 @@ const selectPeople = statement<
   Person & { readonly company_id: number; readonly employee_id: number }
 >(
   (keys) => sql`
-    SELECT company_id, employee_id, role_id, is_active FROM employees WHERE (company_id, employee_id) IN (${keys})`,
+    SELECT /*+ INDEX(employees PRIMARY) */ company_id, employee_id, role_id, is_active FROM employees WHERE (company_id, employee_id) IN (${keys})`,
 );
 
 const peopleProblems = (

@@ -33,16 +33,22 @@ export const insertRows = <T extends Table, C extends Column<T>, Id extends Colu
   };
 };
 
-/** Locks until the end of the transaction. Sent with its next statement; then `onRows` gets the rows. */
+/**
+ * Locks until the end of the transaction. Sent with its next statement; then `onRows` gets the rows.
+ * @param index of the key: MySQL would weigh all indexes that begin with the company, for each of the rows.
+ */
 export const lockRows = <T extends Table, C extends Column<T>>(
   table: T,
   columns: readonly C[],
   key: CompanyFirst<Column<T>>,
+  index: string,
 ) => {
   type Row = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
   const select = statement<[Keys], Row>(
     (keys) =>
-      sql`SELECT ${names(columns)} FROM ${sql.table(table)} WHERE (${names(key)}) IN (${keys}) FOR UPDATE`,
+      sql`
+        SELECT /*+ INDEX(${sql.table(table)} ${sql.raw(index)}) */ ${names(columns)} FROM ${sql.table(table)}
+        WHERE (${names(key)}) IN (${keys}) FOR UPDATE`,
   );
   return (trx: Kysely<Tables>, keys: Keys, onRows: (rows: readonly Row[]) => void): Promise<void> =>
     later(trx, select(trx, keys), ({ rows }) => onRows(rows));

@@ -66,7 +66,8 @@ const lockBy = <T extends Parameters<typeof lockRows>[0], C extends keyof Tables
   table: T,
   columns: readonly C[],
   key: keyof Tables[T] & C,
-) => ({ key, lock: lockRows(table, columns, ['company_id', key]) });
+  index = 'PRIMARY',
+) => ({ key, lock: lockRows(table, columns, ['company_id', key], index) });
 
 type LockableRow = { readonly company_id: number } & Readonly<Record<string, unknown>>;
 
@@ -84,10 +85,10 @@ export const lockable: Readonly<
   >
 > = {
   clientById: lockBy('clients', clientColumns, 'client_id'),
-  clientByExternalId: lockBy('clients', clientColumns, 'external_id'),
+  clientByExternalId: lockBy('clients', clientColumns, 'external_id', 'external_id'),
   affiliateById: lockBy('employees', affiliateColumns, 'employee_id'),
-  affiliateByExternalId: lockBy('employees', affiliateColumns, 'external_id'),
-  noteByExternalId: lockBy('client_notes', noteColumns, 'external_id'),
+  affiliateByExternalId: lockBy('employees', affiliateColumns, 'external_id', 'external_id'),
+  noteByExternalId: lockBy('client_notes', noteColumns, 'external_id', 'external_id'),
   eventByDedupeKey: lockBy(
     'event_dedupe_keys',
     ['company_id', 'dedupe_key', 'event_id', 'created_utc'],

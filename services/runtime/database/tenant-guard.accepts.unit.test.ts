@@ -101,6 +101,8 @@ const accepted: Record<string, Builds> = {
   'whole raw SQL that says whose rows for each table': () =>
     sql`select p.id from people p join notes n on n.company_id in ${tenantIn(1)} and n.person_id = p.id
         where p.company_id in ${tenantIn(1)} and (p.id = 1 or p.id = 2)` as never,
+  'whole raw SQL with a hint that names the table': () =>
+    sql`select /*+ INDEX(people PRIMARY) */ id from people where company_id in ${tenantIn(1)}` as never,
   'whole raw SQL that names the table by a parameter': () =>
     sql`update ${sql.table('people')} as p set p.name = 'x' where p.company_id in ${tenantIn(1)}` as never,
   'raw SQL with one tenant': () =>

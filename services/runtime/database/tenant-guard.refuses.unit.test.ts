@@ -153,6 +153,10 @@ const refused: Record<string, Builds> = {
   'raw SQL with a comment': (db) => people(db).where(sql<boolean>`1 = 1 -- `).where('company_id', '=', 1),
   'raw SQL with a version comment': (db) =>
     people(db).where('company_id', '=', 1).modifyEnd(sql`/*!99999 union select */`),
+  'raw SQL with a comment in a hint': (db) =>
+    people(db).where('company_id', '=', 1).modifyFront(sql`/*+ a /*!99999 b */ c */`),
+  'raw SQL with a hint and an unbound table': () =>
+    sql`select /*+ INDEX(people PRIMARY) */ id from people` as never,
   'raw SQL that names a table in a subquery': (db) =>
     people(db).where('company_id', '=', 1).where(sql<boolean>`exists (select 1 from notes)`),
   'raw SQL that names a table by an identifier': (db) =>

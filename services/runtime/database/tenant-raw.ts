@@ -58,7 +58,7 @@ export const createRawCheck = (tables: ReadonlySet<string>, column: string): Raw
   ].map((binding) => new RegExp(binding, 'gi'));
   const moving = new RegExp(`\\bon\\s+duplicate\\b.*\\b${escaped(column)}\\s*=`, 'is');
   return (node, visit) => {
-    const text = textOf(node, visit).replace(stringLiteral, "''").replaceAll('`', ' ');
+    const text = textOf(node, visit).replace(stringLiteral, "''").replace(hint, ' ').replaceAll('`', ' ');
     const refuse = (why: string) => {
       throw new TenantGuardError(`raw SQL ${why}: ${text.replace(/\s+/g, ' ').trim().slice(0, 120)}`);
     };
@@ -96,8 +96,10 @@ export const isId = (value: unknown): boolean =>
   ['number', 'bigint', 'string'].includes(typeof value) && value !== '';
 
 const stringLiteral = /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"/g;
-/** Allows optimizer hints only; MySQL runs a version comment as code. */
-const comment = /\/\*(?!\+)|#|--(?=\s|$)/;
+/** For the optimizer: it names tables, and reads none. */
+const hint = /\/\*\+[^*]*\*\//g;
+/** MySQL runs a version comment as code. */
+const comment = /\/\*|#|--(?=\s|$)/;
 
 /** `company_id = 1` in the SET of an update is no condition. */
 const assignments = /\bset\b.*?(?=\bwhere\b|$)/gis;
