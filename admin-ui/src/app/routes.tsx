@@ -14,10 +14,13 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
+import { deliveriesQuery, deliveryQuery } from '../pages/deliveries/deliveries.ts';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
   agentPrograms,
+  auditQuery,
   eventQuery,
+  eventsQuery,
   eventTypesQuery,
   keySorts,
   keysPageQuery,
@@ -34,7 +37,7 @@ import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
 import { NotFound, RootPage } from './root-page.tsx';
 import { anyNumber, anyText, oneOf, pathIds, searchOf } from './search.ts';
-import { type Role, sessionQuery } from './session.ts';
+import { type Role, roleAtLeast, sessionQuery } from './session.ts';
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -147,24 +150,32 @@ const editSubscriptionRoute = createRoute({
   ),
 });
 
+const deliveriesSearch = searchOf({
+  subscription: anyNumber,
+  event: anyNumber,
+  replay: anyNumber,
+  type: anyText,
+  state: anyText,
+  status: anyNumber,
+  cause: anyText,
+  since: anyText,
+  until: anyText,
+  cursor: anyText,
+  view: oneOf(['live', 'replays']),
+  dialog: oneOf(['replay']),
+});
+
 const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
   staticData: link('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend replay'),
-  validateSearch: searchOf({
-    subscription: anyNumber,
-    event: anyNumber,
-    replay: anyNumber,
-    type: anyText,
-    state: anyText,
-    status: anyNumber,
-    cause: anyText,
-    since: anyText,
-    until: anyText,
-    cursor: anyText,
-    view: oneOf(['live', 'replays']),
-    dialog: oneOf(['replay']),
-  }),
+  validateSearch: deliveriesSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { view, dialog, ...search } }) => {
+    if (view === undefined) void context.queryClient.prefetchQuery(deliveriesQuery(search));
+    void context.queryClient.prefetchQuery(subscriptionsQuery);
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
   component: lazyPage(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 
@@ -173,6 +184,7 @@ const deliveryRoute = createRoute({
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
   validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel']) }),
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(deliveryQuery(params)),
   component: lazyPage(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 
@@ -183,11 +195,18 @@ const replayRoute = createRoute({
   component: lazyPage(() => import('../pages/replays/replay-page.tsx'), 'ReplayPage'),
 });
 
+const eventsSearch = searchOf({ type: anyText, cursor: anyText, dialog: oneOf(['send']) });
+
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
   staticData: link('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
-  validateSearch: searchOf({ type: anyText, cursor: anyText, dialog: oneOf(['send']) }),
+  validateSearch: eventsSearch,
+  loaderDeps: ({ search: { type, cursor } }) => ({ type, cursor }),
+  loader: ({ context, deps }) => {
+    void context.queryClient.prefetchQuery(eventsQuery(deps));
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
   component: lazyPage(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
 });
 
@@ -195,7 +214,11 @@ const eventRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$id',
   params: pathIds('id'),
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.id)),
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(eventQuery(params.id));
+    void context.queryClient.prefetchQuery(deliveriesQuery({ event: params.id }));
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
   component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
 });
 
@@ -263,11 +286,25 @@ const teamRoute = createRoute({
   component: lazyPage(() => import('../pages/team/team-page.tsx'), 'TeamPage'),
 });
 
+const auditSearch = searchOf({
+  q: anyText,
+  action: anyText,
+  kind: anyText,
+  user: anyNumber,
+  cursor: anyText,
+});
+
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
   staticData: link('Company', 'Audit log', ScrollText, 'admin', 'history changes who'),
-  validateSearch: searchOf({ q: anyText, action: anyText, kind: anyText, user: anyNumber, cursor: anyText }),
+  validateSearch: auditSearch,
+  loaderDeps: ({ search }) => search,
+  // The page tells the other roles that they may not read it, without asking the server.
+  loader: async ({ context: { queryClient }, deps }) => {
+    const session = await queryClient.ensureQueryData(sessionQuery);
+    if (session && roleAtLeast(session.user.role, 'admin')) void queryClient.prefetchQuery(auditQuery(deps));
+  },
   component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
 

@@ -61,9 +61,27 @@ export const useSubscriptionCache = () => {
 
 export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
 
+export interface EventSearch {
+  readonly type?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export const eventsQuery = (search: EventSearch) => operationQuery('listPortalEvents', { query: search });
+
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
 
 export const teamQuery = operationQuery('listTeam', {});
+
+export interface AuditSearch {
+  readonly q?: string | undefined;
+  readonly action?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly user?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export const auditQuery = ({ q, action, kind, user, cursor }: AuditSearch) =>
+  operationQuery('listAudit', { query: { q, action, targetKind: kind, userId: user, cursor } });
 
 export const sessionsQuery = operationQuery('listSessions', {});
 

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { operationQuery } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
@@ -9,7 +8,7 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
-import { teamQuery } from '../queries.ts';
+import { auditQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from '../team/list-members.ts';
 import s from './audit-page.module.css';
 import { actionOptions, type Entry, kindOptions, namesTarget, wordsOf } from './words.ts';
@@ -27,15 +26,11 @@ export function AuditPage() {
 }
 
 function Log() {
-  const { cursor, ...filters } = useSearch({ from: '/in/audit' });
+  const search = useSearch({ from: '/in/audit' });
+  const { cursor, ...filters } = search;
   const navigate = useNavigate({ from: '/audit' });
   const members = useQuery(teamQuery).data?.members ?? [];
-  const query = useQuery({
-    ...operationQuery('listAudit', {
-      query: { q: filters.q, action: filters.action, targetKind: filters.kind, userId: filters.user, cursor },
-    }),
-    placeholderData: keepPreviousData,
-  });
+  const query = useQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const set = (change: typeof filters): void =>
     void navigate({ search: { ...filters, ...change }, replace: true });
   const open = (to: string | undefined): void => void navigate({ search: { ...filters, cursor: to } });

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
+import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
 import { Cut, Moment, TimeAgo } from '../../ui/values.tsx';
-import { eventTypesQuery } from '../queries.ts';
+import { eventsQuery, eventTypesQuery } from '../queries.ts';
 import { PayloadField, parsePayload } from '../test/payload-field.tsx';
 import s from './events-page.module.css';
 
@@ -29,7 +29,7 @@ export function EventsPage() {
   const { settings } = useSession();
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const query = useQuery({
-    ...operationQuery('listPortalEvents', { query: { type, cursor } }),
+    ...eventsQuery({ type, cursor }),
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 15_000 : false,
   });
