@@ -4,7 +4,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter, instantParameter, rangeParameter, ranges } from './fields.ts';
+import { cursorParameter, instantParameter, rangeParameter, ranges, recordParameters } from './fields.ts';
 import { testAttempt } from './subscriptions.ts';
 
 const deliveries = { ...memberDefaults, service: 'webhooks', role: 'viewer', method: 'GET' } as const;
@@ -77,6 +77,7 @@ export const listDeliveries = defineOperation({
     cursor: cursorParameter,
     subscriptionId: idParameter.optional(),
     eventId: idParameter.optional(),
+    ...recordParameters,
     replayId: replayParameter.optional(),
     type: knownEventType.optional(),
     state: deliveryStateParameter,

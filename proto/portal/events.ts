@@ -4,7 +4,7 @@ import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
 import { createTestEvent } from '../operations/events.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { envelope, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter } from './fields.ts';
+import { cursorParameter, recordParameters } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
@@ -18,6 +18,7 @@ export const listPortalEvents = defineOperation({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
     type: knownEventType.optional(),
+    ...recordParameters,
   }),
   answers: {
     200: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { idParameter } from '../schemas/fields.ts';
 import { codePoints, fieldName, text, valueRule } from '../schemas/values.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
@@ -44,6 +45,12 @@ export const cursorParameter = z
   .regex(/^[\w-]{1,200}$/, { error: 'invalid cursor' })
   .optional()
   .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' });
+
+/** Only events whose payload names the record at its top level. */
+export const recordParameters = {
+  clientId: idParameter.optional(),
+  invoiceId: idParameter.optional(),
+};
 
 export const instantParameter = z.iso
   .datetime({ offset: true, error: `${fieldName} must be an ISO 8601 time with its offset` })

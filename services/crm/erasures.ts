@@ -7,7 +7,7 @@ import {
   repeat,
   transaction,
 } from '@causeway/runtime';
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import { eraseFromSearch } from './search/erase.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,7 +35,7 @@ export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
 const pauseMs = 2_000;
 /** Longer than a delivery's attempt and the stream's messages last. */
 const secondPassMs = 10 * 60_000;
-/** A pass looks through the company's events once for all of them. */
+/** A pass reads the company's stored answers once for all of them. */
 const peopleAtOnce = 100;
 
 /** The longest waiting first, so that a company that erases many delays the others by one pass at most. */
@@ -92,43 +92,31 @@ const erasePayloads = async (
   companyId: number,
   people: ReadonlySet<number>,
 ): Promise<number> => {
-  const ofCompany = db.selectFrom('events').where('company_id', '=', companyId);
-  const { first, last } = await ofCompany
-    .select((eb) => [eb.fn.min('sequence').as('first'), eb.fn.max('sequence').as('last')])
-    .executeTakeFirstOrThrow();
-  const person = sql<number>`JSON_VALUE(CONVERT(payload USING utf8mb4), '$.client_id' RETURNING UNSIGNED)`;
-  let erased = 0;
-  for (let from = first ?? 1; from <= (last ?? 0); from += eventsAtOnce) {
-    const found = await ofCompany
-      .select(['sequence', 'created_utc', 'event_id', person.as('client_id')])
-      .where('sequence', '>=', from)
-      .where('sequence', '<', from + eventsAtOnce)
-      .where(person, 'in', [...people])
-      .execute();
-    for (const { sequence, created_utc, event_id, client_id } of found)
-      await transaction(db, async (trx) => {
-        await trx
-          .updateTable('events')
-          .set({ payload: erasedPayload(client_id) })
-          .where('company_id', '=', companyId)
-          .where('sequence', '=', sequence)
-          .where('created_utc', '=', created_utc)
-          .execute();
-        await trx
-          .updateTable('delivery_attempts')
-          .set({ response_body: null, response_headers: null, response_truncated: 0 })
-          .where('company_id', '=', companyId)
-          .where('event_id', '=', event_id)
-          .where('created_utc', '=', created_utc)
-          .execute();
-      });
-    erased += found.length;
-  }
-  return erased;
+  const found = await db
+    .selectFrom('events')
+    .select(['sequence', 'created_utc', 'event_id', 'client_id'])
+    .where('company_id', '=', companyId)
+    .where('client_id', 'in', [...people])
+    .execute();
+  for (const { sequence, created_utc, event_id, client_id } of found)
+    await transaction(db, async (trx) => {
+      await trx
+        .updateTable('events')
+        .set({ payload: erasedPayload(client_id!) })
+        .where('company_id', '=', companyId)
+        .where('sequence', '=', sequence)
+        .where('created_utc', '=', created_utc)
+        .execute();
+      await trx
+        .updateTable('delivery_attempts')
+        .set({ response_body: null, response_headers: null, response_truncated: 0 })
+        .where('company_id', '=', companyId)
+        .where('event_id', '=', event_id)
+        .where('created_utc', '=', created_utc)
+        .execute();
+    });
+  return found.length;
 };
-
-/** Few enough that a query takes some ten milliseconds. */
-const eventsAtOnce = 10_000;
 
 /** A repetition must not make a person again, so the row of a call stays. Those of a batch's items do so too. */
 const eraseAnswers = async (

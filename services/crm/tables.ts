@@ -186,6 +186,7 @@ interface Events {
   type: EventType;
   payload: Buffer;
   origin: string | null;
+  client_id: GeneratedAlways<number | null>;
 }
 
 interface EventSequences {

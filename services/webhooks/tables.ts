@@ -11,7 +11,7 @@ import type {
 } from '@causeway/deliveries';
 import type { AuditRow, StoredEvent } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
  * The tables that this service reads and writes: its own (`migrations/`); crm's event log, which it reads, and outbox,
@@ -48,7 +48,13 @@ export interface Tables extends IdempotencyTables {
     'filter'
   >;
   delivery_minutes: WithDefaults<DeliveryMinutesRow, 'succeeded' | 'failed' | ElapsedColumn>;
-  events: WithDefaults<StoredEvent & { readonly sequence: number; readonly origin: string | null }, 'origin'>;
+  events: WithDefaults<
+    StoredEvent & { readonly sequence: number; readonly origin: string | null },
+    'origin'
+  > & {
+    readonly client_id: GeneratedAlways<number | null>;
+    readonly invoice_id: GeneratedAlways<number | null>;
+  };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditRow & { audit_id: Generated<number> };

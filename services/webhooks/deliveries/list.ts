@@ -3,6 +3,7 @@ import { contract, maskPayload, type QueryOf, type Role, summaryOf } from '@caus
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
+import { readEventIds } from '../events/read.ts';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
 
@@ -72,9 +73,19 @@ const readPage = async (
 ): Promise<Page> => {
   const stopMs = performance.now() + maxSearchMs;
   const deliveries: DeliveryRecord[] = [];
+  const { clientId, invoiceId } = filter;
+  const ofRecord = clientId !== undefined || invoiceId !== undefined;
   for (let at = from; ; ) {
-    const stretch = { companyId, filter, from: at };
-    const end = isIndexed(filter) ? undefined : await endOf(db, stretch);
+    const eventIds = ofRecord
+      ? await readEventIds(db, companyId, {
+          record: { clientId, invoiceId },
+          before: at?.event_id ?? Number.MAX_SAFE_INTEGER,
+          count: eventsOfRecord,
+        })
+      : undefined;
+    if (eventIds?.length === 0) return { deliveries, next: null };
+    const stretch = { companyId, filter, eventIds, from: at };
+    const end = eventIds ? endOfEvents(eventIds) : isIndexed(filter) ? undefined : await endOf(db, stretch);
     deliveries.push(...(await readStretch(db, stretch, end, limit + 1 - deliveries.length)));
     if (deliveries.length > limit)
       return { deliveries: deliveries.slice(0, limit), next: deliveries[limit - 1]! };
@@ -83,6 +94,14 @@ const readPage = async (
   }
 };
 
+/** Undefined if these are the record's last events. */
+const endOfEvents = (eventIds: readonly number[]): Place | undefined =>
+  eventIds.length < eventsOfRecord
+    ? undefined
+    : { event_id: eventIds.at(-1)!, subscription_id: 0, replay_id: 0 };
+
+/** Of which one query reads the deliveries. */
+const eventsOfRecord = 500;
 /** Deliveries that one query scans. */
 const stretchRows = 10_000;
 const maxSearchMs = 1_000;
@@ -90,6 +109,8 @@ const maxSearchMs = 1_000;
 interface Stretch {
   readonly companyId: number;
   readonly filter: Filter;
+  /** Only deliveries of these. Absent: of all. */
+  readonly eventIds?: readonly number[] | undefined;
   readonly from?: Place | undefined;
 }
 
@@ -164,8 +185,9 @@ type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: 
 const indexOf = (filter: Filter) =>
   usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
 
-const within = ({ filter: { eventId, since, until }, from }: Stretch, end?: Place) => {
+const within = ({ filter: { eventId, since, until }, eventIds, from }: Stretch, end?: Place) => {
   const conditions = [
+    ...(eventIds === undefined ? [] : [sql`d.event_id IN (${sql.join(eventIds)})`]),
     ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),
     ...(since === undefined ? [] : [sql`d.created_utc >= ${since}`]),
     ...(until === undefined ? [] : [sql`d.created_utc < ${until}`]),

@@ -13,7 +13,7 @@ import {
   sampleSecret,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import type { WebhooksCursors } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
@@ -64,9 +64,15 @@ const openCursor = async (
 
 export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
-    const { cursor, type, limit } = query;
+    const { cursor, type, limit, clientId, invoiceId } = query;
     const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
-    const page = await readPage(db, companyId, { order: 'desc', from, types: type && [type], limit });
+    const page = await readPage(db, companyId, {
+      order: 'desc',
+      from,
+      types: type && [type],
+      record: clientId || invoiceId ? { clientId, invoiceId } : undefined,
+      limit,
+    });
     const { events, position, hasMore } = page;
     const nextCursor = hasMore ? await cursors.seal(companyId, 'events desc', position) : null;
     const envelopes = events.map((event) => shownEnvelope(event, user.role));
@@ -144,7 +150,15 @@ interface PageWanted {
   readonly from?: number | undefined;
   /** Absent: all. */
   readonly types?: readonly EventType[] | undefined;
+  /** Absent: those of all records. */
+  readonly record?: EventRecord | undefined;
   readonly limit: number;
+}
+
+/** Events name it in their payloads. */
+interface EventRecord {
+  readonly clientId?: number | undefined;
+  readonly invoiceId?: number | undefined;
 }
 
 type ListedEvent = StoredEvent & { readonly sequence: number; readonly origin: string | null };
@@ -159,12 +173,12 @@ interface Page {
 /**
  * crm assigns sequences so that a reader who continues from the last one misses none (`event-log.ts` of crm).
  * A page ends early, with `hasMore`, if its events are large or matches are rare: the log has no index by
- * type, so a search by type scans it in chunks for a limited time.
+ * type, so a search by type scans it in chunks for a limited time. It has indexes by record.
  */
 const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
-  const { order, types, limit } = wanted;
+  const { order, types, record, limit } = wanted;
   const stopMs = performance.now() + maxSearchMs;
-  const range = types === undefined ? undefined : await rangeOf(db, companyId);
+  const range = types === undefined || record ? undefined : await rangeOf(db, companyId);
   if (range && range.first > range.last) return { events: [], position: wanted.from ?? 0, hasMore: false };
   const events: ListedEvent[] = [];
   let bytes = 0;
@@ -175,7 +189,7 @@ const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWante
       (order === 'asc'
         ? Math.min(at + stretchLength, range.last)
         : Math.max(at - stretchLength, range.first));
-    const stretch: Stretch = { order, types, after: at, end };
+    const stretch: Stretch = { order, types, record, after: at, end };
     const most = limit - events.length + 1;
     const count =
       most <= rowsUnmeasured ? most : await countThatFit(db, companyId, stretch, most, maxPageBytes - bytes);
@@ -301,19 +315,49 @@ const readRows = (db: Kysely<Tables>, companyId: number, stretch: Stretch, count
     .limit(count)
     .execute();
 
-const selectRows = (db: Kysely<Tables>, companyId: number, { order, types, after, end }: Stretch) => {
-  let query = db
-    .selectFrom('events')
-    .where('company_id', '=', companyId)
-    .where('sequence', order === 'asc' ? '>' : '<', after);
+const selectRows = (db: Kysely<Tables>, companyId: number, { order, types, record, after, end }: Stretch) => {
+  let query = ofRecord(db.selectFrom('events').where('company_id', '=', companyId), record).where(
+    'sequence',
+    order === 'asc' ? '>' : '<',
+    after,
+  );
   if (end !== undefined) query = query.where('sequence', order === 'asc' ? '<=' : '>=', end);
   if (types !== undefined) query = query.where('type', 'in', types);
   return query.orderBy('sequence', order);
 };
 
+const ofRecord = <Query extends EventQuery>(query: Query, record: EventRecord | undefined): Query => {
+  let some: EventQuery = query;
+  if (record?.clientId !== undefined) some = some.where('client_id', '=', record.clientId);
+  if (record?.invoiceId !== undefined) some = some.where('invoice_id', '=', record.invoiceId);
+  return some as Query;
+};
+
+type EventQuery = SelectQueryBuilder<Tables, 'events', object>;
+
+/** The newest of the record's events that are not newer than `before`, the newest first. */
+export const readEventIds = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  {
+    record,
+    before,
+    count,
+  }: { readonly record: EventRecord; readonly before: number; readonly count: number },
+): Promise<readonly number[]> => {
+  const rows = await ofRecord(db.selectFrom('events').where('company_id', '=', companyId), record)
+    .select('event_id')
+    .where('event_id', '<=', before)
+    .orderBy('event_id', 'desc')
+    .limit(count)
+    .execute();
+  return rows.map(({ event_id }) => event_id);
+};
+
 interface Stretch {
   readonly order: 'asc' | 'desc';
   readonly types: readonly EventType[] | undefined;
+  readonly record: EventRecord | undefined;
   readonly after: number;
   /** Included; absent: no end. */
   readonly end: number | undefined;
