@@ -152,6 +152,8 @@ const editSubscriptionRoute = createRoute({
 
 const deliveriesSearch = searchOf({
   subscription: anyNumber,
+  client: anyNumber,
+  invoice: anyNumber,
   event: anyNumber,
   replay: anyNumber,
   type: anyText,
@@ -195,14 +197,20 @@ const replayRoute = createRoute({
   component: lazyPage(() => import('../pages/replays/replay-page.tsx'), 'ReplayPage'),
 });
 
-const eventsSearch = searchOf({ type: anyText, cursor: anyText, dialog: oneOf(['send']) });
+const eventsSearch = searchOf({
+  type: anyText,
+  client: anyNumber,
+  invoice: anyNumber,
+  cursor: anyText,
+  dialog: oneOf(['send']),
+});
 
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
   staticData: link('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
-  loaderDeps: ({ search: { type, cursor } }) => ({ type, cursor }),
+  loaderDeps: ({ search: { dialog, ...search } }) => search,
   loader: ({ context, deps }) => {
     void context.queryClient.prefetchQuery(eventsQuery(deps));
     void context.queryClient.prefetchQuery(eventTypesQuery);

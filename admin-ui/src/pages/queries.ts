@@ -61,18 +61,21 @@ export const useSubscriptionCache = () => {
 
 export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
 
-export interface EventSearch {
+interface EventSearch {
   readonly type?: string | undefined;
+  readonly client?: number | undefined;
+  readonly invoice?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const eventsQuery = (search: EventSearch) => operationQuery('listPortalEvents', { query: search });
+export const eventsQuery = ({ type, client, invoice, cursor }: EventSearch) =>
+  operationQuery('listPortalEvents', { query: { type, clientId: client, invoiceId: invoice, cursor } });
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
 
 export const teamQuery = operationQuery('listTeam', {});
 
-export interface AuditSearch {
+interface AuditSearch {
   readonly q?: string | undefined;
   readonly action?: string | undefined;
   readonly kind?: string | undefined;

@@ -3,7 +3,7 @@ import { contract, maskPayload, type QueryOf, type Role, summaryOf } from '@caus
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
-import { readEventIds } from '../events/read.ts';
+import { readEventIds } from '../events/by-record.ts';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
 

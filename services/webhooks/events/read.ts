@@ -13,10 +13,11 @@ import {
   sampleSecret,
 } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import type { WebhooksCursors } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
+import { type EventRecord, ofRecord } from './by-record.ts';
 
 /** Ascending, every page has a cursor, for newer events; descending, the last page has none. */
 export const listEvents = ({ db, cursors }: WebhooksContext) =>
@@ -153,12 +154,6 @@ interface PageWanted {
   /** Absent: those of all records. */
   readonly record?: EventRecord | undefined;
   readonly limit: number;
-}
-
-/** Events name it in their payloads. */
-interface EventRecord {
-  readonly clientId?: number | undefined;
-  readonly invoiceId?: number | undefined;
 }
 
 type ListedEvent = StoredEvent & { readonly sequence: number; readonly origin: string | null };
@@ -324,34 +319,6 @@ const selectRows = (db: Kysely<Tables>, companyId: number, { order, types, recor
   if (end !== undefined) query = query.where('sequence', order === 'asc' ? '<=' : '>=', end);
   if (types !== undefined) query = query.where('type', 'in', types);
   return query.orderBy('sequence', order);
-};
-
-const ofRecord = <Query extends EventQuery>(query: Query, record: EventRecord | undefined): Query => {
-  let some: EventQuery = query;
-  if (record?.clientId !== undefined) some = some.where('client_id', '=', record.clientId);
-  if (record?.invoiceId !== undefined) some = some.where('invoice_id', '=', record.invoiceId);
-  return some as Query;
-};
-
-type EventQuery = SelectQueryBuilder<Tables, 'events', object>;
-
-/** The newest of the record's events that are not newer than `before`, the newest first. */
-export const readEventIds = async (
-  db: Kysely<Tables>,
-  companyId: number,
-  {
-    record,
-    before,
-    count,
-  }: { readonly record: EventRecord; readonly before: number; readonly count: number },
-): Promise<readonly number[]> => {
-  const rows = await ofRecord(db.selectFrom('events').where('company_id', '=', companyId), record)
-    .select('event_id')
-    .where('event_id', '<=', before)
-    .orderBy('event_id', 'desc')
-    .limit(count)
-    .execute();
-  return rows.map(({ event_id }) => event_id);
 };
 
 interface Stretch {

@@ -10,6 +10,7 @@ import {
   Moon,
   Plus,
   Search,
+  Send,
   Sun,
   Users,
   Webhook,
@@ -66,7 +67,7 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
               aria-controls={id}
               aria-activedescendant={commands.length > 0 ? `${id}-${current}` : undefined}
               aria-label="Go to a page, or start something"
-              placeholder="Page, subscription, key, event number…"
+              placeholder="Page, key, number of a client or event…"
               value={text}
               onChange={(event) => {
                 setText(event.target.value);
@@ -121,12 +122,12 @@ const useCommands = (text: string, onShortcuts: () => void): readonly Command[] 
   const pages = usePages();
   const actions = useActions(onShortcuts);
   const records = useRecords(text);
-  const event = useEventByNumber(text);
+  const numbered = useNumbered(text);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
   const first = words[0] ?? '';
   return [
-    ...event,
+    ...numbered,
     ...[...pages, ...actions, ...records]
       .filter((command) => words.every((word) => command.words.includes(word)))
       .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
@@ -213,17 +214,29 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
   ];
 };
 
-const useEventByNumber = (text: string): readonly Command[] => {
+/** A number may be that of a client, an invoice or an event; the id of a delivery is three of them. */
+const useNumbered = (text: string): readonly Command[] => {
   const navigate = useNavigate();
-  const id = Number(/^#?(\d{1,15})$/.exec(text.trim())?.[1]);
+  const [, event, subscription, replay] = /^#?(\d{1,15})(?:-(\d{1,15})-(\d{1,15}))?$/.exec(text.trim()) ?? [];
+  const id = Number(event);
   if (!Number.isSafeInteger(id) || id === 0) return [];
+  const command = (kind: string, label: string, icon: ReactNode, run: () => unknown): Command => ({
+    ...{ id: label, label, kind, icon, run },
+  });
+  if (subscription !== undefined) {
+    const params = { event: id, subscription: Number(subscription), replay: Number(replay) };
+    const open = () => navigate({ to: '/deliveries/$event/$subscription/$replay', params });
+    return [command('Delivery', `Delivery ${text.trim()}`, <Send />, open)];
+  }
   return [
-    {
-      id: 'event',
-      label: `Event ${id}`,
-      kind: 'Event',
-      icon: <CalendarDays />,
-      run: () => navigate({ to: '/events/$id', params: { id } }),
-    },
+    command('Event', `Event ${id}`, <CalendarDays />, () => navigate({ to: '/events/$id', params: { id } })),
+    ...(['client', 'invoice'] as const).flatMap((record) => [
+      command('Events', `Events of ${record} ${id}`, <CalendarDays />, () =>
+        navigate({ to: '/events', search: { [record]: id } }),
+      ),
+      command('Deliveries', `Deliveries of ${record} ${id}`, <Send />, () =>
+        navigate({ to: '/deliveries', search: { [record]: id } }),
+      ),
+    ]),
   ];
 };

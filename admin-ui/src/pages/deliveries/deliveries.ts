@@ -51,6 +51,8 @@ export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | '
 
 export interface DeliverySearch {
   readonly subscription?: number | undefined;
+  readonly client?: number | undefined;
+  readonly invoice?: number | undefined;
   readonly event?: number | undefined;
   readonly replay?: number | undefined;
   readonly type?: string | undefined;
@@ -66,6 +68,8 @@ export const deliveriesQuery = (search: DeliverySearch, limit = 50) => {
   const query: Input<'listDeliveries'>['query'] = {
     limit,
     subscriptionId: search.subscription,
+    clientId: search.client,
+    invoiceId: search.invoice,
     eventId: search.event,
     replayId: search.replay,
     type: search.type,

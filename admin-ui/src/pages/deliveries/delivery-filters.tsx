@@ -47,7 +47,16 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
 function FilterFields({ search, onChange }: DeliveryFiltersProps) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
-  const rare = [search.cause, search.status, search.event, search.replay, search.since, search.until];
+  const rare = [
+    search.cause,
+    search.status,
+    search.client,
+    search.invoice,
+    search.event,
+    search.replay,
+    search.since,
+    search.until,
+  ];
   const rareCount = rare.filter((value) => value !== undefined).length;
   const [more, setMore] = useState(rareCount > 0);
   // Browsers take long to build fields for times; the button shows first that it was pressed.
@@ -96,6 +105,12 @@ function FilterFields({ search, onChange }: DeliveryFiltersProps) {
             options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
           />
           <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
+          <NumberField label="Client number" value={search.client} onChange={(client) => set({ client })} />
+          <NumberField
+            label="Invoice number"
+            value={search.invoice}
+            onChange={(invoice) => set({ invoice })}
+          />
           <NumberField label="Event number" value={search.event} onChange={(event) => set({ event })} />
           <NumberField label="Replay number" value={search.replay} onChange={(replay) => set({ replay })} />
           <TimeField label="From" value={search.since} onChange={(since) => set({ since })} />

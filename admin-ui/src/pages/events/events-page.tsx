@@ -1,7 +1,7 @@
 import { summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { CalendarDays, Plus } from 'lucide-react';
+import { CalendarDays, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
@@ -23,13 +23,16 @@ import s from './events-page.module.css';
 type Event = Answer<'listPortalEvents'>['events'][number];
 
 export function EventsPage() {
-  const { type, cursor, dialog } = useSearch({ from: '/in/events' });
+  const { dialog, ...search } = useSearch({ from: '/in/events' });
+  const { cursor, ...filters } = search;
+  const { type, client, invoice } = filters;
+  const record = client ? `Client ${client}` : invoice && `Invoice ${invoice}`;
   const navigate = useNavigate({ from: '/events' });
   const refusal = useRefusal('developer');
   const { settings } = useSession();
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const query = useQuery({
-    ...eventsQuery({ type, cursor }),
+    ...eventsQuery(search),
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 15_000 : false,
   });
@@ -37,7 +40,7 @@ export function EventsPage() {
     <Button
       icon={<Plus />}
       disabledReason={refusal}
-      onClick={() => void navigate({ search: { type, cursor, dialog: 'send' } })}
+      onClick={() => void navigate({ search: { ...search, dialog: 'send' } })}
     >
       Send test event
     </Button>
@@ -56,8 +59,13 @@ export function EventsPage() {
             all="All event types"
             value={type}
             options={types.map((one) => ({ value: one.type, label: one.type }))}
-            onChange={(value) => void navigate({ search: { type: value }, replace: true })}
+            onChange={(value) => void navigate({ search: { ...filters, type: value }, replace: true })}
           />
+          {record && (
+            <Button onClick={() => void navigate({ search: { type } })}>
+              {record} <X aria-label="Remove filter" />
+            </Button>
+          )}
         </div>
         <Table
           query={query}
@@ -68,7 +76,13 @@ export function EventsPage() {
           rowKey={(event) => event.id}
           skeletonRows={10}
           emptyState={
-            <Empty icon={<CalendarDays />} title={type ? `No ${type} yet` : 'No events yet'} action={send}>
+            <Empty
+              icon={<CalendarDays />}
+              title={
+                record ? `No events of ${record.toLowerCase()}` : type ? `No ${type} yet` : 'No events yet'
+              }
+              action={send}
+            >
               New clients, paid invoices, signed agreements: events are listed here as they happen.
             </Empty>
           }
@@ -76,11 +90,11 @@ export function EventsPage() {
         <Pager
           cursor={cursor}
           page={query.data}
-          onPage={(to) => void navigate({ search: { type, cursor: to } })}
+          onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
         />
       </Card>
       {dialog === 'send' && refusal === undefined && (
-        <TestEventDialog onClose={() => void navigate({ search: { type, cursor }, replace: true })} />
+        <TestEventDialog onClose={() => void navigate({ search, replace: true })} />
       )}
     </Page>
   );
