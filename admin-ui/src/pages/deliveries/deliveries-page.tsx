@@ -26,6 +26,8 @@ export function DeliveriesPage() {
   // The tab switches at once; its content follows.
   const shown = useDeferredValue(view);
   const { dialog, ...filters } = search;
+  // A replay cannot be narrowed to one record: it would send more than the list shows.
+  const ofRecord = [filters.client, filters.invoice, filters.event].some((id) => id !== undefined);
   return (
     <Page
       title="Deliveries"
@@ -33,7 +35,10 @@ export function DeliveriesPage() {
       actions={
         <Button
           icon={<RotateCcw />}
-          disabledReason={refusal}
+          disabledReason={
+            refusal ??
+            (ofRecord ? 'Resend single deliveries, or clear the client, invoice and event' : undefined)
+          }
           onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
         >
           Replay…
@@ -54,7 +59,7 @@ export function DeliveriesPage() {
         {shown === 'live' && <LiveTail />}
         {shown === 'replays' && <ReplayList cursor={search.cursor} />}
       </Tabs>
-      {dialog === 'replay' && refusal === undefined && (
+      {dialog === 'replay' && refusal === undefined && !ofRecord && (
         <ReplayDialog filters={filters} onClose={() => void navigate({ search: filters, replace: true })} />
       )}
     </Page>
