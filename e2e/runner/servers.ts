@@ -11,6 +11,7 @@ export default async ({ provide }: TestProject): Promise<() => Promise<void>> =>
   const env = readEnv();
   const toolchain = readToolchain(env);
   provide('natsServer', toolchain.natsServer?.command ?? '');
+  provide('scratch', scratch());
   if (env.MYSQL_URL) {
     provide('mysqlUrl', env.MYSQL_URL);
     return async () => {};
@@ -34,7 +35,10 @@ export default async ({ provide }: TestProject): Promise<() => Promise<void>> =>
 const memory = '/dev/shm';
 const neededBytes = 3 * 2 ** 30;
 
-/** In memory if there is plenty: the tests' databases need no disk. */
+/**
+ * In memory if there is plenty: the tests' databases and streams need no disk, where unpacking a download beside them
+ * makes them wait for half a minute.
+ */
 export const scratch = (): string => {
   try {
     const { bavail, bsize } = statfsSync(memory);

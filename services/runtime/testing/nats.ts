@@ -1,6 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from './cleanup.ts';
@@ -40,7 +39,7 @@ export const testNatsCluster = async (count: number): Promise<readonly TestNats[
 /** @param config more of the server's configuration, such as `authorization`, as JSON. */
 export const testNats = async (config: Readonly<Record<string, unknown>> = {}): Promise<TestNats> => {
   const program = provided('natsServer');
-  const home = await mkdtemp(join(tmpdir(), 'causeway-test-nats-'));
+  const home = await mkdtemp(join(provided('scratch'), 'causeway-test-nats-'));
   const configFile = join(home, 'nats.conf');
   const logFile = join(home, 'nats.log');
   let server: TestProgram | undefined;
