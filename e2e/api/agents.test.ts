@@ -287,9 +287,11 @@ test('a stream to listen on is refused, and many agents at once are bounded by c
     wait: 2,
     cursor: (await call(agent, 'changes_list')).nextCursor,
   });
-  const all = await Promise.all(Array.from({ length: 60 }, () => post(waiting, { 'x-api-key': key })));
+  // A key may have two requests held, so each of these is held or refused, by one of the four gateways.
+  const keys = await Promise.all(Array.from({ length: 20 }, () => company.key()));
+  const all = await Promise.all([...keys, ...keys].map(({ value }) => post(waiting, { 'x-api-key': value })));
   const refused = all.filter(({ status }) => status === 429);
-  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeGreaterThanOrEqual(40 - 4 * 8);
   expect(refused[0]?.json.policy).toBe('agents:8/company');
   // Others are served meanwhile and afterwards.
   expect(await namesOf(await connect((await (await world.company()).key()).value))).toContain('leads_create');

@@ -1,3 +1,4 @@
+import { isBlank } from '../../proto/schemas/values.ts';
 import type { Json, Reply } from '../api/support/world.ts';
 import type { MadeRequest } from './requests.ts';
 import type { Endpoint } from './surface.ts';
@@ -87,7 +88,8 @@ export const breaksSchema = ({ endpoint, body }: MadeRequest): boolean => {
   try {
     // As the service reads it: a byte order mark is passed over.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body as string));
-    const trimmed = (_: string, value: unknown) => (typeof value === 'string' ? value.trim() : value);
+    const trimmed = (_: string, value: unknown) =>
+      typeof value !== 'string' ? value : isBlank(value) ? '' : value.trim();
     const given: unknown = JSON.parse(text === '' ? '{}' : text, trimmed);
     return !endpoint.allows(given) && !endpoint.allows(withoutBlanks(given, endpoint.method));
   } catch {

@@ -131,4 +131,5 @@ test('a blank is read as null, and null as absent only where something is create
   expect(breaks('PATCH', { name: null })).toBe(true);
   expect(breaks('POST', { name: 7 })).toBe(true);
   expect(breaks('PATCH', { name: ' ' })).toBe(false);
+  expect(breaks('PATCH', { name: '\u202e' })).toBe(false);
 });

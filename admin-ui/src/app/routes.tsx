@@ -36,7 +36,16 @@ import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/s
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
 import { NotFound, RootPage } from './root-page.tsx';
-import { anyNumber, anyText, oneOf, pathIds, searchOf } from './search.ts';
+import {
+  anyNumber,
+  anyText,
+  auditSearch,
+  deliveriesSearch,
+  eventsSearch,
+  oneOf,
+  pathIds,
+  searchOf,
+} from './search.ts';
 import { type Role, roleAtLeast, sessionQuery } from './session.ts';
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -150,23 +159,6 @@ const editSubscriptionRoute = createRoute({
   ),
 });
 
-const deliveriesSearch = searchOf({
-  subscription: anyNumber,
-  client: anyNumber,
-  invoice: anyNumber,
-  event: anyNumber,
-  replay: anyNumber,
-  type: anyText,
-  state: anyText,
-  status: anyNumber,
-  cause: anyText,
-  since: anyText,
-  until: anyText,
-  cursor: anyText,
-  view: oneOf(['live', 'replays']),
-  dialog: oneOf(['replay']),
-});
-
 const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
@@ -195,14 +187,6 @@ const replayRoute = createRoute({
   path: '/replays/$id',
   params: pathIds('id'),
   component: lazyPage(() => import('../pages/replays/replay-page.tsx'), 'ReplayPage'),
-});
-
-const eventsSearch = searchOf({
-  type: anyText,
-  client: anyNumber,
-  invoice: anyNumber,
-  cursor: anyText,
-  dialog: oneOf(['send']),
 });
 
 const eventsRoute = createRoute({
@@ -292,14 +276,6 @@ const teamRoute = createRoute({
   }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
   component: lazyPage(() => import('../pages/team/team-page.tsx'), 'TeamPage'),
-});
-
-const auditSearch = searchOf({
-  q: anyText,
-  action: anyText,
-  kind: anyText,
-  user: anyNumber,
-  cursor: anyText,
 });
 
 const auditRoute = createRoute({

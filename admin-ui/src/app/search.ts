@@ -38,3 +38,37 @@ const toId = (text: string): number => {
   if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(id)) throw notFound();
   return id;
 };
+
+// Of the pages whose first query depends on it: a loader and a page have to know the same type.
+export const deliveriesSearch = searchOf({
+  subscription: anyNumber,
+  client: anyNumber,
+  invoice: anyNumber,
+  event: anyNumber,
+  replay: anyNumber,
+  type: anyText,
+  state: anyText,
+  status: anyNumber,
+  cause: anyText,
+  since: anyText,
+  until: anyText,
+  cursor: anyText,
+  view: oneOf(['live', 'replays']),
+  dialog: oneOf(['replay']),
+});
+
+export const eventsSearch = searchOf({
+  type: anyText,
+  client: anyNumber,
+  invoice: anyNumber,
+  cursor: anyText,
+  dialog: oneOf(['send']),
+});
+
+export const auditSearch = searchOf({
+  q: anyText,
+  action: anyText,
+  kind: anyText,
+  user: anyNumber,
+  cursor: anyText,
+});
