@@ -3,20 +3,21 @@ import { handler } from '@causeway/runtime';
 import type { Kysely, Selectable } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
-import { numberChanges } from './number-changes.ts';
+import { createNumbering } from './number-changes.ts';
 import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 
 /** Pages through `record_changes` (contract, "Changes"), once the company's changes are numbered. */
-export const listChanges = ({ db }: CrmContext) =>
-  handler(contract.listChanges, async ({ companyId, keyId, query }) => {
+export const listChanges = ({ db }: CrmContext) => {
+  const numberChanges = createNumbering(db);
+  return handler(contract.listChanges, async ({ companyId, keyId, query }) => {
     const { types, limit, exclude_origin } = query;
     const list = `changes ${types.join()}`;
     const [after = 0, day = today()] = query.cursor ? openCursor(companyId, list, query.cursor, 2) : [];
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
     const own = exclude_origin === 'self' ? `key:${keyId}` : undefined;
-    const isUnfinished = await numberChanges(db, companyId);
+    const isUnfinished = await numberChanges(companyId);
     const page = await readPage(
       db,
       companyId,
@@ -30,6 +31,7 @@ export const listChanges = ({ db }: CrmContext) =>
       body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${page.hasMore || isUnfinished}}`,
     };
   });
+};
 
 const today = (): number => Math.floor(Date.now() / 86_400_000);
 

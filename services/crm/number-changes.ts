@@ -20,24 +20,51 @@ import type { Tables } from './tables.ts';
  * that changes meanwhile is not marked, because its version has moved on: it gets its next number at the next reading.
  * @returns whether there may be more.
  */
-export const numberChanges = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
+const numberChanges = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
   if (!(await hasUnnumbered(db, companyId))) return false;
   return transaction(db, async (trx) => {
     const last = await lockNumbers(trx, companyId);
     const found: Unnumbered[] = [];
-    // A person before its notes, and an affiliate before its people.
+    // A person before its notes, and an affiliate before its people: the clocks of replicas differ, so times would not do.
     for (const type of ['affiliate', 'person', 'note'] as const)
       await later(trx, selectUnnumbered(type, companyId).compile(trx), ({ rows }) => found.push(...rows));
     await sendDeferred(trx);
-    const numbered = found
-      .slice(0, recordsAtOnce)
-      .sort((a, b) => a.changed_utc.getTime() - b.changed_utc.getTime());
+    const numbered = found.slice(0, recordsAtOnce);
     await writeNumbers(trx, companyId, last, numbered.map(changeOf));
     for (const [type, records] of Map.groupBy(numbered, ({ type }) => type))
       await later(trx, markNumbered(type, companyId, records).compile(trx));
     return found.length > recordsAtOnce;
   });
 };
+
+/**
+ * `numberChanges` once at a time for each company, so that its readers hold one connection. Who comes meanwhile waits for the
+ * next time, because a change before their request may have come too late for the present one.
+ */
+export const createNumbering = (db: Database<Tables>): ((companyId: number) => Promise<boolean>) => {
+  const turns = new Map<number, Turn>();
+  const begin = (companyId: number): Promise<boolean> => {
+    const turn: Turn = { running: numberChanges(db, companyId) };
+    turns.set(companyId, turn);
+    const end = (): void => {
+      if (!turn.next) turns.delete(companyId);
+    };
+    turn.running.then(end, end);
+    return turn.running;
+  };
+  return (companyId) => {
+    const turn = turns.get(companyId);
+    if (!turn) return begin(companyId);
+    const again = () => begin(companyId);
+    turn.next ??= turn.running.then(again, again);
+    return turn.next;
+  };
+};
+
+interface Turn {
+  readonly running: Promise<boolean>;
+  next?: Promise<boolean>;
+}
 
 const recordsAtOnce = 1_000;
 
