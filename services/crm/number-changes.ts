@@ -1,13 +1,5 @@
 import type { RecordType } from '@causeway/proto';
-import {
-  type Database,
-  later,
-  rowList,
-  sendDeferred,
-  type Trx,
-  tenantIs,
-  transaction,
-} from '@causeway/runtime';
+import { type Database, later, rowList, type Trx, tenantIs, transaction } from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { updateRows } from './store/rows.ts';
 import type { Tables } from './tables.ts';
@@ -23,12 +15,12 @@ import type { Tables } from './tables.ts';
 const numberChanges = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
   if (!(await hasUnnumbered(db, companyId))) return false;
   return transaction(db, async (trx) => {
-    const last = await lockNumbers(trx, companyId);
+    await lockNumbers(trx, companyId);
     const found: Unnumbered[] = [];
     // A person before its notes, and an affiliate before its people: the clocks of replicas differ, so times would not do.
     for (const type of ['affiliate', 'person', 'note'] as const)
       await later(trx, selectUnnumbered(type, companyId).compile(trx), ({ rows }) => found.push(...rows));
-    await sendDeferred(trx);
+    const last = await lastNumber(trx, companyId);
     const numbered = found.slice(0, recordsAtOnce);
     await writeNumbers(trx, companyId, last, numbered.map(changeOf));
     for (const [type, records] of Map.groupBy(numbered, ({ type }) => type))
@@ -77,7 +69,9 @@ const recordKeys = {
 
 const hasUnnumbered = async (db: Kysely<Tables>, companyId: number): Promise<boolean> => {
   const isAny = (table: 'employees' | 'clients' | 'client_notes') => sql<number>`
-    EXISTS (SELECT 1 FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.company_id`)} = ${tenantIs(companyId)} AND is_unnumbered = TRUE)`;
+    EXISTS (
+      SELECT /*+ INDEX(${sql.table(table)} unnumbered) */ 1 FROM ${sql.table(table)}
+      WHERE ${sql.ref(`${table}.company_id`)} = ${tenantIs(companyId)} AND is_unnumbered = TRUE)`;
   const { rows } = await sql<{ found: number }>`
     SELECT ${isAny('employees')} + ${isAny('clients')} + ${isAny('client_notes')} AS found`.execute(db);
   return rows[0]!.found > 0;
@@ -95,7 +89,8 @@ interface Unnumbered {
 const selectUnnumbered = (type: RecordType, companyId: number) => {
   const [table, id] = recordKeys[type];
   return sql<Unnumbered>`
-    SELECT ${type} AS type, ${sql.ref(id)} AS id, version, numbered_version, origin, updated_utc AS changed_utc
+    SELECT /*+ INDEX(${sql.table(table)} unnumbered) */
+      ${type} AS type, ${sql.ref(id)} AS id, version, numbered_version, origin, updated_utc AS changed_utc
     FROM ${sql.table(table)} WHERE company_id = ${tenantIs(companyId)} AND is_unnumbered = TRUE
     ORDER BY ${sql.ref(id)} LIMIT ${sql.lit(recordsAtOnce + 1)}`;
 };
@@ -117,17 +112,21 @@ const markNumbered = (type: RecordType, companyId: number, records: readonly Unn
   const rows = rowList(records.map((record) => [companyId, record.id, record.version, record.changed_utc]));
   // MySQL assigns from left to right, so the second assignment sees the raised version.
   return sql`
-    UPDATE ${sql.table(table)}
+    UPDATE /*+ INDEX(${sql.table(table)} PRIMARY) */ ${sql.table(table)}
     SET version = version + (numbered_version <=> version), numbered_version = version, numbered_utc = updated_utc
     WHERE (company_id, ${sql.ref(id)}, version, updated_utc) IN (${rows})`;
 };
 
-/** Until the end of the transaction. @returns the company's last number */
-export const lockNumbers = async (trx: Trx<Tables>, companyId: number): Promise<number> => {
+/** With the transaction's next statement, until its end. */
+export const lockNumbers = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
   const lock = sql`
     INSERT INTO change_sequences (company_id, last_sequence) VALUES ${rowList([[companyId, 0]])}
     ON DUPLICATE KEY UPDATE last_sequence = change_sequences.last_sequence`;
   await later(trx, lock.compile(trx));
+};
+
+/** Once they are locked. */
+export const lastNumber = async (trx: Trx<Tables>, companyId: number): Promise<number> => {
   // A replica of the release before numbers changes by a counter of its own.
   const { rows } = await sql<{ last_sequence: number; highest: number | null }>`
     SELECT last_sequence, (SELECT MAX(sequence) FROM record_changes c WHERE c.company_id = ${tenantIs(companyId)}) AS highest

@@ -2,7 +2,7 @@ import { originOf, writeAudit } from '@causeway/identity';
 import { type AuditSource, byKey, byMember, byOperator, definitions, notFound } from '@causeway/proto';
 import { handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { lockNumbers, type NumberedChange, writeNumbers } from '../number-changes.ts';
+import { lastNumber, lockNumbers, type NumberedChange, writeNumbers } from '../number-changes.ts';
 import type { Tables } from '../tables.ts';
 
 /**
@@ -18,12 +18,12 @@ export const erasePerson = ({ once, events, now }: ActionsContext) =>
       const at = now();
       const origin = originOf(makerOf(call));
       // Before the records, as a reader does that numbers changes.
-      const last = await lockNumbers(trx, company_id);
+      await lockNumbers(trx, company_id);
       const deletions = await deleteRecords(trx, { company_id, client_id });
       await writeNumbers(
         trx,
         company_id,
-        last,
+        await lastNumber(trx, company_id),
         deletions.map((deletion) => ({ ...deletion, origin, changed_utc: at, is_deleted: 1 })),
       );
       await trx
