@@ -1,5 +1,5 @@
 import { type AnswerOf, contract, type KeyOperation, parseQuery } from '@causeway/proto';
-import { type Call, type Handler, laneHandler, statement } from '@causeway/runtime';
+import { type Call, companyRows, type Handler, laneHandler, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { globalCompanyId, type Tables } from './tables.ts';
@@ -33,11 +33,7 @@ export const listClientStatuses = ({ db }: CrmContext) =>
     );
   });
 
-const companyRows = (companyIds: readonly number[]): CompanyRows =>
-  companyIds.map((companyId) => [companyId]);
-type CompanyRows = readonly (readonly [companyId: number])[];
-
-const listedStatuses = statement<[CompanyRows], StatusRow>(
+const listedStatuses = statement<[Rows], StatusRow>(
   (companies) => sql`
     SELECT company_id, status_id, status_name, is_lead, color_code FROM statuses
     WHERE (company_id) IN (${companies}) AND is_listed = 1 ORDER BY company_id, status_name, status_id`,
@@ -124,7 +120,7 @@ const readPeople = async <Item>(
  * every index that begins with the company for every company.
  */
 const selectListed = (listedAs: RawBuilder<unknown>) =>
-  statement<[CompanyRows], Person>(
+  statement<[Rows], Person>(
     (companies) => sql`
       SELECT /*+ INDEX(employees lookup) */ company_id, employee_id, full_name FROM employees
       WHERE (company_id) IN (${companies}) AND listed_as = ${listedAs} ORDER BY company_id, full_name, employee_id`,

@@ -1,6 +1,6 @@
 import { probeSubject } from '@causeway/proto/subjects';
 import { errors, nuid } from '@nats-io/nats-core';
-import { connect, type Msg, type NatsConnection, type Server } from '@nats-io/transport-node';
+import { connect, createInbox, type Msg, type NatsConnection, type Server } from '@nats-io/transport-node';
 import type { Log } from './log.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import { type NatsFiles, parseNatsUrl, tlsError } from './nats-address.ts';
@@ -10,6 +10,8 @@ import { keepStandby, leaveReasons, type Standby } from './standby.ts';
 export interface Bus {
   readonly nc: NatsConnection;
   connected(): boolean;
+  /** A new subject to ask for answers at: the process's NATS user may listen to nothing else (`deploy/nats`). */
+  inbox(): string;
   /** Called after each reconnect, when subscriptions have been sent again. */
   onReconnect(listener: () => void): void;
   onDisconnect(listener: () => void): void;
@@ -112,6 +114,7 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
   return {
     nc,
     connected,
+    inbox: () => createInbox(connection.inboxPrefix),
     onReconnect: (listener) => reconnected.push(listener),
     onDisconnect: (listener) => disconnected.push(listener),
     switchServer: (reason) => {

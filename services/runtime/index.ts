@@ -33,7 +33,7 @@ export {
 export type { Database, Trx } from './database/handle.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
-export { statement } from './database/statement.ts';
+export { companyRows, type Rows, statement } from './database/statement.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export { insertedId, rowList, tenantIn, tenantIs, type Value } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';

@@ -10,7 +10,6 @@ import {
 import type { Bus } from '@causeway/runtime';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
-import { createInbox } from '@nats-io/transport-node';
 import {
   expireRevoked,
   isRefusal,
@@ -176,8 +175,6 @@ const bucketFingerprint = async (bucket: KV): Promise<string> => {
 const maxWaitMs = 5000;
 /** A gateway may have missed the broadcast while it reconnected, so the broadcast is repeated. */
 const repeatMs = 250;
-/** The only inbox that this service's NATS user may subscribe to (`deploy/nats`). */
-const inboxPrefix = '_INBOX_access';
 
 /**
  * Announces a change to every live gateway and waits until each has confirmed that version or a newer one.
@@ -188,10 +185,11 @@ const inboxPrefix = '_INBOX_access';
  * it trusts it again.
  * @returns the instances that were live and did not answer.
  */
-const announceToGateways = async ({ nc }: Bus, change: KeyTableChange): Promise<readonly string[]> => {
+const announceToGateways = async (bus: Bus, change: KeyTableChange): Promise<readonly string[]> => {
+  const { nc } = bus;
   const answered = new Set<string>();
   let wake: (() => void) | undefined;
-  const inbox = createInbox(inboxPrefix);
+  const inbox = bus.inbox();
   const subscription = nc.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
       // Without any gateway, the server itself answers "no responders".

@@ -1,5 +1,5 @@
 import type { StatusReference } from '@causeway/proto/schemas';
-import { type Database, later, statement } from '@causeway/runtime';
+import { companyRows, type Database, later, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { newEvent } from '../events/event-log.ts';
 import type { ClientRow } from '../store/store.ts';
@@ -35,10 +35,7 @@ export const readStatuses = async (
   companyIds: readonly number[],
   ahead?: readonly StatusRow[],
 ): Promise<Statuses> => {
-  const selectDefaults = defaultsOf(
-    trx,
-    companyIds.map((companyId) => [companyId]),
-  );
+  const selectDefaults = defaultsOf(trx, companyRows(companyIds));
   if (ahead) return statusesOf(ahead, (await trx.executeQuery(selectDefaults)).rows);
   let defaults: readonly DefaultRow[] = [];
   await later(trx, selectDefaults, ({ rows }) => {
@@ -59,22 +56,17 @@ const selectStatuses = async (
   companyIds: readonly number[],
 ): Promise<readonly StatusRow[]> => {
   const { rows } = await db.executeQuery(
-    statusesOfCompanies(
-      db,
-      [globalCompanyId, ...companyIds].map((companyId) => [companyId]),
-    ),
+    statusesOfCompanies(db, companyRows([globalCompanyId, ...companyIds])),
   );
   return rows;
 };
 
-type CompanyIds = readonly (readonly [companyId: number])[];
-
-const defaultsOf = statement<[CompanyIds], DefaultRow>(
+const defaultsOf = statement<[Rows], DefaultRow>(
   (companies) => sql`
     SELECT company_id, default_client_status_id FROM company_settings WHERE (company_id) IN (${companies})`,
 );
 
-const statusesOfCompanies = statement<[CompanyIds], StatusRow>(
+const statusesOfCompanies = statement<[Rows], StatusRow>(
   (companies) => sql`
     SELECT company_id, status_id, status_name, is_lead, is_listed FROM statuses WHERE (company_id) IN (${companies})`,
 );

@@ -6,7 +6,7 @@ import {
   type StoredEvent,
   type WrittenKind,
 } from '@causeway/proto';
-import { insertedId, later, type Span, statement, type Trx, type Value } from '@causeway/runtime';
+import { companyRows, insertedId, later, type Rows, type Span, statement, type Trx } from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { insertRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
@@ -87,12 +87,7 @@ const takeNumbers = async (trx: Kysely<Tables>, events: readonly NewEvent[]) => 
   // Locked in the same order by every transaction, to avoid deadlocks.
   const taken = [...counts].sort(([a], [b]) => a - b);
   await later(trx, raiseSequences(trx, taken));
-  const last = await trx.executeQuery(
-    selectSequences(
-      trx,
-      taken.map(([companyId]) => [companyId]),
-    ),
-  );
+  const last = await trx.executeQuery(selectSequences(trx, companyRows([...counts.keys()])));
   return new Map(
     last.rows.map(({ company_id, last_sequence, subscriptions_version }) => [
       company_id,
@@ -111,7 +106,6 @@ const selectSequences = statement<[Rows], Selectable<Tables['event_sequences']>>
     SELECT company_id, last_sequence, subscriptions_version FROM event_sequences
     WHERE (company_id) IN (${companies})`,
 );
-type Rows = readonly (readonly Value[])[];
 
 const numbered = (
   events: readonly (NewEvent & { readonly origin: string })[],

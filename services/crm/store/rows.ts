@@ -1,4 +1,4 @@
-import { later, statement, type Value } from '@causeway/runtime';
+import { later, type Rows, statement, type Value } from '@causeway/runtime';
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -21,7 +21,7 @@ export const insertRows = <T extends Table, C extends Column<T>, Id extends Colu
   columns: CompanyFirst<C>,
   id?: Id,
 ) => {
-  const insert = statement<[Values]>((values) => insertInto(table, columns, values));
+  const insert = statement<[Rows]>((values) => insertInto(table, columns, values));
   return async (
     trx: Kysely<Tables>,
     rows: readonly (NewRow<T, C | ('company_id' & Column<T>)> & Record<Id, number>)[],
@@ -67,7 +67,7 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
 ) => {
   const given = [...key, ...columns];
   const newValues = sql.join(columns.map((column) => sql`${sql.ref(column)} = VALUES(${sql.ref(column)})`));
-  const update = statement<[Values]>(
+  const update = statement<[Rows]>(
     (values) => sql`${insertInto(table, given, values)} ON DUPLICATE KEY UPDATE ${newValues}`,
   );
   return async (
@@ -81,9 +81,7 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
 const insertInto = (table: Table, columns: readonly string[], values: RawBuilder<unknown>) =>
   sql`INSERT INTO ${sql.table(table)} (${names(columns)}) VALUES ${values}`;
 
-const valuesOf = (columns: readonly string[], rows: readonly object[]): Values =>
+const valuesOf = (columns: readonly string[], rows: readonly object[]): Rows =>
   rows.map((row) => columns.map((column) => (row as Record<string, Value>)[column] ?? null));
-
-type Values = readonly (readonly Value[])[];
 
 const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));

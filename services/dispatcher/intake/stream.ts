@@ -10,7 +10,7 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { createInbox, type Msg } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { Context } from '../context.ts';
 
 export interface KeptStream {
@@ -89,7 +89,7 @@ export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: Pu
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
   // Only messages of the stream have this reply subject, even if others send to the inbox.
   const replyPrefix = `$JS.ACK.${stream}.${consumer}.`;
-  const inbox = createInbox(inboxPrefix);
+  const inbox = bus.inbox();
   let left = 0;
   let silence: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
@@ -171,8 +171,6 @@ export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: Pu
   };
 };
 
-/** The process's NATS user may listen to nothing else (deploy/nats). */
-const inboxPrefix = '_INBOX_dispatcher';
 const maxMessages = 512;
 const expiresMs = 5_000;
 const heartbeatMs = 1_000;

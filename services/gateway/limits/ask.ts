@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@causeway/runtime';
-import { createInbox, type Msg, type MsgHdrs } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 
 /** Calls back exactly once and never throws. */
 export type Ask = (
@@ -34,7 +34,7 @@ export interface Asker {
  * gateway's processor time.
  */
 export const createAsker = (bus: Bus): Asker => {
-  const inbox = createInbox(inboxPrefix);
+  const inbox = bus.inbox();
   const underWay = new Map<string, Waiting>();
   let asked = 0;
   const end = (subject: string, answer: Msg | 'nobody' | undefined): void => {
@@ -83,9 +83,6 @@ export const createAsker = (bus: Bus): Asker => {
     awayMs: () => (bus.connected() ? 0 : performance.now() - lostAtMs),
   };
 };
-
-/** What the gateway's NATS user may listen to (`deploy/nats/permissions.ts`). */
-const inboxPrefix = '_INBOX_gateway';
 
 interface Waiting {
   readonly done: AnswerCallback;

@@ -34,5 +34,11 @@ export const statement = <Parameters extends readonly Parameter[], Row = unknown
   };
 };
 
-type Rows = readonly (readonly Value[])[];
+/** Rows of tenants, as one parameter of a statement. */
+export type Rows = readonly (readonly Value[])[];
+
+/** For `WHERE (company_id) IN ${companies}`. */
+export const companyRows = (companyIds: readonly number[]): Rows =>
+  companyIds.map((companyId) => [companyId]);
+
 type Parameter = Rows | Value;

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { later } from '../database/driver.ts';
-import { statement } from '../database/statement.ts';
-import type { Value } from '../database/tenant-raw.ts';
+import { type Rows, statement } from '../database/statement.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {
@@ -159,7 +158,7 @@ const removeRows = statement<[Keys]>((keys) => sql`DELETE FROM idempotency_keys 
 const removeExpired = statement<[Keys, Date]>(
   (keys, now) => sql`DELETE FROM idempotency_keys WHERE ${isAmong(keys)} AND expires_utc <= ${now}`,
 );
-const insertRows = statement<[readonly (readonly Value[])[]]>(
+const insertRows = statement<[Rows]>(
   (rows) => sql`INSERT INTO idempotency_keys (${columnNames}) VALUES ${rows}`,
 );
 
