@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
@@ -32,25 +33,25 @@ test('a hanging receiver with thousands of waiting deliveries, and a failing one
 
 test('a flood of retries leaves first attempts their slots', async () => {
   const world = await openWorld();
-  await world.start({ slots: 32, timeoutMs: 3_000 });
+  await world.start({ slots: 32, timeoutMs: 20_000 });
+  const held: ServerResponse[] = [];
   const slow = await testReceiver();
-  slow.answer = (response) => void setTimeout(() => response.end(), 2_000);
+  slow.answer = (response) => held.push(response);
   for (let at = 0; at < 30; at++) {
     const subscription = await world.subscribe(slow.url);
     await world.deliver(subscription, 40, { by: 'queue' });
   }
-  await eventually(() => slow.received.length).toBeGreaterThan(20);
+  await eventually(() => held.length).toBe(16);
   const quick = await testReceiver();
   const subscription = await world.subscribe(quick.url);
-  for (let round = 0; round < 20; round++) {
-    const before = quick.received.length;
-    const atMs = Date.now();
+  for (let round = 1; round <= 20; round++) {
     await world.deliver(subscription, 1);
-    await eventually(() => quick.received.length).toBe(before + 1);
-    expect(quick.received.at(-1)!.atMs - atMs).toBeLessThan(1_500);
+    await eventually(() => quick.received.length).toBe(round);
   }
-  expect(slow.mostAtATime).toBeLessThanOrEqual(16);
-  expect(slow.received.length).toBeLessThan(1_200);
+  // No retry ended, so each first attempt had a slot that no retry may have.
+  expect(held.length).toBe(16);
+  slow.answer = (response) => response.end();
+  for (const response of held) response.end();
 });
 
 test('one company’s hundreds of slow subscriptions with a backlog delay no other company’s retry', async () => {
