@@ -38,7 +38,6 @@ export const benchBatch = async (context: BenchContext): Promise<void> => {
   const [importer, ...neighbours] = (await world.tenants(1 + neighbourCount)) as [Tenant, ...Tenant[]];
   const operator = await openOperator(natsUrl);
   await operator.ask('setLimits', { company_id: importer.id, write: batchesPerMinute });
-  for (const { id } of neighbours) await operator.ask('setLimits', { company_id: id, read: 1_000_000 });
   await operator.close();
   const pool = new Pool(baseUrl, { connections: 32 });
   onEnd(() => pool.destroy());

@@ -15,9 +15,11 @@ import { benchLatency } from './latency.ts';
 import { benchLimiter } from './limiter.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
+import { benchScale } from './scale.ts';
 import { runSearch } from './search/bench.ts';
+import { benchSoak } from './soak/bench.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|latency|neighbours|limiter|search|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|latency|neighbours|limiter|scale|search|soak|portal [options]
 
   gateway            the whole request path, compared with a reference monolith
   actions            creates and updates of leads, compared with the same monolith
@@ -27,15 +29,19 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|
   latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
   limiter            the rate-limit counters
+  scale              lookups and creates with 1, 2 and 4 gateways and crm processes
   search             the client search over two million people
+  soak               70 % of the highest rate for minutes: memory, times, each delivery once
   portal             the first page and its response to input, in a slowed-down browser
 
   --write            write the figures to e2e/load/RESULTS.md
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
+  --minutes N        soak: its length (10)
+  --rate N           soak: requests per second, instead of 70 % of the highest rate
   --lookup NAME      gateway: employees or client-statuses (employees)
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns
-  --gateways N, --crm N   gateway, actions: processes of the cluster (1)
+  --gateways N, --crm N   gateway, actions, soak: processes of the cluster (1)
 `;
 
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
@@ -48,7 +54,9 @@ const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>
   limiter: benchLimiter,
   neighbours: benchNeighbours,
   portal: benchPortal,
+  scale: benchScale,
   search: runSearch,
+  soak: benchSoak,
 };
 
 const readOptions = (args: readonly string[]): { name: string; options: BenchOptions } => {
@@ -60,13 +68,15 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       beside: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '8' },
+      minutes: { type: 'string', default: '10' },
+      rate: { type: 'string' },
       lookup: { type: 'string', default: 'employees' },
       gateways: { type: 'string' },
       crm: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
-  const number = (name: 'rounds' | 'seconds', most: number): number => {
+  const number = (name: 'rounds' | 'seconds' | 'minutes' | 'rate', most: number): number => {
     const value = Number(values[name]);
     if (Number.isInteger(value) && value >= 1 && value <= most) return value;
     throw new SetupError(`--${name} takes a whole number from 1 to ${most}, not "${values[name]}".`);
@@ -79,6 +89,8 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
     options: {
       rounds: number('rounds', 100),
       seconds: number('seconds', 40),
+      minutes: number('minutes', 600),
+      rate: values.rate === undefined ? undefined : number('rate', 100_000),
       path: values.lookup,
       write: values.write,
       beside: values.beside,

@@ -1,5 +1,4 @@
 import { Pool } from 'undici';
-import { openOperator } from '../../deploy/local/demo.ts';
 import { startDeliveryWorld, type Tenant } from './deliveries/world.ts';
 import { type BenchContext, makeHome } from './driver.ts';
 import {
@@ -23,11 +22,8 @@ export const benchChanges = async (context: BenchContext): Promise<void> => {
   const { onEnd, say, options, toolchain } = context;
   say('starting MySQL and the cluster …');
   const world = await startDeliveryWorld(context, { home: makeHome(onEnd), args: options.startArgs });
-  const { baseUrl, natsUrl } = world.cluster.stack;
+  const { baseUrl } = world.cluster.stack;
   const [tenant] = (await world.tenants(1)) as [Tenant];
-  const operator = await openOperator(natsUrl);
-  await operator.ask('setLimits', { company_id: tenant.id, read: 1_000_000, write: 1_000_000 });
-  await operator.close();
   const pool = new Pool(baseUrl, { connections: 4 });
   onEnd(() => pool.destroy());
   const ask = askOf(pool, tenant);

@@ -27,6 +27,10 @@ export interface BenchContext {
 export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
+  /** Length of a soak. */
+  readonly minutes: number;
+  /** Requests per second of a soak, instead of a share of the highest rate. */
+  readonly rate: number | undefined;
   /** The lookup to request: `employees` or `client-statuses`. */
   readonly path: string;
   /** Whether to write the figures to `RESULTS.md`. */
@@ -121,8 +125,6 @@ export interface BenchCluster {
   readonly stack: Stack;
   /** The processes of the cluster and its supervisor, without MySQL. */
   readonly processes: Processes;
-  /** The metrics URLs of the processes whose name starts with `start`. */
-  metricsOf(start: string): readonly string[];
 }
 
 const ownRoot = resolve(import.meta.dirname, '../..');
@@ -164,10 +166,6 @@ export const startBenchCluster = async ({
       ...stack.processes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid] as const])),
       ['supervisor', supervisor.pid],
     ]),
-    metricsOf: (start) =>
-      stack.processes.flatMap(({ name, metricsUrl }) =>
-        name.startsWith(start) && metricsUrl ? [metricsUrl] : [],
-      ),
   };
 };
 

@@ -66,7 +66,13 @@ export const startDeliveryWorld = async (
   const cluster = await startBenchCluster({
     root,
     home,
-    env: { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_WRITE: limit, RATE_LIMIT_ADMIN: limit },
+    env: {
+      ...env,
+      MYSQL_URL: mysql.url,
+      RATE_LIMIT_READ: limit,
+      RATE_LIMIT_WRITE: limit,
+      RATE_LIMIT_ADMIN: limit,
+    },
     port: await freePort(),
     args,
     onEnd,

@@ -54,14 +54,17 @@ export const runRounds = async (world: World, options: RoundsOptions): Promise<R
 };
 
 /** Runs the load generator and measures the CPU time of every process. */
-export const measure = async (world: World, run: () => Promise<Load>): Promise<Round> => {
-  const before = readCpu(world.processes);
+export const measure = async (
+  { processes }: Pick<World, 'processes'>,
+  run: () => Promise<Load>,
+): Promise<Round> => {
+  const before = readCpu(processes);
   const machineBefore = readMachineCpu();
   const startedMs = performance.now();
   const load = await run();
   const elapsedSeconds = (performance.now() - startedMs) / 1000;
   const machineSeconds = readMachineCpu() - machineBefore;
-  const used = usedBetween(before, readCpu(world.processes));
+  const used = usedBetween(before, readCpu(processes));
   const cpu = new Map([...used, [loadGenerator, load.cpu]]);
   const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
   const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
+import { startDeliveryWorld } from '../deliveries/world.ts';
+import { type BenchContext, makeHome } from '../driver.ts';
+import { describeMachine, micros, percentile, publish, type Table, whole } from '../report.ts';
+import { watchMemory } from './memory.ts';
+import { type Kind, kinds, type Mix, openMix } from './mix.ts';
+
+const companies = 101;
+const employeesEach = 16;
+/** Share of the highest rate. */
+const load = 0.7;
+/** Parts of the soak, each with figures of its own; a minute each by default. */
+const parts = 10;
+/** The first parts, in which caches and heaps fill. */
+const warmParts = 2;
+const samplesPerPart = 12;
+
+/** Loads a cluster with 70 % of its highest rate: the memory of every process, the times, and every delivery once. */
+export const benchSoak = async (context: BenchContext): Promise<void> => {
+  const { onEnd, say, options, toolchain } = context;
+  say('starting MySQL, the receiver and the cluster …');
+  const world = await startDeliveryWorld(context, { home: makeHome(onEnd), args: options.startArgs });
+  const tenants = await world.tenants(companies);
+  await world.write(
+    'INSERT INTO employees (company_id, role_id, first_name, last_name, email, is_approved) VALUES ?',
+    [
+      tenants.flatMap(({ id }) =>
+        Array.from({ length: employeesEach }, (_, at) => [id, 1, 'Ada', `L${at}`, `a${at}@example.com`, 1]),
+      ),
+    ],
+  );
+  for (const tenant of tenants) await world.subscribe(tenant, `/counted/${tenant.id}`, ['lead.created']);
+  const mix = openMix(world.cluster.stack.baseUrl, tenants);
+  onEnd(() => mix.close());
+  const arrived = async () => (await world.count(true)).deliveries;
+
+  say('looking for the highest rate …');
+  await highestRate(mix, arrived, options.seconds);
+  const highest = await highestRate(mix, arrived, options.seconds);
+  await world.settle();
+  const perSecond = options.rate ?? Math.floor(highest * load);
+  const partSeconds = (options.minutes * 60) / parts;
+  say(`highest rate ${whole(highest)} requests/s; ${options.minutes} minutes at ${whole(perSecond)}`);
+
+  const memory = watchMemory(world.processes, world.cluster.stack.processes);
+  const measured: Part[] = [];
+  let known = (await world.count()).elapsedMs.length;
+  for (let at = 1; at <= parts; at++) {
+    const elapsedMs: Record<Kind, number[]> = { lookup: [], search: [], create: [], update: [] };
+    const before = { cpu: readCpu(world.processes), machine: readMachineCpu(), own: process.cpuUsage() };
+    const sampling = sampleTimes(memory.sample, partSeconds);
+    await mix.sendSteadily({
+      perSecond,
+      seconds: partSeconds,
+      answered: (kind, ms) => elapsedMs[kind].push(ms),
+    });
+    await sampling;
+    const used = [...usedBetween(before.cpu, readCpu(world.processes)).values()];
+    const cpuSeconds = used.reduce((sum, { total }) => sum + total, 0);
+    const { user, system } = process.cpuUsage(before.own);
+    const elsewhere = readMachineCpu() - before.machine - cpuSeconds - (user + system) / 1e6;
+    const arrivals = (await world.count()).elapsedMs;
+    const part: Part = {
+      elapsedMs,
+      arrivalMs: arrivals.slice(known),
+      cpuSeconds,
+      coresElsewhere: Math.max(0, elsewhere / partSeconds),
+    };
+    known = arrivals.length;
+    measured.push(part);
+    say(`part ${at} of ${parts}: ${rowOf(part).join('  ')}`);
+  }
+  await world.settle();
+  const all = await world.count(true);
+  const created = mix.created();
+  publish('soak', options, howMeasured(context.options), [
+    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
+    {
+      title: 'Load and deliveries',
+      columns: ['', ''],
+      rows: [
+        ['highest rate, requests/s', whole(highest)],
+        ['rate of the soak, requests/s', whole(perSecond)],
+        ['leads created, each with one delivery', whole(created)],
+        ['deliveries that arrived', whole(all.deliveries)],
+        ['of these, distinct', whole(all.distinct)],
+      ],
+    },
+    timesTable(measured, options.minutes / parts),
+    memory.table(warmParts * samplesPerPart, options.minutes / parts / samplesPerPart),
+  ]);
+  if (all.deliveries !== created || all.distinct !== created)
+    throw new Error(
+      `${created} leads created, ${all.deliveries} deliveries arrived, ${all.distinct} distinct`,
+    );
+};
+
+interface Part {
+  /** From the time at which a request was due to its answer. */
+  readonly elapsedMs: Readonly<Record<Kind, readonly number[]>>;
+  /** From an event's time to its arrival, in whole milliseconds. */
+  readonly arrivalMs: readonly number[];
+  readonly cpuSeconds: number;
+  readonly coresElsewhere: number;
+}
+
+const callers = 64;
+/** Deliveries under way at the highest rate: a rate that builds up a backlog is none. */
+const maxDeliveries = 500;
+
+/** As fast as requests are answered and delivered. @returns requests per second */
+const highestRate = async (mix: Mix, arrived: () => Promise<number>, seconds: number): Promise<number> => {
+  let behind = 0;
+  const watching = setInterval(async () => {
+    behind = mix.created() - (await arrived());
+  }, 50);
+  const endMs = performance.now() + seconds * 1000;
+  let sent = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() < endMs) {
+      if (behind > maxDeliveries) await sleep(2);
+      else {
+        await mix.send();
+        sent++;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  clearInterval(watching);
+  return sent / seconds;
+};
+
+const sampleTimes = async (sample: () => Promise<void>, seconds: number): Promise<void> => {
+  for (let at = 0; at < samplesPerPart; at++) {
+    await sleep((seconds * 1000) / samplesPerPart);
+    await sample();
+  }
+};
+
+const rowOf = ({ elapsedMs, arrivalMs, cpuSeconds, coresElsewhere }: Part): string[] => {
+  const requests = kinds.reduce((sum, kind) => sum + elapsedMs[kind].length, 0);
+  const times = [...kinds.map((kind) => elapsedMs[kind]), arrivalMs];
+  return [
+    whole(requests),
+    ...times.map((ms) => `${percentile(ms, 0.5).toFixed(1)} / ${percentile(ms, 0.99).toFixed(1)}`),
+    micros((cpuSeconds * 1e6) / requests),
+    coresElsewhere.toFixed(2),
+  ];
+};
+
+const timesTable = (measured: readonly Part[], minutes: number): Table => ({
+  title: 'p50 / p99 in ms',
+  columns: ['until', 'requests', ...kinds, 'delivery', 'CPU µs/request', 'cores elsewhere'],
+  rows: measured.map((part, at) => [`minute ${Number(((at + 1) * minutes).toFixed(1))}`, ...rowOf(part)]),
+});
+
+const howMeasured = ({ minutes, rate, startArgs }: BenchContext['options']): string => `
+A cluster as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, on a MySQL server of its own that flushes each commit to the disk, gets ${minutes} minutes of
+${rate === undefined ? `${load * 100} % of its highest rate` : `${rate} requests a second`}: of ten requests six lookups, two creates of leads, an update and a search, over the keys of
+${companies} companies. Each create has a delivery to a receiver on this machine. The highest rate is that of ${callers} callers
+who each send the next request when the previous one is answered. During the soak, requests are sent at a steady rate, and
+their times count from when they were due; those of deliveries from the event's time, before its commit, to the arrival. Load
+generator, cluster, MySQL and receiver share the machine. The memory is sampled ${samplesPerPart} times in each of ${parts} parts, and counts after the
+first ${warmParts}: \`VmRSS\`, and for Node its used heap, whose least value in a third of the samples counts. The growth is the slope of
+the line through all of these samples. At the end, each created lead has arrived exactly once.
+`;
