@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
 import { SetupError } from '../../deploy/local/setup-error.ts';
@@ -40,6 +40,7 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|
   --minutes N        soak: its length (10)
   --rate N           soak: requests per second, instead of 70 % of the highest rate
   --lookup NAME      gateway: employees or client-statuses (employees)
+  --data DIR         search: keep the database in DIR, for the next run
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns
   --gateways N, --crm N   gateway, actions, soak: processes of the cluster (1)
 `;
@@ -66,6 +67,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
     options: {
       write: { type: 'boolean', default: false },
       beside: { type: 'string' },
+      data: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '8' },
       minutes: { type: 'string', default: '10' },
@@ -94,6 +96,7 @@ const readOptions = (args: readonly string[]): { name: string; options: BenchOpt
       path: values.lookup,
       write: values.write,
       beside: values.beside,
+      data: values.data && resolve(values.data),
       startArgs,
     },
   };

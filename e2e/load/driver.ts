@@ -37,6 +37,8 @@ export interface BenchOptions {
   readonly write: boolean;
   /** Another checkout, to measure in alternate turns. */
   readonly beside: string | undefined;
+  /** Folder of a database that is kept, for the next run of the bench. */
+  readonly data: string | undefined;
   /** Passed on to `npm start`. */
   readonly startArgs: readonly string[];
 }

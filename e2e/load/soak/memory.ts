@@ -22,7 +22,8 @@ export const watchMemory = (processes: Processes, stack: readonly StackProcess[]
       for (const { name, metricsUrl } of stack)
         if (metricsUrl) {
           const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-          add(`${name}, heap`, Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1]) / 2 ** 20);
+          const bytes = /^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1];
+          if (bytes) add(`${name}, heap`, Number(bytes) / 2 ** 20);
         }
     },
     table: (warmUp, minutes) => ({
