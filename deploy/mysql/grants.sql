@@ -10,6 +10,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sign_in_delays` TO 'causeway
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`request_minutes` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_password_resets` TO 'causeway_access'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`key_revocations` TO 'causeway_access'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';
@@ -31,6 +32,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`erasures` TO 'causeway_crm'@
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`change_sequences` TO 'causeway_crm'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
+GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';
 GRANT SELECT ON `causeway`.`event_outbox` TO 'causeway_webhooks'@'%';

@@ -43,6 +43,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     delivery_minutes: read,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
+    key_revocations: ['SELECT', 'DELETE'],
     dispatchers: [],
   },
   dispatcher: {

@@ -40,6 +40,27 @@ const expectContract = (
   expect(json).toEqual(schema!.parse(json));
 };
 
+test('A tool that saves twice has one subscription, which is switched off with its key', async () => {
+  const { company, ask } = await newcomer();
+  const { value: key, id } = await company.key();
+  const save = () =>
+    world.ask(subscriptions, {
+      method: 'POST',
+      key,
+      body: JSON.stringify({ ...wanted, managedBy: 'n8n' }),
+    });
+  const made = await save();
+  const again = await save();
+  expectContract(contract.createSubscription, again);
+  expect([made.status, again.status, again.json]).toEqual([201, 200, made.json]);
+  await world.operator.ask('revokeKey', { id });
+  const read = async () => (await ask('GET', `${subscriptions}/${made.json.id}`)).json;
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+    enabled: false,
+    disabledReason: 'the API key of its tool was revoked',
+  });
+});
+
 test('A subscription is created, listed, read, changed, rotated and deleted', async () => {
   const { ask } = await newcomer();
   const made = await ask('POST', subscriptions, { ...wanted, name: 'Billing' });

@@ -1587,7 +1587,7 @@ export interface Subscriptions {
   /**
    * Subscribe a URL to event types.
    *
-   * The signing secret is shown in this answer only. If the company requires endpoint verification, the answer has `enabled: false`, and Causeway sends the receiver a challenge at once.
+   * The signing secret is shown in this answer only. If the company requires endpoint verification, the answer has `enabled: false`, and Causeway sends the receiver a challenge at once. With `managedBy`, a second create with the same URL and event types answers 200 with the subscription that is there, so a tool can save its workflow twice.
    *
    * Scope: `webhooks:write`.
    */

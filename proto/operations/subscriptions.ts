@@ -29,7 +29,7 @@ export const createSubscription = defineOperation({
       bucket: 'admin',
       summary: 'Subscribe a URL to event types',
       description:
-        'The signing secret is shown in this answer only. If the company requires endpoint verification, the answer has `enabled: false`, and Causeway sends the receiver a challenge at once.',
+        'The signing secret is shown in this answer only. If the company requires endpoint verification, the answer has `enabled: false`, and Causeway sends the receiver a challenge at once. With `managedBy`, a second create with the same URL and event types answers 200 with the subscription that is there, so a tool can save its workflow twice.',
       params: {},
       body: z.strictObject({ ...w.newSubscription, managedBy: w.managedBy }),
       bodyExample: {
@@ -39,6 +39,7 @@ export const createSubscription = defineOperation({
         name: 'Billing',
       },
       answers: {
+        200: { ...w.savedAgain, example: { ...w.savedAgain.example, signingSecret: secret } },
         201: {
           description: 'The subscription, with its signing secret.',
           schema: w.subscriptionWithSecret,

@@ -95,7 +95,7 @@ export const subscriptionDescription = optionalText({ max: 2000 });
 export const managedBy = optionalText({
   max: 100,
   description:
-    'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface.',
+    'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface, and is switched off when the API key that created it is revoked.',
 });
 
 export const newSubscription = {
@@ -176,6 +176,14 @@ export const subscriptionExample = {
   disabledReason: null,
   consecutiveFailures: 0,
   heldDeliveries: 0,
+};
+
+/** The 200 of a create (contract, "Subscriptions"). */
+export const savedAgain = {
+  description:
+    'The tool has this subscription already. Its signing secret is the one that this API key was told before, or a new one if another key had the subscription.',
+  schema: subscriptionWithSecret,
+  example: { ...subscriptionExample, managedBy: 'n8n' },
 };
 
 /** In the order of the bytes of a delivery. */

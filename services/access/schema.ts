@@ -12,6 +12,7 @@ export interface AccessTables {
   portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
+  key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
 }
 
 export type RowOf<
@@ -29,6 +30,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'portal_password_resets',
   'audit_log',
   'request_minutes',
+  'key_revocations',
 ] as const);
 
 interface LimitColumns {

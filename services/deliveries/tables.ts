@@ -34,6 +34,10 @@ export interface SubscriptionRow {
   readonly previous_secret_until: Date | null;
   readonly created_utc: Date;
   readonly updated_utc: Date;
+  /** Of the tool that manages it. Null: none, an older release wrote the row, or the key was revoked. */
+  readonly key_id: number | null;
+  /** It gets no events from then on, and is removed. Null: never. */
+  readonly expires_utc: Date | null;
 }
 
 export interface DeliveryQueueRow {

@@ -102,6 +102,30 @@ describe('a subscription is disabled', () => {
     await watching.drain();
   });
 
+  test('by a 410 for 30 days, and is then removed, if a tool manages it', async () => {
+    const { drain } = await world.start({ scheduleMs: [100] });
+    const receiver = await testReceiver();
+    receiver.answer = (response) => response.writeHead(410).end();
+    const subscription = await world.subscribe(receiver.url, { managed_by: 'n8n' });
+    await world.deliver(subscription, 1);
+    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    const [row] = await world.database.query<Readonly<Record<string, Date>>>(
+      'SELECT disabled_utc, expires_utc FROM subscriptions WHERE subscription_id = ?',
+      [subscription.subscription_id],
+    );
+    const { disabled_utc, expires_utc } = row!;
+    expect(expires_utc!.getTime() - disabled_utc!.getTime()).toBe(30 * 86_400_000);
+    const own = await world.subscribe(receiver.url);
+    await world.deliver(own, 1);
+    await eventually(() => world.subscription(own)).toMatchObject({ enabled: 0 });
+    expect(
+      await world.database.query('SELECT expires_utc FROM subscriptions WHERE subscription_id = ?', [
+        own.subscription_id,
+      ]),
+    ).toEqual([{ expires_utc: null }]);
+    await drain();
+  });
+
   test('but not by a 410 from its previous URL', async () => {
     const { drain } = await world.start({ scheduleMs: [60_000] });
     const [old, fresh] = [await testReceiver(), await testReceiver()];

@@ -1,4 +1,4 @@
-import type { DeliveryKey, DeliveryRow } from '@causeway/deliveries';
+import { type DeliveryKey, type DeliveryRow, isLive } from '@causeway/deliveries';
 import { encodeEnvelope } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
@@ -47,9 +47,10 @@ export type FoundTarget = QueueKey & SubscriptionTarget & { readonly enabled: nu
 export const readTargets = async (
   db: Kysely<Tables>,
   keys: readonly QueueKey[],
+  now: Date,
 ): Promise<ReadonlyMap<string, FoundTarget>> => {
   const { rows } = await sql<FoundTarget>`
-    SELECT s.company_id, s.subscription_id, s.enabled, s.url, s.secret, s.previous_secret,
+    SELECT s.company_id, s.subscription_id, ${isLive(now, 's.')} AS enabled, s.url, s.secret, s.previous_secret,
       s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM subscriptions AS s FORCE INDEX (PRIMARY)
     LEFT JOIN delivery_queues AS q

@@ -47,8 +47,8 @@ const innocent: ReadonlySet<Refusal> = new Set(['revoked_key', 'expired_session'
  * its own copy of the key table: the hash of an API key (`CallKey`), or the session claims that `access` has
  * signed (`SessionClaims`). Company, caller, scope, member and role come from the proof alone.
  */
-export const followCallers = ({ bus, log, metrics, now }: FollowCallersOptions): Callers => {
-  const table = followKeyTable({ bus, log, metrics });
+export const followCallers = ({ bus, log, metrics, now, onRevoked }: FollowCallersOptions): Callers => {
+  const table = followKeyTable({ bus, log, metrics, onRevoked });
   bus.onReconnect(() => void table.reload('NATS is back'));
   void table.reload('start');
   const refusals = metrics?.counter(identityMetrics.caller_refusals_total);
@@ -155,6 +155,8 @@ interface FollowCallersOptions {
   readonly metrics?: Metrics | undefined;
   /** The database's clock, which `access` uses for signing. */
   readonly now: () => Date;
+  /** Called when a revocation was announced. It may be missed. */
+  readonly onRevoked?: (() => void) | undefined;
 }
 
 type Checked = Call | Problem | Promise<Call | Problem>;

@@ -63,6 +63,7 @@ export const followKeyTable = ({
   log,
   metrics,
   keepRevokedMs = defaultKeepRevokedMs,
+  onRevoked,
 }: KeyTableOptions): KeyTable => {
   let entries = new Map<string, TableEntry>();
   let loaded = false;
@@ -245,6 +246,7 @@ export const followKeyTable = ({
     if (error || !isRequest(message)) return;
     const { name, version, entry } = message.json<KeyTableChange>();
     if (entry) learn(name, entry);
+    if (entry && isRefusal(entry)) onRevoked?.();
     if ((entries.get(name)?.version ?? -1) >= version) {
       answer(message);
       return;
@@ -335,4 +337,5 @@ export interface KeyTableOptions {
   readonly log: Log;
   readonly metrics?: Metrics | undefined;
   readonly keepRevokedMs?: number;
+  readonly onRevoked?: (() => void) | undefined;
 }

@@ -9,7 +9,7 @@ type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | '
 
 export const auditChange = (
   trx: Trx<Tables>,
-  { by }: Editor,
+  { by }: Pick<Editor, 'by'>,
   action: AuditAction,
   { company_id, subscription_id, name, url }: Shown,
   more: Pick<AuditEntry, 'at' | 'before' | 'after'>,

@@ -23,6 +23,7 @@ import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } fr
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
 import { webhooksMetrics } from './metrics.ts';
+import { startEnds } from './subscriptions/ends.ts';
 import { startChallenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
 
@@ -63,7 +64,8 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   } = options;
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   const cursors = openCursors({ db, keyRing, random });
-  const callers = followCallers({ bus, log, metrics, now });
+  const ends = startEnds({ bus, db, log, now });
+  const callers = followCallers({ bus, log, metrics, now, onRevoked: ends.wake });
   const quotas = options.quotas ?? defaultQuotas;
   const challenges = startChallenges({ bus, db, log, tracer, now, random });
   const context: WebhooksContext = {
@@ -109,6 +111,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
       await lanes.drain();
       await challenges.drain();
       callers.close();
+      await ends.stop();
       await retention.stop();
     },
   };

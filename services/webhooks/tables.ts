@@ -15,11 +15,12 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
  * The tables that this service reads and writes: its own (`migrations/`); crm's event log, which it reads, and outbox,
- * which it empties; access's audit log, which it adds to; and the idempotency keys that it shares with crm.
+ * which it empties; access's audit log, which it adds to, and revoked keys, which
+ * it empties; and the idempotency keys that it shares with crm.
  */
 export interface Tables extends IdempotencyTables {
   subscriptions: WithJson<
-    WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled'>,
+    WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled' | 'key_id' | 'expires_utc'>,
     'event_types'
   >;
   subscription_changes: WithDefaults<SubscriptionChangeRow, 'hold_utc' | 'resets_failures'>;
@@ -58,11 +59,13 @@ export interface Tables extends IdempotencyTables {
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditRow & { audit_id: Generated<number> };
+  key_revocations: { readonly company_id: number; readonly key_id: number; readonly revoked_utc: Date };
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
+  'key_revocations',
   'subscription_changes',
   'delivery_queues',
   'webhook_companies',

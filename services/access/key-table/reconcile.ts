@@ -108,7 +108,7 @@ const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): 
   for (const { name, text } of ahead) {
     if (name.startsWith(keyEntryPrefix)) {
       const { id, companyId, version, active } = JSON.parse(text) as KeyEntry;
-      await db
+      const { numUpdatedRows } = await db
         .updateTable('api_keys')
         .set(({ fn, val }) => ({
           version: version + 1,
@@ -117,7 +117,13 @@ const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): 
         .where('company_id', '=', companyId)
         .where('id', '=', id)
         .where('version', '<', version)
-        .execute();
+        .executeTakeFirstOrThrow();
+      if (!active && numUpdatedRows > 0n)
+        await db
+          .insertInto('key_revocations')
+          .values({ company_id: companyId, key_id: id, revoked_utc: now() })
+          .ignore()
+          .execute();
     } else {
       const { version } = JSON.parse(text) as CompanyEntry;
       await db

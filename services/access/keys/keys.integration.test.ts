@@ -88,6 +88,10 @@ test('a revoked key stays in the table as refused, and in the list with its time
   expect((await ask('listKeys', { company_id })).body.keys).toEqual([body]);
   expect(await ask('revokeKey', { id })).toEqual({ status, body });
   expect(await entryOf(value)).toMatchObject({ version: 2, active: false });
+  // For `webhooks`, once.
+  expect(await world.database.query('SELECT * FROM key_revocations WHERE key_id = ?', [id])).toEqual([
+    { company_id, key_id: id, revoked_utc: new Date(body.revoked_utc) },
+  ]);
 });
 
 test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exactly its quota', async () => {

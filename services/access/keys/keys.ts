@@ -255,6 +255,11 @@ export const deactivateIn = async (
     .where('is_active', '=', 1)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
+  // `webhooks` switches off the subscriptions of the key.
+  await trx
+    .insertInto('key_revocations')
+    .values({ company_id: companyId, key_id: id, revoked_utc: at })
+    .execute();
   const { name } = await trx
     .selectFrom('api_keys')
     .select('name')

@@ -1,4 +1,10 @@
-import { admitWaiting, type EventOutboxRow, noteMissed, type WaitingEvent } from '@causeway/deliveries';
+import {
+  admitWaiting,
+  type EventOutboxRow,
+  isLive,
+  noteMissed,
+  type WaitingEvent,
+} from '@causeway/deliveries';
 import type { EventType, StoredEvent } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -34,7 +40,8 @@ export const fanOutEvents = async (
     const at = now();
     const found = await lockOutboxRows(all, events, at);
     if (found.length === 0) return { events: 0, deliveries: 0, left: [], missed: [] };
-    const subscriptions = await readSubscriptions(all, new Set(found.map((row) => row.company_id)));
+    const companies = new Set(found.map((row) => row.company_id));
+    const subscriptions = await readSubscriptions(all, companies, at);
     const plan = planDeliveries(found, subscriptions, at);
     // A dispatcher that lost the event's lease may have written some of them.
     const taken = new Set(found.flatMap((one) => (one.leaseMs === undefined ? [one.event_id] : [])));
@@ -89,12 +96,12 @@ const keysOf = (keys: readonly OutboxKey[]) =>
 const leasesOf = (events: readonly EventKey[]) =>
   rowList(events.map(({ event_id, leaseMs = 0 }) => [event_id, new Date(leaseMs)]));
 
-const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>) =>
+const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>, now: Date) =>
   db
     .selectFrom('subscriptions')
     .select(['company_id', 'subscription_id', 'event_types'])
     .where('company_id', 'in', [...companyIds])
-    .where('enabled', '=', 1)
+    .where(isLive(now))
     .execute();
 
 interface FoundEvent {

@@ -1,3 +1,4 @@
+import { isLive } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
@@ -23,9 +24,10 @@ export interface Subscriber extends QueueKey {
 /**
  * A copy is exact because it is versioned: a change of a subscription raises its company's version, in the
  * row that every event's transaction locks, and the event carries the version. A copy is also read again
- * after a minute, for changes behind the version, such as those of an operator in SQL.
+ * after a minute, for changes behind the version, such as those of an operator in SQL, and when one of its
+ * subscriptions expires.
  */
-export const createCompanies = ({ db, nowMs, health }: CompaniesOptions): Companies => {
+export const createCompanies = ({ db, now, nowMs, health }: CompaniesOptions): Companies => {
   /** The least recently used first. */
   const copies = new Map<number, Copy>();
   let subscriptions = 0;
@@ -52,13 +54,14 @@ export const createCompanies = ({ db, nowMs, health }: CompaniesOptions): Compan
     get: (companyId, version) => {
       const copy = copies.get(companyId);
       if (!copy || copy.version < version || nowMs() - copy.readMs > maxAgeMs) return undefined;
+      if (copy.expires && copy.expires <= now()) return undefined;
       copies.delete(companyId);
       copies.set(companyId, copy);
       return copy;
     },
     load: async (companyIds) => {
       const readMs = nowMs();
-      const rows = await read(db, companyIds);
+      const rows = await read(db, companyIds, now());
       for (const [companyId, found] of Map.groupBy(rows, (row) => row.company_id)) {
         const enabled = found.filter(isSubscription);
         for (const row of enabled) health.raise(row, row.consecutive_failures);
@@ -74,13 +77,17 @@ const maxSubscriptions = 50_000;
 interface Copy extends Company {
   readonly version: number;
   readonly readMs: number;
+  /** When the first of its subscriptions expires. */
+  readonly expires: Date | undefined;
   /** A company without subscriptions takes room too. */
   readonly size: number;
 }
 
 const copyOf = (version: number, rows: readonly SubscriptionOfType[], readMs: number): Copy => {
   const byType = new Map<EventType, Subscriber[]>();
-  for (const { event_types, company_id, subscription_id, ...target } of rows) {
+  let expires: Date | undefined;
+  for (const { event_types, company_id, subscription_id, expires_utc, ...target } of rows) {
+    if (expires_utc && (!expires || expires_utc < expires)) expires = expires_utc;
     const subscriber = { company_id, subscription_id, target };
     for (const type of event_types) {
       const others = byType.get(type);
@@ -88,12 +95,14 @@ const copyOf = (version: number, rows: readonly SubscriptionOfType[], readMs: nu
       else byType.set(type, [subscriber]);
     }
   }
-  return { version, readMs, size: 1 + rows.length, subscribers: (type) => byType.get(type) ?? none };
+  const size = 1 + rows.length;
+  return { version, readMs, expires, size, subscribers: (type) => byType.get(type) ?? none };
 };
 
 const none: readonly Subscriber[] = [];
 
-type SubscriptionOfType = QueueKey & SubscriptionTarget & { readonly event_types: readonly EventType[] };
+type SubscriptionOfType = QueueKey &
+  SubscriptionTarget & { readonly event_types: readonly EventType[]; readonly expires_utc: Date | null };
 type FoundRow = { readonly company_id: number; readonly version: number } & (
   | SubscriptionOfType
   | { readonly subscription_id: null }
@@ -102,12 +111,16 @@ type FoundRow = { readonly company_id: number; readonly version: number } & (
 const isSubscription = (row: FoundRow): row is FoundRow & SubscriptionOfType => row.subscription_id !== null;
 
 /** One statement, so that versions and subscriptions are of one moment. */
-const read = async (db: Database<Tables>, companyIds: readonly number[]): Promise<readonly FoundRow[]> => {
+const read = async (
+  db: Database<Tables>,
+  companyIds: readonly number[],
+  now: Date,
+): Promise<readonly FoundRow[]> => {
   const { rows } = await sql<FoundRow>`
     SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,
-      s.previous_secret, s.previous_secret_until, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+      s.previous_secret, s.previous_secret_until, s.expires_utc, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM event_sequences AS v
-    LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND s.enabled = 1
+    LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND ${isLive(now, 's.')}
     LEFT JOIN delivery_queues AS q
       ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id
     WHERE v.company_id IN (${companyIds})`.execute(
@@ -116,6 +129,6 @@ const read = async (db: Database<Tables>, companyIds: readonly number[]): Promis
   return rows;
 };
 
-interface CompaniesOptions extends Pick<Context, 'db' | 'nowMs'> {
+interface CompaniesOptions extends Pick<Context, 'db' | 'now' | 'nowMs'> {
   readonly health: Pick<Health, 'raise'>;
 }

@@ -50,6 +50,23 @@ describe('An event', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
+  test('goes to no subscription that has expired, also one in memory or with a backlog', async () => {
+    const receiver = await testReceiver();
+    let nowMs = Date.now();
+    const subscription = await world.subscribe(receiver.url, { expires_utc: new Date(nowMs + 3_600_000) });
+    await world.start({ now: () => new Date(nowMs) });
+    await world.deliver(subscription, 1);
+    await eventually(() => succeeded(subscription)).toBe(1);
+    nowMs += 3_600_000;
+    // With the version that is in memory, by the sweeper, and as a retry.
+    await publishCommitted(subscription.company_id, 1_000);
+    await world.deliver(subscription, 1, { by: 'outbox' });
+    await world.deliver(subscription, 1, { by: 'queue' });
+    await eventually(outbox).toBe(0);
+    await eventually(() => world.states(subscription)).toEqual({ succeeded: 1, held: 1 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
   test('of a company in memory is attempted without a statement', async () => {
     let away = false;
     const proxy = await startProxy(parseMysqlUrl(world.database.url), () => (away ? 'drop' : 'pass'));

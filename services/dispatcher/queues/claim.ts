@@ -44,7 +44,7 @@ export const claimDue = (
     const leaseMs = now.getTime() + options.leaseMs;
     const queues = await lockQueues(all, options);
     if (queues.length === 0) return { claims: [], leaseMs };
-    const targets = await readTargets(all, queues);
+    const targets = await readTargets(all, queues, now);
     const next: NextDue[] = [];
     const open: FoundTarget[] = [];
     for (const queue of queues) {

@@ -3,6 +3,7 @@ import {
   type DeliveryKey,
   type DeliveryQueueRow,
   type DeliveryRow,
+  expiryWithoutTool,
   raiseSubscriptionsVersion,
   takeBackMissed,
   type WaitingEvent,
@@ -283,7 +284,14 @@ const disable = async (
   if (url === undefined && (await isBeingEnabled(db, key))) return false;
   const enabled = db
     .updateTable('subscriptions')
-    .set({ enabled: 0, disabled_reason: reason, disabled_utc: now, auto_disabled: 1, updated_utc: now })
+    .set({
+      enabled: 0,
+      disabled_reason: reason,
+      disabled_utc: now,
+      auto_disabled: 1,
+      updated_utc: now,
+      ...(url !== undefined && { expires_utc: expiryWithoutTool(now) }),
+    })
     .where(isQueue(key))
     .where('enabled', '=', 1);
   const { numUpdatedRows } = await (url === undefined

@@ -67,7 +67,8 @@ const deliver = async (
   { companyId, subscriptionId, eventId, eventType, origin, body }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
   const key = { company_id: companyId, subscription_id: subscriptionId };
-  const targets = await readTargets(acrossTenants(db, 'the calling service names the company'), [key]);
+  const all = acrossTenants(db, 'the calling service names the company');
+  const targets = await readTargets(all, [key], now());
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
   const bytes = Buffer.from(body);

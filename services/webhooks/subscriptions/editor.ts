@@ -11,6 +11,11 @@ export interface Editor {
   readonly by: AuditSource;
 }
 
+/** Ends subscriptions of revoked keys, and expired ones. */
+export const bySystem: Pick<Editor, 'by'> = {
+  by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
+};
+
 /** The caller of an operation that keys and members have in common. */
 export type Caller =
   | (Pick<OperationCall<KeyOperation>, 'audience' | 'keyId' | 'address'> & { readonly requestId: string })
@@ -25,8 +30,10 @@ const throughApi = (call: Extract<Caller, { audience: 'key' }>): Editor => ({
   by: byKey(call),
 });
 
+export const throughPortalName = 'the portal';
+
 const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
-  name: 'the portal',
+  name: throughPortalName,
   switchesManaged: true,
   by: byMember(call),
 });
@@ -42,7 +49,16 @@ export const assertEditable = (
   throw toolManaged(managed_by);
 };
 
-export const disabledThrough = ({ name }: Editor): string => `disabled through ${name}`;
+export const disabledThrough = ({ name }: Pick<Editor, 'name'>): string => `disabled through ${name}`;
+
+/** The fields of an enabled subscription. One that has lost its tool is then no longer removed. */
+export const switchedOn = {
+  enabled: 1,
+  disabled_reason: null,
+  disabled_utc: null,
+  auto_disabled: 0,
+  expires_utc: null,
+} as const;
 
 /**
  * Writes the command row in the transaction of the change. A dispatcher applies it to the queue and the

@@ -58,6 +58,8 @@ const subscriptionColumns = [
   'previous_secret_until',
   'created_utc',
   'updated_utc',
+  'key_id',
+  'expires_utc',
 ] as const satisfies readonly (keyof SubscriptionRow)[];
 
 type Column = (typeof subscriptionColumns)[number];

@@ -17,7 +17,7 @@ import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { assertEditable, disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
+import { assertEditable, disabledThrough, type Editor, editorOf, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { shownTo } from './read.ts';
 import {
@@ -227,7 +227,7 @@ const switched = (
     if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
     return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
   }
-  if (enabled === true) return { enabled: 1, disabled_reason: null, disabled_utc: null, auto_disabled: 0 };
+  if (enabled === true) return switchedOn;
   if (enabled === false && wasWanted)
     return {
       ...off(disabledThrough(editor)),
@@ -243,6 +243,7 @@ type Switched = Partial<
     | 'disabled_reason'
     | 'disabled_utc'
     | 'auto_disabled'
+    | 'expires_utc'
     | 'verification'
     | 'challenged_utc'
     | 'challenge_failure'

@@ -8,7 +8,7 @@ import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { type Editor, noteChange } from './editor.ts';
+import { type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
 import { type Sending, sendNow } from './test.ts';
@@ -87,10 +87,7 @@ export const verifyEndpoint = async (
 type VerificationContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'tracer' | 'now' | 'random'>;
 
 const verified = (at: Date) => ({
-  enabled: 1,
-  disabled_reason: null,
-  disabled_utc: null,
-  auto_disabled: 0,
+  ...switchedOn,
   verification: null,
   challenged_utc: null,
   challenge_failure: null,

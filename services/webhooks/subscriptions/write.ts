@@ -1,5 +1,12 @@
-import { deliveryPorts, hostProblem, portProblem, raiseSubscriptionsVersion } from '@causeway/deliveries';
 import {
+  deliveryPorts,
+  hostProblem,
+  portProblem,
+  raiseSubscriptionsVersion,
+  type SubscriptionRow,
+} from '@causeway/deliveries';
+import {
+  type AuditEntry,
   contract,
   type Detail,
   definitions,
@@ -13,23 +20,42 @@ import { askDispatcher } from '../ask.ts';
 import { auditChange, editable } from '../audit.ts';
 import type { TargetRules, WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { disabledThrough, editorOf, noteChange } from './editor.ts';
+import { disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
 import { shownTo } from './read.ts';
-import { lockSubscription, readSubscription } from './record.ts';
+import { lockSubscription, readSubscription, subscriptionAnswer } from './record.ts';
 import { makeSecret } from './secrets.ts';
+import { findSame, subscribeAgain } from './subscribe-again.ts';
 import { verifiesEndpoints } from './verification.ts';
 
-/** A challenge for the receiver is sent after the commit: the create does not wait for it. */
+/**
+ * A challenge for the receiver is sent after the commit: the create does not wait for it. A tool that creates
+ * the same subscription again gets its present subscription (contract, "Subscriptions").
+ */
 export const createSubscription = (context: WebhooksContext) =>
   handler(
     definitions.createSubscription,
     async (call) => {
       const { companyId, identity, body } = call;
-      const managedBy = 'managedBy' in body ? (body.managedBy ?? null) : null;
+      const tool =
+        call.audience === 'key' && call.body.managedBy
+          ? { managedBy: call.body.managedBy, keyId: call.keyId }
+          : undefined;
       const editor = editorOf(call);
       const secret = makeSecret(context, companyId);
       const now = context.now();
       return context.once.carryOut(identity, async (trx) => {
+        await takeTurns(trx, companyId);
+        const same = tool && (await findSame(trx, companyId, { ...body, ...tool }));
+        if (same && tool) {
+          const { record, signingSecret } = await subscribeAgain(context, trx, {
+            before: same,
+            editor,
+            keyId: tool.keyId,
+            wantsEnabled: body.enabled,
+            now,
+          });
+          return json(200, { ...subscriptionAnswer(record), signingSecret });
+        }
         await assertRoom(trx, companyId, context.quotas.subscriptions);
         const unverified = await verifiesEndpoints(trx, companyId);
         const enabled = body.enabled && !unverified;
@@ -42,7 +68,8 @@ export const createSubscription = (context: WebhooksContext) =>
             url: body.url,
             event_types: JSON.stringify(body.eventTypes),
             enabled: enabled ? 1 : 0,
-            managed_by: managedBy,
+            managed_by: tool?.managedBy ?? null,
+            key_id: tool?.keyId ?? null,
             disabled_reason: enabled ? null : body.enabled ? unverifiedReason : disabledThrough(editor),
             disabled_utc: enabled ? null : now,
             verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
@@ -70,13 +97,17 @@ export const createSubscription = (context: WebhooksContext) =>
     targetProblems(context.targets),
   );
 
-/** Locks the company, so creates take turns (contract, "Quotas"). @throws Problem `quota_exceeded` */
-const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
+/** Locks the company, so its creates run one after another (contract, "Quotas"). */
+const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
   await trx
     .insertInto('webhook_companies')
     .values({ company_id: companyId, subscriptions_created: 1 })
     .onDuplicateKeyUpdate(({ eb }) => ({ subscriptions_created: eb('subscriptions_created', '+', 1) }))
     .execute();
+};
+
+/** @throws Problem `quota_exceeded` */
+const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
   const { made } = await trx
     .selectFrom('subscriptions')
     .select((eb) => eb.fn.countAll<number>().as('made'))
@@ -97,20 +128,37 @@ export const deleteSubscription = (context: WebhooksContext) =>
     const subscriptionId = call.id('subscription');
     return context.once.carryOut(identity, async (trx) => {
       const row = await lockSubscription(trx, companyId, subscriptionId);
-      for (const table of ['subscriptions', 'missed_events'] as const)
-        await trx
-          .deleteFrom(table)
-          .where('company_id', '=', companyId)
-          .where('subscription_id', '=', subscriptionId)
-          .execute();
-      const at = context.now();
-      await auditChange(trx, editorOf(call), 'subscription.deleted', row, { before: editable(row), at });
-      await noteChange(trx, row, 'deleted', at);
-      trx.onCommit(() => askDispatcher(context, { companyId, subscriptionId }));
-      await raiseSubscriptionsVersion(trx, [companyId]);
+      await removeSubscription(context, trx, { row, editor: editorOf(call) });
       return { status: 204, body: null };
     });
   });
+
+/** Call it with the row locked. */
+export const removeSubscription = async (
+  context: Pick<WebhooksContext, 'bus' | 'log' | 'now'>,
+  trx: Trx<Tables>,
+  { row, editor, after = null }: Removal,
+): Promise<void> => {
+  const { company_id, subscription_id } = row;
+  for (const table of ['subscriptions', 'missed_events'] as const)
+    await trx
+      .deleteFrom(table)
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .execute();
+  const at = context.now();
+  await auditChange(trx, editor, 'subscription.deleted', row, { before: editable(row), after, at });
+  await noteChange(trx, row, 'deleted', at);
+  trx.onCommit(() => askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id }));
+  await raiseSubscriptionsVersion(trx, [company_id]);
+};
+
+interface Removal {
+  readonly row: SubscriptionRow;
+  readonly editor: Pick<Editor, 'by'>;
+  /** Why it was removed, for the audit log. */
+  readonly after?: AuditEntry['after'];
+}
 
 /** Answers the error that creating a subscription with this URL would give, in the same words. */
 export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>

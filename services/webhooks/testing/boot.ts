@@ -45,6 +45,8 @@ export interface Asking {
   readonly params?: readonly (string | number)[];
   readonly budgetMs?: number;
   readonly role?: Role;
+  /** Of the API key; 1 by default. */
+  readonly keyId?: number;
 }
 
 export interface Asked {
@@ -135,14 +137,18 @@ export const bootWebhooks = async ({
     nats,
     callers,
     keyRing,
-    ask: async (operation, companyId, { body, query = '', params = [], budgetMs = 10_000, role } = {}) => {
+    ask: async (
+      operation,
+      companyId,
+      { body, query = '', params = [], budgetMs = 10_000, role, keyId = 1 } = {},
+    ) => {
       const caller = role
         ? { actor: actorOf(callers, companyId, role) }
-        : { key: await callers.key(companyId) };
+        : { key: await callers.key(companyId, keyId === 1 ? {} : { id: keyId }) };
       const answer = await send({
         operation,
         tenant: companyId,
-        caller: 1,
+        caller: keyId,
         budgetMs,
         params: params.map(String),
         query: typeof query === 'string' ? query : new URLSearchParams(query).toString(),

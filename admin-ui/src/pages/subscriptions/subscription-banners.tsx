@@ -22,6 +22,7 @@ interface OffBannerProps {
 
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
+  const { expiresUtc, managedBy } = subscription;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
@@ -44,9 +45,7 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   return (
     <Notice
       tone={auto ? 'bad' : 'info'}
-      title={
-        auto ? 'This subscription was disabled after repeated failures' : 'This subscription is disabled'
-      }
+      title={titleOf(subscription)}
       actions={
         <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
           {auto ? 'Repair…' : 'Enable…'}
@@ -72,9 +71,23 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
           : 'No deliveries are held.'}{' '}
         Events since then were not delivered.
       </p>
+      {expiresUtc !== null && (
+        <p>
+          This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before, here
+          or by {managedBy}.
+        </p>
+      )}
     </Notice>
   );
 }
+
+const titleOf = (subscription: Subscription): string => {
+  if (!isAutoDisabled(subscription)) return 'This subscription is disabled';
+  const { expiresUtc, managedBy } = subscription;
+  return expiresUtc === null
+    ? 'This subscription was disabled after repeated failures'
+    : `This subscription was disabled because ${managedBy} no longer uses it`;
+};
 
 function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>) {
   return (

@@ -1,0 +1,127 @@
+import { expiryWithoutTool, raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { acrossTenants, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
+import { askDispatcher } from '../ask.ts';
+import { auditChange } from '../audit.ts';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { bySystem, noteChange } from './editor.ts';
+import { removeSubscription } from './write.ts';
+
+type EndsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
+
+/**
+ * Switches off the subscriptions of revoked keys, and removes those that have expired. Replicas may run it at once. Wake
+ * it when a key was revoked.
+ */
+export const startEnds = (context: EndsContext): Repeated =>
+  repeat(async () => (await endWithKeys(context)) + (await removeExpired(context)), {
+    pauseMs,
+    onError: (error) => context.log.warn({ error }, 'ending subscriptions failed'),
+  });
+
+const pauseMs = 10_000;
+/** Longer than any request of the key that was under way when it was revoked. */
+const keptMs = 10 * 60_000;
+const rowsAtOnce = 100;
+
+/** @returns how many subscriptions it switched off. */
+export const endWithKeys = async (context: EndsContext): Promise<number> => {
+  const rows = await acrossTenants(context.db, 'revoked keys of all companies are looked for')
+    .selectFrom('key_revocations')
+    .select(['company_id', 'key_id'])
+    .execute();
+  let ended = 0;
+  for (const { company_id, key_id } of rows) ended += await endWithKey(context, company_id, key_id);
+  return ended;
+};
+
+const endWithKey = (context: EndsContext, companyId: number, keyId: number): Promise<number> =>
+  transaction(context.db, async (trx) => {
+    const now = context.now();
+    const rows = await trx
+      .selectFrom('subscriptions')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .where('key_id', '=', keyId)
+      .forUpdate()
+      .execute();
+    for (const row of rows) await switchOff(context, trx, row, now);
+    await trx
+      .deleteFrom('key_revocations')
+      .where('company_id', '=', companyId)
+      .where('key_id', '=', keyId)
+      .where('revoked_utc', '<', new Date(now.getTime() - keptMs))
+      .execute();
+    if (rows.length > 0) await raiseSubscriptionsVersion(trx, [companyId]);
+    return rows.length;
+  });
+
+const revokedReason = 'the API key of its tool was revoked';
+
+const switchOff = async (
+  context: EndsContext,
+  trx: Trx<Tables>,
+  { company_id, subscription_id, enabled, verification, ...shown }: SubscriptionRow,
+  now: Date,
+): Promise<void> => {
+  const key = { company_id, subscription_id };
+  await trx
+    .updateTable('subscriptions')
+    .set({
+      enabled: 0,
+      disabled_reason: revokedReason,
+      auto_disabled: 1,
+      key_id: null,
+      expires_utc: expiryWithoutTool(now),
+      updated_utc: now,
+      ...(enabled === 1 && { disabled_utc: now }),
+      // An echo that is under way must not enable it.
+      ...(verification === 'pending' && { verification: 'required' as const }),
+    })
+    .where('company_id', '=', company_id)
+    .where('subscription_id', '=', subscription_id)
+    .execute();
+  if (enabled === 0) return;
+  await noteChange(trx, key, 'disabled', now);
+  await auditChange(
+    trx,
+    bySystem,
+    'subscription.disabled',
+    { ...key, ...shown },
+    {
+      before: { enabled: true },
+      after: { enabled: false, reason: revokedReason },
+      at: now,
+    },
+  );
+  trx.onCommit(() => askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id }));
+};
+
+/** @returns how many it removed. */
+export const removeExpired = async (context: EndsContext): Promise<number> => {
+  const { db, now } = context;
+  const at = now();
+  const rows = await acrossTenants(db, 'expired subscriptions of all companies are looked for')
+    .selectFrom('subscriptions')
+    .select(['company_id', 'subscription_id'])
+    .where('expires_utc', '<=', at)
+    .limit(rowsAtOnce)
+    .execute();
+  for (const { company_id, subscription_id } of rows)
+    await transaction(db, async (trx) => {
+      const row = await trx
+        .selectFrom('subscriptions')
+        .selectAll()
+        .where('company_id', '=', company_id)
+        .where('subscription_id', '=', subscription_id)
+        .where('expires_utc', '<=', at)
+        .forUpdate()
+        .executeTakeFirst();
+      if (row)
+        await removeSubscription(context, trx, { row, editor: bySystem, after: { reason: reasonOf(row) } });
+    });
+  return rows.length;
+};
+
+const reasonOf = ({ disabled_reason }: SubscriptionRow): string =>
+  disabled_reason === null ? 'expired' : `no tool for 30 days: ${disabled_reason}`;
