@@ -100,6 +100,7 @@ interface AddedEvent extends Change {
 /** A `dedupeKey` adds at most one event in its window; the unique key settles races. */
 const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent> => ({
   locks: ({ body }) => ({ eventByDedupeKey: body.dedupeKey }),
+  needsNoStatuses: true,
   change: async ({ trx, locked }, submissions) => {
     const oldest = now().getTime() - dedupeWindowMs;
     const changes: AddedEvent[] = [];

@@ -122,6 +122,8 @@ export interface Action<Body, Result, Changed extends Change = Change> {
   readonly takes?: (submission: Submission<Body>) => KeyValues;
   /** The records that the body refers to, looked up for a whole group. The body may lack fields. */
   readonly references?: (body: Partial<Body>) => References;
+  /** It uses no `group.known.statuses`, so a group of such calls reads none. */
+  readonly needsNoStatuses?: true;
   /** Writes the changes of calls that have no key in common, in as few statements as possible. */
   readonly change: (
     group: Group,

@@ -89,7 +89,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   ): Promise<void> => {
     let refused: Results = new Map();
     try {
-      const ahead = await readStatusesAhead(own, companiesOf(calls.map(submissionOf)));
+      const referring = calls.filter(({ action }) => !action.needsNoStatuses).map(referencesOf);
+      const ahead = await readStatusesAhead(own, companiesOf(referring));
       const done = await transaction(own, async (trx) => {
         const group = { trx, now: now(), locked: new Map() };
         const [first = [], ...rest] = stepsOf(calls);
@@ -99,7 +100,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           all: tries > 1,
         });
         await lock(group, first);
-        const known = await lookUp(trx, calls.map(referencesOf), ahead);
+        const known = await lookUp(trx, referring, ahead);
+        await sendDeferred(trx);
 
         refused = refusals(calls, answered, known);
         const live = calls.filter((call) => !refused.has(call));

@@ -35,6 +35,7 @@ export const readStatuses = async (
   companyIds: readonly number[],
   ahead?: readonly StatusRow[],
 ): Promise<Statuses> => {
+  if (companyIds.length === 0) return statusesOf([], []);
   const selectDefaults = defaultsOf(trx, companyRows(companyIds));
   if (ahead) return statusesOf(ahead, (await trx.executeQuery(selectDefaults)).rows);
   let defaults: readonly DefaultRow[] = [];
@@ -49,7 +50,8 @@ export const readStatuses = async (
 export const readStatusesAhead = async (
   db: Database<Tables>,
   companyIds: readonly number[],
-): Promise<readonly StatusRow[] | undefined> => (db.shards ? selectStatuses(db, companyIds) : undefined);
+): Promise<readonly StatusRow[] | undefined> =>
+  db.shards && companyIds.length > 0 ? selectStatuses(db, companyIds) : undefined;
 
 const selectStatuses = async (
   db: Kysely<Tables>,
