@@ -17,6 +17,15 @@ export {
   replaySelectionOf,
 } from './replay-candidates.ts';
 export {
+  headersAsSent,
+  packRequest,
+  packResponse,
+  type ReceivedResponse,
+  requestHeadersOf,
+  responseOf,
+  type Signed,
+} from './stored-attempt.ts';
+export {
   attemptFactColumns,
   type DeliveryAttemptRow,
   type DeliveryKey,

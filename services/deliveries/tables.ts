@@ -126,6 +126,11 @@ export const attemptFactColumns = [
 export interface DeliveryAttemptRow extends DeliveryKey, AttemptFacts {
   readonly attempt: number;
   readonly next_attempt_utc: Date | null;
+  /**
+   * Null: an older release stored the headers whole. Otherwise `request_headers` is empty, `response_headers`
+   * is null, and `response_body` holds the response (`requestHeadersOf`, `responseOf`).
+   */
+  readonly sent: Buffer | null;
 }
 
 /** crm writes the row with the event. */

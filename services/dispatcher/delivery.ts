@@ -1,4 +1,4 @@
-import type { DeliveryKey } from '@causeway/deliveries';
+import type { DeliveryKey, Signed } from '@causeway/deliveries';
 import type { EventType } from '@causeway/proto';
 import type { Span } from '@causeway/runtime';
 import type { PostResult } from './http/post.ts';
@@ -31,6 +31,7 @@ export interface Delivery extends LeasedDelivery {
 
 export interface AttemptedDelivery extends Delivery {
   readonly startedMs: number;
+  readonly signed: Signed;
   readonly result: PostResult;
   readonly decision: Decision;
   readonly span?: Span | undefined;

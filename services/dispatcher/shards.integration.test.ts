@@ -103,7 +103,12 @@ const states = async (): Promise<readonly unknown[]> =>
   ).flat();
 
 const fanOutAll = async (): Promise<void> => {
-  const fanOut = startFanOut({ ...common, db: shards.db, poller: { wake: () => {} } });
+  const fanOut = startFanOut({
+    ...common,
+    db: shards.db,
+    poller: { wake: () => {} },
+    recorder: { has: () => false },
+  });
   for (const { company_id, event_id, type, leaseMs } of events)
     fanOut.write({ company_id, event_id, type, leaseMs });
   await fanOut.stop();
@@ -153,6 +158,7 @@ test('results are recorded and counted in their shards, and their events leave t
       target: { url: 'https://example.com' } as AttemptedDelivery['target'],
       body: Buffer.alloc(0),
       startedMs: Date.now(),
+      signed: { timestamp: 1, signatures: ['', ''] },
       result: {
         elapsedMs: 5,
         dnsMs: null,
@@ -163,7 +169,7 @@ test('results are recorded and counted in their shards, and their events leave t
         statusCode: retried ? 500 : 200,
         errorClass: retried ? 'http' : null,
         error: null,
-        requestHeaders: [],
+        wasSent: true,
         responseHeaders: null,
         responseBody: null,
         responseTruncated: false,

@@ -17,6 +17,7 @@ const dispatcherCounts = [1, 2] as const;
 export const benchDeliveries = async (context: BenchContext): Promise<void> => {
   const { say, options, toolchain } = context;
   const measured: Measured[] = [];
+  let storage: Table | undefined;
   for (const dispatchers of dispatcherCounts) {
     const { onEnd, end } = makeEnds();
     context.onEnd(end);
@@ -46,12 +47,14 @@ export const benchDeliveries = async (context: BenchContext): Promise<void> => {
       }
       measured.push(one);
     }
+    storage = await storageTable(world);
     await end();
   }
   const tables = [
     await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld }),
     rateTable(measured),
     cpuTable(measured),
+    ...(storage ? [storage] : []),
   ];
   publish('deliveries', options, howMeasured(options), tables);
 };
@@ -101,6 +104,20 @@ const cpuTable = (measured: readonly Measured[]): Table => {
       ),
     ]),
   };
+};
+
+/** InnoDB's own estimate of the pages in use, by the rows in them. */
+const storageTable = async (world: DeliveryWorld): Promise<Table> => {
+  const rows: string[][] = [];
+  for (const name of ['deliveries', 'delivery_attempts', 'events']) {
+    await world.write(`ANALYZE TABLE ${name}`);
+    const sizeOf = (column: string) =>
+      world.number(`SELECT SUM(${column}) AS n FROM information_schema.tables WHERE table_name = '${name}'`);
+    const count = await world.number(`SELECT COUNT(*) AS n FROM ${name}`);
+    const [data, index] = [await sizeOf('data_length'), await sizeOf('index_length')];
+    rows.push([name, whole(count), whole(data / count), whole(index / count)]);
+  }
+  return { title: 'Storage', columns: ['table', 'rows', 'bytes a row', 'bytes of its keys'], rows };
 };
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `

@@ -1,4 +1,5 @@
 import { eventStream } from '@causeway/proto';
+import { deliveryHeaders } from '@causeway/proto/signatures';
 import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
@@ -40,7 +41,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
   };
   const post = async (delivery: Delivery, span: Span | undefined): Promise<boolean | undefined> => {
-    const headers = await signer.sign(delivery);
+    const signed = await signer.sign(delivery);
     // Right before the post: nothing may take long in between.
     if (!(await isHeld(delivery))) {
       notHeld.value++;
@@ -50,13 +51,14 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     }
     const { attempt, body } = delivery;
     const { url } = delivery.target;
+    const headers = deliveryHeaders(delivery, signed.timestamp, signed.signatures);
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
     const result = await tracedPost(tracer, [span], { url, attempt }, () =>
       poster.post({ url, headers, body }),
     );
     const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
-    const attempted = Object.assign(delivery, { startedMs, result, decision, span });
+    const attempted = Object.assign(delivery, { startedMs, signed, result, decision, span });
     logAttempt(attempted);
     recorder.attempted(attempted);
     return decision.outcome === 'succeeded';
@@ -65,7 +67,10 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   return {
     mayBegin: () => holder.isSure() && recorder.isReady(),
     make: async (delivery) => {
-      if (isTooLate(delivery)) return undefined;
+      if (isTooLate(delivery)) {
+        if (hasNoRow(delivery)) recorder.giveBack([delivery]);
+        return undefined;
+      }
       const span = startSpan(tracer, delivery);
       try {
         return await post(delivery, span);

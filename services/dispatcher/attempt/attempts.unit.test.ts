@@ -47,7 +47,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
     signer: {
       sign: async () => {
         nowMs += signMs;
-        return [];
+        return { timestamp: 1, signatures: ['', ''] };
       },
       close: async () => {},
     },
@@ -127,6 +127,10 @@ test('an event that has no row yet is protected by its own lease, not by the pro
   const ended = open({ isSure: false, onBeat: () => ended.wait(1_000) });
   expect(await ended.make(event(1_500))).toBeUndefined();
   expect(ended.posts).toEqual([]);
+  const over = open();
+  const late = event(900);
+  expect(await over.make(late)).toBeUndefined();
+  expect([over.posts, over.returned]).toEqual([[], [late]]);
   const endedMeanwhile = open({ signMs: 1_000 });
   const delivery = event(1_500);
   expect(await endedMeanwhile.make(delivery)).toBeUndefined();

@@ -35,7 +35,8 @@ export interface PostResult {
   /** Null for a 2xx. */
   readonly errorClass: ErrorClass | null;
   readonly error: string | null;
-  readonly requestHeaders: readonly HeaderPair[];
+  /** False if the URL is not one that is delivered to. */
+  readonly wasSent: boolean;
   readonly responseHeaders: readonly HeaderPair[] | null;
   /** At most 16 KiB, inflated if the receiver compressed it. */
   readonly responseBody: Buffer | null;

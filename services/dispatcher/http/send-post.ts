@@ -26,7 +26,7 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
     const { pool, now, timeoutMs } = context;
     const startMs = now();
     const since = (ms: number) => Math.max(0, Math.round(ms - startMs));
-    let requestHeaders = post.headers;
+    let wasSent = false;
     let connection: Connection | undefined;
     let reused = false;
     let firstByteMs: number | null = null;
@@ -53,7 +53,7 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
         address: connection?.opening.address ?? null,
         statusCode,
         ...verdict(statusCode, failure),
-        requestHeaders,
+        wasSent,
         responseHeaders: statusCode === null ? null : kept(rawHeaders),
         retryAfter: first(headers['retry-after']),
       };
@@ -112,12 +112,7 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
         connection = pool.take(url, again);
         reused = connection.used;
         connection.used = true;
-        requestHeaders = [
-          ['host', url.host],
-          ['connection', 'keep-alive'],
-          ...post.headers,
-          ['content-length', String(Buffer.byteLength(post.body))],
-        ];
+        wasSent = true;
         connection.client.dispatch(
           { method: 'POST', path: url.pathname + url.search, headers: post.headers.flat(), body: post.body },
           handler,

@@ -1,6 +1,6 @@
-import type { DeliveryRow, WaitingEvent } from '@causeway/deliveries';
+import { type DeliveryRow, packRequest, packResponse, type WaitingEvent } from '@causeway/deliveries';
 import type { DeliveryState } from '@causeway/proto';
-import { later, rowList } from '@causeway/runtime';
+import { later, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type AttemptedDelivery, hasNoRow } from '../delivery.ts';
 import { forShare, lockOutbox, withoutRows } from '../store.ts';
@@ -35,13 +35,17 @@ export const insertAttempts = async (
   db: Kysely<Tables>,
   attempted: readonly AttemptedDelivery[],
 ): Promise<void> => {
-  await sql`
+  await later(db, insertAttemptRows(db, attempted.map(attemptValues)));
+};
+
+const insertAttemptRows = statement<[Rows]>(
+  (rows) => sql`
     INSERT INTO delivery_attempts (company_id, event_id, subscription_id, replay_id, attempt, created_utc,
       started_utc, elapsed_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, url, address, status_code, error_class,
-      error, request_headers, response_headers, response_body, response_truncated, next_attempt_utc)
-    VALUES ${rowList(attempted.map(attemptValues))}
-    ON DUPLICATE KEY UPDATE attempt = delivery_attempts.attempt`.execute(db);
-};
+      error, request_headers, sent, response_body, response_truncated, next_attempt_utc)
+    VALUES ${rows}
+    ON DUPLICATE KEY UPDATE attempt = delivery_attempts.attempt`,
+);
 
 const attemptValues = (one: AttemptedDelivery) => {
   const { result, decision } = one;
@@ -63,9 +67,9 @@ const attemptValues = (one: AttemptedDelivery) => {
     result.statusCode,
     result.errorClass,
     result.error?.slice(0, maxError) ?? null,
-    JSON.stringify(result.requestHeaders),
-    result.responseHeaders && JSON.stringify(result.responseHeaders),
-    result.responseBody,
+    '[]',
+    packRequest({ ...one, bodyBytes: result.wasSent ? one.body.length : null }),
+    result.responseHeaders && packResponse({ headers: result.responseHeaders, body: result.responseBody }),
     result.responseTruncated ? 1 : 0,
     decision.outcome === 'retry' && !decision.gone ? new Date(decision.dueMs) : null,
   ];

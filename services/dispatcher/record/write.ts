@@ -9,7 +9,15 @@ import {
   type WaitingEvent,
 } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
-import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Database,
+  later,
+  type Rows,
+  rowList,
+  statement,
+  transaction,
+} from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import {
   type AttemptedDelivery,
@@ -151,21 +159,24 @@ const succeed = async (
     one.result.statusCode,
     now,
   ]);
-  // MySQL assigns in this order. The state comes last, because the conditions use its previous value.
-  await sql`
+  await later(db, insertSucceeded(db, rows));
+};
+
+const isOpen = sql`state IN ('waiting', 'held')`;
+/** MySQL assigns in this order. The state comes last, because the conditions use its previous value. */
+const insertSucceeded = statement<[Rows]>(
+  (rows) => sql`
     INSERT INTO deliveries (company_id, event_id, subscription_id, replay_id, created_utc,
       event_type, state, attempts, last_status, updated_utc)
-    VALUES ${rowList(rows)}
+    VALUES ${rows}
     ON DUPLICATE KEY UPDATE
       attempts = IF(${isOpen}, GREATEST(attempts, VALUES(attempts)), attempts),
       last_status = IF(${isOpen}, VALUES(last_status), last_status),
       last_error = IF(${isOpen}, NULL, last_error),
       updated_utc = IF(${isOpen}, VALUES(updated_utc), updated_utc),
       due_utc = IF(${isOpen}, NULL, due_utc),
-      state = IF(${isOpen}, 'succeeded', state)`.execute(db);
-};
-
-const isOpen = sql`state IN ('waiting', 'held')`;
+      state = IF(${isOpen}, 'succeeded', state)`,
+);
 
 const change = async (
   db: Kysely<Tables>,

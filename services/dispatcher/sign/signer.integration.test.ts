@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { HeaderPair } from '@causeway/proto';
-import { openedSecret, signatureHeader, standardSignatureHeader } from '@causeway/proto/signatures';
+import {
+  type DeliveredEvent,
+  deliveryHeaders,
+  openedSecret,
+  signatureHeader,
+  standardSignatureHeader,
+} from '@causeway/proto/signatures';
 import { noMetrics, openSecret, parseKeyRing, sealSecret } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
@@ -19,7 +25,7 @@ beforeAll(() => {
   cleanUp(() => signer.close());
 });
 
-const request = (more: Partial<SignRequest> = {}): SignRequest => ({
+const request = (more: Partial<SignRequest & DeliveredEvent> = {}): SignRequest & DeliveredEvent => ({
   company_id: 7,
   event_id: 4711,
   event_type: 'client.created',
@@ -36,6 +42,10 @@ const request = (more: Partial<SignRequest> = {}): SignRequest => ({
   },
   ...more,
 });
+const signedHeaders = async (one: SignRequest & DeliveredEvent): Promise<HeaderPair[]> => {
+  const { timestamp, signatures } = await signer.sign(one);
+  return deliveryHeaders(one, timestamp, signatures);
+};
 const lowerCased = (headers: readonly HeaderPair[]): Record<string, string> =>
   Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
 const stripeHeader = (headers: Record<string, string>, which = 0): string =>
@@ -44,7 +54,7 @@ const stripeHeader = (headers: Record<string, string>, which = 0): string =>
 describe('a signed attempt', () => {
   test('has the headers of the contract, with the current second as its timestamp', async () => {
     const beforeS = Math.floor(Date.now() / 1000);
-    const headers = await signer.sign(request({ attempt: 3 }));
+    const headers = await signedHeaders(request({ attempt: 3 }));
     const second = Number(lowerCased(headers)['x-webhook-timestamp']);
     expect(second).toBeGreaterThanOrEqual(beforeS);
     expect(second).toBeLessThanOrEqual(Date.now() / 1000);
@@ -63,10 +73,10 @@ describe('a signed attempt', () => {
       ['webhook-timestamp', `${second}`],
       ['webhook-signature', expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/)],
     ]);
-    const replayed = lowerCased(await signer.sign(request({ replay_id: 12 })));
+    const replayed = lowerCased(await signedHeaders(request({ replay_id: 12 })));
     expect(replayed['x-webhook-replay']).toBe('12');
     // An event of a release that did not record who caused it.
-    expect(lowerCased(await signer.sign(request({ origin: null })))).not.toHaveProperty('x-webhook-origin');
+    expect(lowerCased(await signedHeaders(request({ origin: null })))).not.toHaveProperty('x-webhook-origin');
   });
 
   test('carries both signatures during the overlap of a rotation, the new one first, and one afterwards', async () => {
@@ -77,14 +87,14 @@ describe('a signed attempt', () => {
       previous_secret_until: new Date(untilMs),
     });
     const { body } = request();
-    const headers = lowerCased(await signer.sign(request({ target: target(Date.now() + 60_000) })));
+    const headers = lowerCased(await signedHeaders(request({ target: target(Date.now() + 60_000) })));
     for (const [which, secret] of [verifySecret, old].entries()) {
       expect(stripe.verifyHeader(body.toString(), stripeHeader(headers, which), secret, 300)).toBe(true);
       expect(new Webhook(secret).verify(body.toString(), headers)).toBeTruthy();
     }
     expect(headers['x-webhook-signature']!.split(',')).toHaveLength(2);
     expect(headers['webhook-signature']!.split(' ')).toHaveLength(2);
-    const over = lowerCased(await signer.sign(request({ target: target(Date.now() - 1) })));
+    const over = lowerCased(await signedHeaders(request({ target: target(Date.now() - 1) })));
     expect(over['x-webhook-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
     expect(() => new Webhook(old).verify(body.toString(), over)).toThrow('No matching signature');
   });
@@ -98,7 +108,7 @@ test('each of a thousand concurrent attempts gets the signature of its own body 
     const target = { ...request().target, secret: sealSecret(ring, company_id, secret) };
     return { secret, request: request({ company_id, event_id: at + 1, body, target }) };
   });
-  const signed = await Promise.all(all.map((one) => signer.sign(one.request)));
+  const signed = await Promise.all(all.map((one) => signedHeaders(one.request)));
   all.forEach((one, at) => {
     const headers = lowerCased(signed[at]!);
     expect(headers['x-webhook-id']).toBe(`${at + 1}`);
@@ -109,8 +119,8 @@ test('each of a thousand concurrent attempts gets the signature of its own body 
 test('a secret that cannot be decrypted fails only its own attempt', async () => {
   const foreign = { ...request().target, secret: sealSecret(ring, 8, newSecret()) };
   const [bad, good] = await Promise.allSettled([
-    signer.sign(request({ target: foreign })),
-    signer.sign(request()),
+    signedHeaders(request({ target: foreign })),
+    signedHeaders(request()),
   ]);
   expect(bad).toMatchObject({ status: 'rejected', reason: expect.any(CannotSign) });
   expect(good.status).toBe('fulfilled');

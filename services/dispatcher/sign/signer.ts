@@ -1,17 +1,17 @@
-import type { HeaderPair } from '@causeway/proto';
-import { type DeliveredEvent, deliveryHeaders } from '@causeway/proto/signatures';
+import type { Signed } from '@causeway/deliveries';
+import type { DeliveredEvent } from '@causeway/proto/signatures';
 import { createBatch, type KeyRing } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Context } from '../context.ts';
 import type { SubscriptionTarget } from '../delivery.ts';
-import type { Signatures, SignItem, SignTask } from './worker.ts';
+import { numbersEach, type SignTask } from './worker.ts';
 
 export interface Signer {
-  sign(request: SignRequest): Promise<HeaderPair[]>;
+  sign(request: SignRequest): Promise<Signed>;
   close(): Promise<void>;
 }
 
-export interface SignRequest extends DeliveredEvent {
+export interface SignRequest extends Pick<DeliveredEvent, 'event_id'> {
   readonly company_id: number;
   readonly target: Pick<SubscriptionTarget, 'secret' | 'previous_secret' | 'previous_secret_until'>;
   readonly body: Uint8Array;
@@ -27,7 +27,7 @@ export class CannotSign extends Error {
  * a busy dispatcher pays for one round trip per batch.
  */
 export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer => {
-  const pool = new Piscina<SignTask, readonly Signatures[]>({
+  const pool = new Piscina<SignTask, string>({
     filename: new URL('./worker.ts', import.meta.url).href,
     minThreads: 1,
     maxThreads: 1,
@@ -42,11 +42,12 @@ export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer =
     const timestamp = Math.floor(nowMs / 1000);
     const task = taskOf(batch, timestamp, nowMs);
     try {
-      const answers = await pool.run(task, { transferList: [task.bodies.buffer as ArrayBuffer] });
-      batch.forEach(({ request, resolve, reject }, at) => {
-        const answer = answers[at]!;
-        if ('error' in answer) reject(new CannotSign(answer.error));
-        else resolve(deliveryHeaders(request, timestamp, answer));
+      const transferList = [task.numbers.buffer, task.bytes.buffer];
+      const lines = (await pool.run(task, { transferList })).split('\n');
+      batch.forEach(({ resolve, reject }, at) => {
+        const [signature, standard] = [lines[2 * at]!, lines[2 * at + 1]!];
+        if (signature === '') reject(new CannotSign(standard));
+        else resolve({ timestamp, signatures: [signature, standard] });
       });
     } catch (error) {
       for (const { reject } of batch) reject(new CannotSign('the signing thread failed', { cause: error }));
@@ -56,7 +57,7 @@ export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer =
   const batch = createBatch<PendingSignature>({
     name: 'signatures',
     metrics,
-    when: queueMicrotask,
+    when: setImmediate,
     maxItems: 128,
     bytes: { max: 2 ** 22, of: ({ request }) => request.body.length },
     maxFlushes: 1,
@@ -78,25 +79,26 @@ interface SignerOptions extends Pick<Context, 'now' | 'metrics'> {
 
 interface PendingSignature {
   readonly request: SignRequest;
-  readonly resolve: (headers: HeaderPair[]) => void;
+  readonly resolve: (signed: Signed) => void;
   readonly reject: (error: Error) => void;
 }
 
 const taskOf = (batch: readonly PendingSignature[], timestamp: number, nowMs: number): SignTask => {
-  let end = 0;
-  const items = batch.map(({ request: { company_id, event_id, target, body } }): SignItem => {
-    end += body.length;
-    return { companyId: company_id, eventId: event_id, secrets: secretsOf(target, nowMs), end };
+  const numbers = new Float64Array(batch.length * numbersEach);
+  const parts = batch.flatMap(({ request: { company_id, event_id, target, body } }, at) => {
+    const { secret, previous_secret, previous_secret_until } = target;
+    const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;
+    const own = [secret, overlaps ? previous_secret : noBytes, body];
+    numbers.set([company_id, event_id, ...own.map(({ length }) => length)], at * numbersEach);
+    return own;
   });
-  const bodies = new Uint8Array(end);
-  for (const [at, { request }] of batch.entries())
-    bodies.set(request.body, items[at]!.end - request.body.length);
-  return { timestamp, bodies, items };
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.length;
+  }
+  return { timestamp, numbers, bytes };
 };
 
-/** The current secret first. Copied, because posting a view to a thread copies its whole buffer. */
-const secretsOf = (target: SignRequest['target'], nowMs: number): Uint8Array[] => {
-  const { secret, previous_secret, previous_secret_until } = target;
-  const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;
-  return (overlaps ? [secret, previous_secret] : [secret]).map((sealed) => Uint8Array.from(sealed));
-};
+const noBytes = new Uint8Array();

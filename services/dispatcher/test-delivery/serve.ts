@@ -1,9 +1,11 @@
+import { headersAsSent } from '@causeway/deliveries';
 import {
   failuresUntilProbing,
   type TestDelivery,
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
+import { deliveryHeaders } from '@causeway/proto/signatures';
 import { acrossTenants, createInFlight, isRequest, tracedAnswer, transaction } from '@causeway/runtime';
 import { tracedPost } from '../attempt/attempts.ts';
 import type { Context } from '../context.ts';
@@ -72,7 +74,7 @@ const deliver = async (
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
   const bytes = Buffer.from(body);
-  const headers = await signer.sign({
+  const delivered = {
     ...key,
     event_id: eventId,
     event_type: eventType,
@@ -80,9 +82,9 @@ const deliver = async (
     sequence: 0,
     origin: origin ?? null,
     replay_id: 0,
-    target,
-    body: bytes,
-  });
+  };
+  const { timestamp, signatures } = await signer.sign({ ...delivered, target, body: bytes });
+  const headers = deliveryHeaders(delivered, timestamp, signatures);
   const startedUtc = now().toISOString();
   const { url } = target;
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
@@ -108,7 +110,7 @@ const deliver = async (
       status_code: result.statusCode,
       error_class: result.errorClass,
       error: result.error,
-      request_headers: result.requestHeaders,
+      request_headers: result.wasSent ? headersAsSent(new URL(url), headers, bytes.length) : headers,
       response_headers: result.responseHeaders,
       response_body: result.responseBody?.toString('base64') ?? null,
       response_truncated: result.responseTruncated ? 1 : 0,

@@ -1,4 +1,9 @@
-import { attemptFactColumns, type DeliveryAttemptRow } from '@causeway/deliveries';
+import {
+  attemptFactColumns,
+  type DeliveryAttemptRow,
+  requestHeadersOf,
+  responseOf,
+} from '@causeway/deliveries';
 import { contract, encodeEnvelope, type HeaderPair, maskText, notFound, parseId } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
@@ -59,12 +64,18 @@ const shownColumns = [
   'attempt',
   ...attemptFactColumns,
   'next_attempt_utc',
+  'event_id',
+  'subscription_id',
+  'replay_id',
+  'sent',
 ] as const satisfies readonly (keyof DeliveryAttemptRow)[];
 
 type ShownAttempt = Pick<DeliveryAttemptRow, (typeof shownColumns)[number]>;
 
 const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) => {
-  const timestamp = header(row.request_headers, 'x-webhook-timestamp');
+  const headers = requestHeadersOf(row);
+  const response = responseOf(row);
+  const timestamp = header(headers, 'x-webhook-timestamp');
   const shown = (text: string): string => (masked ? maskText(text) : text);
   return {
     attempt: row.attempt,
@@ -84,18 +95,18 @@ const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) 
     error: row.error,
     request: {
       url: row.url,
-      headers: row.request_headers,
+      headers,
       body: body === null ? null : shown(body),
       timestamp,
-      signature: header(row.request_headers, 'x-webhook-signature'),
+      signature: header(headers, 'x-webhook-signature'),
       signedBefore: {
         hex: `${timestamp}.`,
-        standard: `${header(row.request_headers, 'webhook-id')}.${header(row.request_headers, 'webhook-timestamp')}.`,
+        standard: `${header(headers, 'webhook-id')}.${header(headers, 'webhook-timestamp')}.`,
       },
     },
-    response: row.response_headers && {
-      headers: row.response_headers,
-      ...bodyAnswer(row.response_body, shown),
+    response: response && {
+      headers: response.headers,
+      ...bodyAnswer(response.body, shown),
       truncated: row.response_truncated === 1,
     },
     masked,
