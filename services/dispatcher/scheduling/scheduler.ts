@@ -56,6 +56,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const freed = createSignal();
   const room = createSignal();
   let draining = false;
+  let turnDue = false;
   let lateTimer: NodeJS.Timeout | undefined;
   let roomTimer: NodeJS.Timeout | undefined;
 
@@ -115,7 +116,6 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       if (succeeded !== undefined) learn(delivery, state, succeeded);
       after();
       inFlight.end();
-      freed.send();
     });
   };
   const learn = (delivery: Delivery, state: SubscriptionState, succeeded: boolean): void => {
@@ -146,12 +146,16 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     return taken;
   };
 
+  const firstReady = (subscriptions: ReadonlySet<SubscriptionState>): SubscriptionState | undefined => {
+    for (const state of subscriptions) if (mayStart(state.waiting[0]!.delivery, state)) return state;
+    return undefined;
+  };
   /** Each company and subscription that starts deliveries moves to the end. */
   const startWaiting = (): void => {
     for (const [companyId, subscriptions] of turns) {
       if (slots.free() === 0) return;
       if (!slots.mayTake(companyId)) continue;
-      const next = [...subscriptions].find((state) => mayStart(state.waiting[0]!.delivery, state));
+      const next = firstReady(subscriptions);
       if (!next) continue;
       const [delivery] = takeWaiting(next, 1);
       if (subscriptions.delete(next)) subscriptions.add(next);
@@ -169,10 +173,19 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     for (const state of backlogged) if (hasRoom(state)) backlogged.delete(state);
     if (backlogged.size < before) room.send();
   };
-  /** Other subscriptions may have room too, if their company or host was the limit. */
+  /**
+   * Once for all attempts that ended in one turn of the event loop. Other subscriptions may have room too, if
+   * their company or host was the limit.
+   */
   const after = (): void => {
+    if (!turnDue) setImmediate(takeTurn);
+    turnDue = true;
+  };
+  const takeTurn = (): void => {
+    turnDue = false;
     startWaiting();
     if (backlogged.size > 0 && !draining) roomTimer ??= setTimeout(reportRoom, reportRoomEveryMs).unref();
+    freed.send();
   };
 
   const empty = (state: SubscriptionState): void => {
@@ -291,8 +304,8 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
 const firstConcurrency = 4;
 const maxConcurrency = 64;
 const silentAfterMs = 1_000;
-const maxWaitingPerSubscription = 32;
-const maxWaiting = 1_024;
+const maxWaitingPerSubscription = 128;
+const maxWaiting = 4_096;
 const maxWaitingBytes = 2 ** 25;
 const maxStates = 10_000;
 /** Each run checks all backlogged queues, and one look at due queues makes up for all attempts that ended since. */
