@@ -14,6 +14,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { companyOf } from '../delivery.ts';
 import { dispatcherMetrics } from '../metrics.ts';
+import type { Recorder } from '../record/recorder.ts';
 import type { Tables } from '../tables.ts';
 import { type EventKey, fanOutEvents } from './fan-out-events.ts';
 
@@ -24,7 +25,7 @@ export interface FanOut {
 }
 
 export const startFanOut = (options: FanOutOptions): FanOut => {
-  const { db, log, metrics, now, waitingQuota, onMissed, poller } = options;
+  const { db, log, metrics, now, waitingQuota, onMissed, poller, recorder } = options;
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
   const write = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
@@ -66,7 +67,10 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   });
   const sweeper = startSweeper({
     ...options,
-    work: async (keys) => (await fanOut(keys)).reduce((sum, count) => sum + count, 0),
+    work: async (keys) => {
+      const left = keys.filter(({ event_id }) => !recorder.has(event_id));
+      return (await fanOut(left)).reduce((sum, count) => sum + count, 0);
+    },
   });
 
   return {
@@ -81,10 +85,12 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
 interface FanOutOptions
   extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
+  readonly recorder: Pick<Recorder, 'has'>;
 }
 
 /**
- * Takes events whose leases have expired: their messages were lost, or their dispatcher has died. Searches
+ * Takes events whose leases have expired: their messages were lost, or their dispatcher has died or had no
+ * processor. Not those under way here: their leases are renewed when the process runs again. Searches
  * without locks, because the dispatcher that has an event would skip a locked row.
  */
 const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {

@@ -15,7 +15,6 @@ import type { Delivery, TakenEvent } from '../delivery.ts';
 import type { FanOut } from '../fan-out/start-fan-out.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
-import { rowsBeforeMs } from '../record/open-events.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import type { Companies, Company } from './companies.ts';
@@ -77,8 +76,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
     },
     onFlushed: () => pulling.more(),
   });
-  const isInTime = ({ leaseMs: endMs }: ArrivedEvent): boolean =>
-    endMs - now().getTime() >= rowsBeforeMs + marginMs;
+  const isInTime = ({ leaseMs: endMs }: ArrivedEvent): boolean => endMs - now().getTime() >= leastLeftMs;
 
   const take = (event: ArrivedEvent): void => {
     if (!isWhole(event) || !isInTime(event)) {
@@ -152,8 +150,8 @@ const deliveriesOf = (
 const maxBatch = 256;
 /** Events with more subscribers become waiting deliveries, which all dispatchers share. */
 const maxSubscribers = 256;
-/** What must be left of an event's lease before its deliveries would get rows. */
-const marginMs = 200;
+/** Of an event's lease: half of it. */
+const leastLeftMs = 800;
 
 interface IntakeOptions extends Pick<Context, 'bus' | 'now' | 'log' | 'metrics'> {
   readonly scheduler: Scheduler;

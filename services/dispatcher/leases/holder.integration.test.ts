@@ -86,6 +86,24 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   );
 });
 
+test('a dispatcher that was frozen past the leases of its events sends nothing twice', async () => {
+  const hanging: (() => void)[] = [];
+  receiver.answer = (response) => void hanging.push(() => response.end());
+  const child = await startProcess();
+  const keys = await world.deliver(subscription, 20);
+  await eventually(() => receiver.received.length).toBe(4);
+  child.pause();
+  const leases = () => world.database.query('SELECT 1 FROM event_outbox WHERE leased_until > NOW(3)');
+  await eventually(leases).toEqual([]);
+  receiver.answer = (response) => response.end();
+  for (const answer of hanging) answer();
+  child.resume();
+  await eventually(delivered).toBe(20);
+  // Time for a duplicate to arrive.
+  await sleep(300);
+  expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
+});
+
 test('a dispatcher that is cut off from the database starts nothing, and another has its leases soon', async () => {
   const server = await startProxy(parseMysqlUrl(world.database.url));
   const connect = (poolSize: number) => databaseBehind(server, { url: world.database.url, poolSize });

@@ -6,8 +6,10 @@ import {
   byShard,
   createBatch,
   type Database,
+  type Rows,
   repeat,
   rowList,
+  statement,
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -23,19 +25,24 @@ export interface OpenEvents {
   written(deliveries: readonly LeasedDelivery[]): void;
   /** Deliveries without room count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
+  /** Whether this process makes deliveries of the event that have no rows yet. */
+  has(eventId: number): boolean;
   drain(): Promise<void>;
 }
 
 /**
  * Removes events from the outbox when all their deliveries have rows. If this process is killed before,
  * another takes the event when its lease ends, and finds nothing left to do. Deliveries without room count as
- * missed in the transaction that takes their event from the outbox, so that each counts once. A delivery that
- * is unfinished shortly before the lease ends gets a waiting row, under the longer lease of its attempt, so
- * that a receiver that hangs does not keep its event in the outbox.
+ * missed in the transaction that takes their event from the outbox, so that each counts once.
+ *
+ * The lease of an event that is unfinished is renewed long before its end, so that a process without processor
+ * time rarely loses it. Then its unfinished deliveries get waiting rows, under the longer leases of their
+ * attempts, so that a receiver that hangs does not keep its event in the outbox. Both also happen after the
+ * end, as long as no other process has taken the event.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
-  const events = new Set<TakenEvent>();
+  const events = new Map<number, TakenEvent>();
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
     metrics,
@@ -56,7 +63,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const written = (deliveries: readonly LeasedDelivery[]): void => {
     for (const { event, subscription_id } of deliveries)
       if (event?.open.delete(subscription_id) && event.open.size === 0) {
-        events.delete(event);
+        events.delete(event.event_id);
         finished.add(event);
       }
   };
@@ -66,26 +73,26 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
   const look = async (): Promise<number> => {
     const nowMs = now().getTime();
-    const before = nowMs + rowsBeforeMs;
     const ending: TakenEvent[] = [];
     let deliveries = 0;
-    for (const event of events) {
+    for (const event of events.values()) {
       if (deliveries >= perTransaction) break;
-      if (event.leaseMs > before) continue;
-      // The sweeper has it.
-      if (event.leaseMs <= nowMs) events.delete(event);
-      else {
-        ending.push(event);
-        deliveries += event.open.size;
-      }
+      if (event.leaseMs > nowMs + renewBeforeMs) continue;
+      ending.push(event);
+      deliveries += event.open.size;
     }
     if (ending.length === 0) return 0;
-    const counts = await byShard(db, ending, companyOf, writeRows);
+    const counts = await byShard(db, ending, companyOf, renewAll);
     return counts.reduce((sum, count) => sum + count, 0);
   };
-  const writeRows = async (ending: readonly TakenEvent[], own: Database<Tables>): Promise<number> => {
+  const renewAll = async (ending: readonly TakenEvent[], shard: Database<Tables>): Promise<number> => {
     const ownId = holderId();
-    const { admitted } = await write(own, ending, { quota, now: now(), holder: ownId });
+    const at = now();
+    const { own, admitted } = await renew(shard, ending, { quota, now: at, holder: ownId });
+    const kept = new Set(own);
+    // Another process has taken those whose leases have ended.
+    for (const event of ending)
+      if (event.leaseMs <= at.getTime() && !kept.has(event)) events.delete(event.event_id);
     for (const delivery of admitted) delivery.holder = ownId;
     written(admitted);
     return admitted.length;
@@ -96,9 +103,10 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   });
 
   return {
-    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
+    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.set(event.event_id, event)),
     written,
     missed,
+    has: (eventId) => events.has(eventId),
     drain: async () => {
       await looking.stop();
       await finished.drain();
@@ -106,8 +114,10 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
 };
 
-/** Unfinished deliveries get rows so long before the event's lease ends. */
-export const rowsBeforeMs = 600;
+/** A third of the lease, or half a second of an attempt, has passed. */
+const renewBeforeMs = 1_000;
+/** Older events are not renewed again: their unfinished deliveries get rows. */
+const rowsAfterMs = 900;
 const everyMs = 100;
 const perTransaction = 1_000;
 
@@ -115,25 +125,26 @@ const perTransaction = 1_000;
  * At the quota some deliveries get no row: the leases of their events are extended again and again, and they
  * get their rows with their results. An event whose lease another process has taken is left to that process.
  */
-const write = (
+const renew = (
   db: Database<Tables>,
   events: readonly TakenEvent[],
   { quota, now, holder }: { readonly quota: number; readonly now: Date; readonly holder: number },
-): Promise<{ readonly admitted: readonly LeasedDelivery[] }> =>
+): Promise<{ readonly own: readonly TakenEvent[]; readonly admitted: readonly LeasedDelivery[] }> =>
   transaction(db, async (trx) => {
     const all = acrossTenants(
       trx,
       'a dispatcher defers unfinished deliveries of many companies in one batch',
     );
-    const own = await lockOwn(all, events, now);
-    const open = own.flatMap((event) => [...event.open.values()]);
+    const own = await lockOwn(all, events);
+    const isYoung = ({ created_utc }: TakenEvent) => now.getTime() - created_utc.getTime() < rowsAfterMs;
+    const open = own.flatMap((event) => (isYoung(event) ? [] : [...event.open.values()]));
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
       const existing = await scheduleQueues(all, queuesOf(admitted), new Date(lastLeaseMs));
       await addRows(all, admitted, { queues: existing, now, holder });
     }
-    const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
+    const extended = [...new Set([...own.filter(isYoung), ...refused.flatMap(({ event }) => event ?? [])])];
     if (extended.length > 0) {
       const untilMs = now.getTime() + outboxLeaseMs;
       await extend(all, extended, untilMs);
@@ -141,18 +152,13 @@ const write = (
         for (const event of extended) event.leaseMs = untilMs;
       });
     }
-    return { admitted };
+    return { own, admitted };
   });
 
-const lockOwn = async (
-  db: Kysely<Tables>,
-  events: readonly TakenEvent[],
-  now: Date,
-): Promise<readonly TakenEvent[]> => {
+const lockOwn = async (db: Kysely<Tables>, events: readonly TakenEvent[]): Promise<readonly TakenEvent[]> => {
   const { rows } = await sql<{ event_id: number }>`
     SELECT event_id FROM event_outbox FORCE INDEX (PRIMARY)
-    WHERE ${isLeasedAs(events)} AND leased_until > ${now}
-    FOR UPDATE SKIP LOCKED`.execute(db);
+    WHERE ${isLeasedAs(events)} FOR UPDATE SKIP LOCKED`.execute(db);
   const ids = new Set(rows.map(({ event_id }) => event_id));
   return events.filter(({ event_id }) => ids.has(event_id));
 };
@@ -164,11 +170,15 @@ const extend = async (db: Kysely<Tables>, events: readonly TakenEvent[], untilMs
 };
 
 const remove = async (events: readonly TakenEvent[], db: Database<Tables>): Promise<void> => {
-  await sql`
-    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isLeasedAs(events)}`.execute(
-    acrossTenants(db, 'a dispatcher finishes events of many companies in one batch'),
-  );
+  const all = acrossTenants(db, 'a dispatcher finishes events of many companies in one batch');
+  await all.executeQuery(deleteLeased(all, leasesOf(events)));
 };
+
+const deleteLeased = statement<[Rows]>(
+  (leases) => sql`
+    DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox
+    WHERE (company_id, event_id, leased_until) IN (${leases})`,
+);
 
 /** Deliveries without room count as missed. @returns the deliveries counted. */
 const removeIncomplete = (
@@ -188,8 +198,10 @@ const removeIncomplete = (
   });
 
 /** With the lease that this process knows. */
-const isLeasedAs = (events: readonly TakenEvent[]) => sql`(company_id, event_id, leased_until)
-  IN (${rowList(events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]))})`;
+const isLeasedAs = (events: readonly TakenEvent[]) =>
+  sql`(company_id, event_id, leased_until) IN (${rowList(leasesOf(events))})`;
+const leasesOf = (events: readonly TakenEvent[]): Rows =>
+  events.map((one) => [one.company_id, one.event_id, new Date(one.leaseMs)]);
 
 interface OpenEventsOptions
   extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {

@@ -15,6 +15,7 @@ export const startFanOut = (database: TestDatabase, waitingQuota = waitingDelive
     waitingQuota,
     onMissed: () => {},
     poller: { wake: () => {} },
+    recorder: { has: () => false },
   });
   cleanUp(() => fanOut.stop());
 };
