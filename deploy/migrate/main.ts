@@ -20,7 +20,11 @@ try {
 
 async function expand(url: string, grants: boolean, root: string): Promise<void> {
   const onWait = (file: string) => process.stdout.write(`${file}: its table is in use, trying again\n`);
-  const { applied } = await migrate(url, migrationFolders(root), { onWait });
+  const onTriggersRefused = (file: string) =>
+    process.stdout.write(
+      `${file}: its triggers need log_bin_trust_function_creators; the services work without them (deploy/README.md)\n`,
+    );
+  const { applied } = await migrate(url, migrationFolders(root), { onWait, onTriggersRefused });
   if (grants) await applyGrants(url, root);
   for (const file of applied) process.stdout.write(`applied ${file}\n`);
   process.stdout.write(applied.length === 0 ? 'nothing to apply\n' : `${applied.length} applied\n`);

@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { globSync } from 'node:fs';
+import { globSync, mkdtempSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { readEnv } from '@causeway/runtime';
 import { cleanUp, compileCache, provided, withDatabase } from '@causeway/runtime/testing';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
+import { startMysql } from '../local/mysql.ts';
+import { readToolchain } from '../local/toolchain.ts';
 import { migrationFolders } from './config.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -55,3 +58,38 @@ test('the job runs the migrations of every service', () => {
   const listed = migrationFolders(root).map(({ folder }) => relative(root, folder));
   expect([...listed].sort()).toEqual(present);
 });
+
+const { mysqld } = readToolchain(readEnv());
+
+test.runIf(mysqld)(
+  'where only administrators may create triggers, the job does all else, and a later run adds them',
+  { timeout: 120_000 },
+  async () => {
+    const home = mkdtempSync(join(provided('scratch'), 'migrate-'));
+    const server = await startMysql({ home, program: mysqld!, binaryLog: true });
+    cleanUp(() => server.stop());
+    const admin = await createConnection(server.url);
+    cleanUp(() => admin.end());
+    await admin.query("CREATE USER causeway_migrate@'%' IDENTIFIED BY 'secret'");
+    await admin.query("GRANT ALL ON causeway.* TO causeway_migrate@'%' WITH GRANT OPTION");
+    const url = new URL(server.url);
+    [url.username, url.password, url.pathname] = ['causeway_migrate', 'secret', '/causeway'];
+    const states = async () => {
+      const [triggers] = await admin.query<RowDataPacket[]>('SHOW TRIGGERS FROM causeway');
+      const [marks] = await admin.query<RowDataPacket[]>('SELECT company_id FROM causeway.lookup_versions');
+      return { triggers: triggers.length, marks: marks.length };
+    };
+
+    const first = run({ MYSQL_URL: url.href });
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    expect(first.stdout).toMatch(
+      /^crm\/\d{3}-lookup-versions\.sql: its triggers need log_bin_trust_function_creators/m,
+    );
+    expect(await states()).toEqual({ triggers: 0, marks: 0 });
+
+    await admin.query('SET GLOBAL log_bin_trust_function_creators = ON');
+    expect(run({ MYSQL_URL: url.href }).stdout).toMatch(/^applied crm\/\d{3}-lookup-versions\.sql$/m);
+    expect(await states()).toEqual({ triggers: 6, marks: 1 });
+    expect(run({ MYSQL_URL: url.href }).stdout).toBe('nothing to apply\n');
+  },
+);

@@ -23,6 +23,7 @@ const lockWaitTimeout = 1205;
 const deadlock = 1213;
 const duplicateEntry = 1062;
 const lockedNoWait = 3572;
+const triggerRefused = 1419;
 const unknownError = 1105;
 const internalError = 1815;
 const connectionEndings = new Set([1053, 1080, 1152, 1317, 3169, 4031]);
@@ -43,6 +44,9 @@ export const isDeadlock = (error: unknown): boolean => asMysqlError(error).errno
 export const isLockWaitTimeout = (error: unknown): boolean => asMysqlError(error).errno === lockWaitTimeout;
 
 export const isLockedNoWait = (error: unknown): boolean => asMysqlError(error).errno === lockedNoWait;
+
+/** With binary logging, MySQL lets only administrators create triggers, unless `log_bin_trust_function_creators` is on. */
+export const isTriggerRefused = (error: unknown): boolean => asMysqlError(error).errno === triggerRefused;
 
 export const spansShards = (error: unknown): boolean =>
   asMysqlError(error).sqlMessage?.includes('multi-db transaction attempted') === true;

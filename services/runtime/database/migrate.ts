@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
-import { isLockWaitTimeout } from './errors.ts';
+import { isLockWaitTimeout, isTriggerRefused } from './errors.ts';
 import { sessionSql } from './session.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
 
@@ -27,7 +27,7 @@ export class MigrationError extends Error {
 export const migrate = async (
   mysqlUrl: string,
   folders: readonly MigrationFolder[],
-  { retryForMs = 600_000, onWait = () => {} }: MigrateOptions = {},
+  { retryForMs = 600_000, onWait = () => {}, onTriggersRefused = () => {} }: MigrateOptions = {},
 ): Promise<{ readonly applied: string[] }> => {
   const files = (await Promise.all(folders.map(readFolder))).flat();
   const connection = await openDatabase(parseMysqlUrl(mysqlUrl));
@@ -35,7 +35,8 @@ export const migrate = async (
     if (pendingOf(files, await readRecords(connection)).length === 0) return { applied: [] };
     const run: RunStatement = (statement, id) =>
       runWithRetry(connection, statement, { retryForMs, onWait: () => onWait(id) });
-    return { applied: await withLock(connection, () => applyPending(connection, files, run)) };
+    const apply = () => applyPending(connection, files, run, onTriggersRefused);
+    return { applied: await withLock(connection, apply) };
   } finally {
     await connection.end().catch(() => connection.destroy());
   }
@@ -44,6 +45,8 @@ export const migrate = async (
 interface MigrateOptions {
   readonly retryForMs?: number;
   readonly onWait?: (file: string) => void;
+  /** The server lets the user create no triggers. What follows in the file is left for a later run. */
+  readonly onTriggersRefused?: (file: string) => void;
 }
 
 type RunStatement = (statement: string, file: string) => Promise<void>;
@@ -162,12 +165,18 @@ const applyPending = async (
   connection: Connection,
   files: readonly MigrationFile[],
   run: RunStatement,
+  onTriggersRefused: (file: string) => void,
 ): Promise<string[]> => {
   await connection.query(recordTable);
   const applied: string[] = [];
   for (const { file, done } of pendingOf(files, await readRecords(connection))) {
-    for (let at = done; at < file.statements.length; at++) await runStatement(connection, file, at, run);
-    if (file.statements.length === 0) await record(connection, file, 0);
+    let at = done;
+    while (at < file.statements.length && (await runStatement(connection, file, at, run))) at++;
+    if (at < file.statements.length) {
+      onTriggersRefused(idOf(file));
+      continue;
+    }
+    if (at === 0) await record(connection, file, 0);
     applied.push(idOf(file));
   }
   return applied;
@@ -182,18 +191,21 @@ const recordTable = `
     updated_utc DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)
   )`;
 
+/** @returns false if the server lets the user create no triggers. */
 const runStatement = async (
   connection: Connection,
   file: MigrationFile,
   at: number,
   run: RunStatement,
-): Promise<void> => {
+): Promise<boolean> => {
   try {
     await run(file.statements[at] ?? '', idOf(file));
     await record(connection, file, at + 1);
     await connection.query('COMMIT');
+    return true;
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => {});
+    if (isTriggerRefused(error)) return false;
     throw new MigrationError(
       `${idOf(file)}, statement ${at + 1} of ${file.statements.length} failed: ${(error as Error).message}. ` +
         'Fix the file from this statement on and run it again; if its effect already exists, mark it as done: ' +

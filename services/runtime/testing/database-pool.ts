@@ -16,12 +16,13 @@ export const takeDatabase = async (admin: Connection, template: string): Promise
   );
   const wanted = await readTables(admin, template);
   const name = (await takeFree(admin, template, wanted)) ?? (await make(admin, template, wanted));
-  await fill(admin, template, name);
+  await fill(admin, template, name, wanted);
   await resetCounters(admin, wanted, await readTables(admin, name));
   await admin.query('SET SESSION foreign_key_checks = 1, sql_mode = DEFAULT');
   return name;
 };
 
+/** The statements that make each table and its triggers; a table with triggers comes before the tables that they write. */
 type Tables = ReadonlyMap<string, string>;
 
 const readTables = async (admin: Connection, database: string): Promise<Tables> => {
@@ -35,8 +36,26 @@ const readTables = async (admin: Connection, database: string): Promise<Tables> 
   const made = await each<RowDataPacket[]>(admin, names, (table) =>
     admin.format('SHOW CREATE TABLE ??.??', [database, table]),
   );
-  return new Map(names.map((table, at) => [table, made[at]?.[0]?.['Create Table'] as string]));
+  const [shown] = await admin.query<RowDataPacket[]>('SHOW TRIGGERS FROM ??', [database]);
+  const triggers = Map.groupBy(shown, ({ Table }) => Table as string);
+  const hasNone = (table: string): number => Number(!triggers.has(table));
+  return new Map(
+    names
+      .map(
+        (table, at) =>
+          [
+            table,
+            [made[at]?.[0]?.['Create Table'] as string, ...(triggers.get(table) ?? []).map(triggerSql)].join(
+              ';\n',
+            ),
+          ] as const,
+      )
+      .sort(([one], [other]) => hasNone(one) - hasNone(other)),
+  );
 };
+
+const triggerSql = ({ Trigger, Timing, Event, Table, Statement }: RowDataPacket): string =>
+  `CREATE TRIGGER \`${Trigger}\` ${Timing} ${Event} ON \`${Table}\` FOR EACH ROW ${Statement}`;
 
 /** @returns a database without rows, if one is free. */
 const takeFree = async (admin: Connection, template: string, wanted: Tables): Promise<string | undefined> => {
@@ -94,15 +113,17 @@ const empty = async (admin: Connection, tables: readonly string[]): Promise<void
   await each(admin, rest, (table) => admin.format('TRUNCATE TABLE ??', [table]));
 };
 
-const fill = async (admin: Connection, template: string, name: string): Promise<void> => {
+const fill = async (admin: Connection, template: string, name: string, wanted: Tables): Promise<void> => {
   const [columns] = await admin.query<RowDataPacket[]>(
     `SELECT TABLE_NAME AS 'table', COLUMN_NAME AS 'column' FROM information_schema.COLUMNS
      WHERE TABLE_SCHEMA = ? AND GENERATION_EXPRESSION = ''`,
     [name],
   );
-  await each(admin, [...Map.groupBy(columns, ({ table }) => table as string)], ([table, stored]) => {
-    const names = stored.map(({ column }) => column as string);
-    return admin.format('INSERT INTO ?? (??) SELECT ?? FROM ??.??', [table, names, names, template, table]);
+  const stored = Map.groupBy(columns, ({ table }) => table as string);
+  await each(admin, [...wanted.keys()], (table) => {
+    const names = stored.get(table)!.map(({ column }) => column as string);
+    // A trigger may have written the row already.
+    return admin.format('REPLACE INTO ?? (??) SELECT ?? FROM ??.??', [table, names, names, template, table]);
   });
 };
 
