@@ -52,6 +52,8 @@ test.each([
   ['crm', 'SELECT * FROM audit_log'],
   ['crm', 'DELETE FROM events'],
   ['crm', 'DELETE FROM audit_log'],
+  ['crm', 'UPDATE lookup_versions SET version = 1'],
+  ['webhooks', 'SELECT * FROM lookup_versions'],
   ['dispatcher', 'SELECT * FROM api_keys'],
   ['dispatcher', 'SELECT * FROM portal_sessions'],
   ['dispatcher', 'SELECT * FROM clients'],
@@ -87,6 +89,7 @@ test.each([
 });
 
 test.each([
+  ['crm', "INSERT INTO statuses (company_id, status_name) VALUES (1, 'Client - of a trigger')"],
   ['webhooks', 'SELECT 1 FROM event_outbox'],
   ['webhooks', 'SELECT 1 FROM replays FOR UPDATE'],
   ['webhooks', 'SELECT 1 FROM subscription_changes FOR UPDATE'],

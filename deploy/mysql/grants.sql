@@ -30,6 +30,7 @@ GRANT SELECT, INSERT, DELETE ON `causeway`.`idempotency_keys` TO 'causeway_crm'@
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`record_changes` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`erasures` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`change_sequences` TO 'causeway_crm'@'%';
+GRANT SELECT ON `causeway`.`lookup_versions` TO 'causeway_crm'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';

@@ -24,6 +24,7 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: { audit_log: append },
   crm: {
+    lookup_versions: read,
     events: [...append, 'UPDATE'],
     idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
     audit_log: ['INSERT'],

@@ -2,13 +2,18 @@ import type { Database, Log, Once } from '@causeway/runtime';
 import type { createTurns } from './actions/batches.ts';
 import type { ActionRunner } from './actions/runner.ts';
 import type { EventLog } from './events/event-log.ts';
+import type { LookupCache } from './lookup-cache.ts';
 import type { Tables } from './tables.ts';
 
 export interface CrmContext {
   readonly db: Database<Tables>;
 }
 
-export interface ActionsContext extends CrmContext {
+export interface LookupContext extends CrmContext {
+  readonly lookupCache: LookupCache;
+}
+
+export interface ActionsContext extends LookupContext {
   readonly runner: ActionRunner;
   readonly once: Once<Tables>;
   readonly events: EventLog;

@@ -1,28 +1,33 @@
 import { type AnswerOf, contract, type KeyOperation, parseQuery } from '@causeway/proto';
 import { type Call, companyRows, type Handler, laneHandler, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { CrmContext } from './context.ts';
+import type { LookupContext } from './context.ts';
 import { globalCompanyId, type Tables } from './tables.ts';
 
 /** Active employees, affiliates excluded, by full name (contract, "Lookups"). */
-export const listEmployees = ({ db }: CrmContext) =>
-  companyList(contract.listEmployees, 'employees', (companyIds) =>
-    readPeople(db, companyIds, 'employee', ({ employee_id, full_name }) => ({ employee_id, full_name })),
+export const listEmployees = (context: LookupContext) =>
+  companyList(context, contract.listEmployees, 'employees', (companyIds) =>
+    readPeople(context.db, companyIds, 'employee', ({ employee_id, full_name }) => ({
+      employee_id,
+      full_name,
+    })),
   );
 
 /** Active and approved affiliates by full name (contract, "Lookups"). */
-export const listAffiliates = ({ db }: CrmContext) =>
-  companyList(contract.listAffiliates, 'affiliates', (companyIds) =>
-    readPeople(db, companyIds, 'affiliate', ({ employee_id, full_name }) => ({
+export const listAffiliates = (context: LookupContext) =>
+  companyList(context, contract.listAffiliates, 'affiliates', (companyIds) =>
+    readPeople(context.db, companyIds, 'affiliate', ({ employee_id, full_name }) => ({
       affiliate_id: employee_id,
       full_name,
     })),
   );
 
 /** The company's own statuses, except lead statuses, then the global ones, by name (contract, "Lookups"). */
-export const listClientStatuses = ({ db }: CrmContext) =>
-  companyList(contract.listClientStatuses, 'statuses', async (companyIds) => {
-    const { rows } = await db.executeQuery(listedStatuses(db, companyRows([globalCompanyId, ...companyIds])));
+export const listClientStatuses = (context: LookupContext) =>
+  companyList(context, contract.listClientStatuses, 'statuses', async (companyIds) => {
+    const { rows } = await context.db.executeQuery(
+      listedStatuses(context.db, companyRows([globalCompanyId, ...companyIds])),
+    );
     const listsOf = Map.groupBy(rows, ({ company_id }) => company_id);
     const shared = (listsOf.get(globalCompanyId) ?? []).map(statusItem);
     return new Map(
@@ -58,39 +63,45 @@ const statusItem = ({ status_id, status_name, is_lead, color_code }: StatusRow) 
 /** A company that is not in the result has an empty list. */
 type ReadLists<Item> = (companyIds: readonly number[]) => Promise<ReadonlyMap<number, readonly Item[]>>;
 
-/** One query answers a batch. Nothing is cached between batches: no answer is older than its request. */
+/** Queries answer a batch, not a call: of the versions, and of the lists that have changed (`lookup-cache.ts`). */
 const companyList = <
   O extends KeyOperation & { readonly query: null },
   Name extends Exclude<keyof AnswerOf<O>, 'count'>,
 >(
+  { lookupCache }: LookupContext,
   operation: O,
   name: Name & string,
   read: ReadLists<ItemOf<AnswerOf<O>[Name]>>,
 ): Handler<O['id']> => {
   const empty = bodyOf(name, []);
+  const bodiesOf = lookupCache.keep(async (companyIds) => {
+    const lists = await read(companyIds);
+    return (companyId) => {
+      const items = lists.get(companyId);
+      return items ? bodyOf(name, items) : empty;
+    };
+  });
   return laneHandler(operation, (calls) => {
     const companyIds = new Set<number>();
     const accepted = calls.map(async (call: Call) => {
       parseQuery(operation, call.query);
       companyIds.add(call.tenant);
     });
-    const bodies =
-      companyIds.size === 0
-        ? undefined
-        : read([...companyIds]).then(
-            (lists) => new Map([...lists].map(([companyId, items]) => [companyId, bodyOf(name, items)])),
-          );
+    const bodies = companyIds.size === 0 ? undefined : bodiesOf([...companyIds]);
     return calls.map(async (call, at) => {
       await accepted[at];
-      return { status: 200, body: (await bodies)?.get(call.tenant) ?? empty };
+      return { status: 200, body: (await bodies)!.get(call.tenant)! };
     });
   });
 };
 
 type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
-const bodyOf = (name: string, items: readonly unknown[]): Buffer =>
-  Buffer.from(JSON.stringify({ [name]: items, count: items.length }));
+/** In memory of its own: a slice of a shared buffer would keep that whole while it is cached. */
+const bodyOf = (name: string, items: readonly unknown[]): Uint8Array =>
+  encoder.encode(JSON.stringify({ [name]: items, count: items.length }));
+
+const encoder = new TextEncoder();
 
 interface Person {
   readonly company_id: number;

@@ -18,6 +18,7 @@ import { createEventLog } from './events/event-log.ts';
 import { openPublisher } from './events/publisher.ts';
 import { handlers } from './handlers.ts';
 import { serveIngest } from './ingest.ts';
+import { createLookupCache } from './lookup-cache.ts';
 import { startIndexer } from './search/indexer.ts';
 import type { Tables } from './tables.ts';
 
@@ -59,7 +60,11 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const lane = await serveOperations({
     service: 'crm',
     handlers,
-    context: { db, runner, once, events, now, random, log, inTurn: createTurns() },
+    context: {
+      ...{ db, runner, once, events, now, random, log },
+      lookupCache: createLookupCache({ db, log }),
+      inTurn: createTurns(),
+    },
     guard: callers.guard,
     once,
     bus,

@@ -7,6 +7,7 @@ import type { output } from 'zod';
 export interface Tables extends IdempotencyTables {
   employees: Employees;
   statuses: Statuses;
+  lookup_versions: LookupVersions;
   clients: Clients;
   client_search_pending: ClientSearchPending;
   client_search_tails: ClientSearchTails;
@@ -30,6 +31,7 @@ export interface Tables extends IdempotencyTables {
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'employees',
   'statuses',
+  'lookup_versions',
   'clients',
   'client_search_pending',
   'client_search_tails',
@@ -87,6 +89,11 @@ interface Statuses {
   is_active: Generated<number>;
   color_code: Generated<string>;
   is_listed: GeneratedAlways<number>;
+}
+
+interface LookupVersions {
+  company_id: number;
+  version: string;
 }
 
 /** Each detail of a person has a column of its name, null until it is sent. A column of type DATE is read as text. */
