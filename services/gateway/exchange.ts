@@ -14,7 +14,7 @@ import {
 import { type LaneAnswer, type LaneCall, randomHex, type Span } from '@causeway/runtime';
 import { problemOf } from './failures.ts';
 import type { Gateway } from './gateway.ts';
-import { writeAnswer } from './http/answer.ts';
+import { type HeaderText, headerLines, writeAnswer, writeHead } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
@@ -151,26 +151,19 @@ export class Exchange {
 
   stream(headers: readonly Header[], onGone: () => void): HttpResponse {
     this.response.cork(() => {
-      this.response.writeStatus('200 OK');
-      for (const [name, value] of this.#headers([...this.#rules.api, ...headers]))
-        this.response.writeHeader(name, value);
+      writeHead(this.response, 200, this.#headers([...this.#rules.api, ...headers]));
     });
     this.#onGone = onGone;
     this.#finish(200);
     return this.response;
   }
 
-  #headers(own: readonly Header[]): readonly Header[] {
+  #headers(own: readonly Header[]): HeaderText {
     const operation = this.#operation;
     const announced =
       operation && 'deprecation' in operation ? deprecationHeaders(operation.deprecation!) : noHeaders;
-    return [
-      ['X-Request-Id', this.requestId],
-      ...this.#rules.always,
-      ...own,
-      ...announced,
-      ...this.#limitHeaders,
-    ];
+    const lines = headerLines(this.#rules.always) + headerLines(own);
+    return this.requestId + lines + headerLines(announced) + headerLines(this.#limitHeaders);
   }
 
   #finish(status: number): void {

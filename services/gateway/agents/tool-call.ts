@@ -73,7 +73,7 @@ type Used =
   | 'close';
 
 const answerTaker = (sent: Buffer, take: (taken: Taken) => void): HttpResponse => {
-  let status = 0;
+  let status = 200;
   const headers: Header[] = [];
   const finish = (body: Uint8Array = noBody): void =>
     take({ status, headers, text: body.byteLength > maxAgentBytes ? null : Buffer.from(body).toString() });
@@ -94,7 +94,9 @@ const answerTaker = (sent: Buffer, take: (taken: Taken) => void): HttpResponse =
       return response;
     },
     writeHeader: (name, value) => {
-      headers.push([name.toString(), value.toString()]);
+      const [own = '', ...further] = value.toString().split('\r\n');
+      headers.push([name.toString(), own]);
+      for (const line of further) headers.push(line.split(': ', 2) as [string, string]);
       return response;
     },
     end: (body) => {

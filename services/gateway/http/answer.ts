@@ -4,8 +4,18 @@ import type { HttpResponse } from './uws.ts';
 export interface Outgoing {
   readonly status: number;
   readonly body: Uint8Array | string | null;
-  readonly headers: Iterable<readonly [name: string, value: string]>;
+  readonly headers: HeaderText;
 }
+
+/** The value of `X-Request-Id`, and every further header on a line of its own (`headerLines`). */
+export type HeaderText = string;
+
+/** Follows a header's value. One native call for each header took a tenth of the gateway's processor time. */
+export const headerLines = (headers: Iterable<readonly [name: string, value: string]>): string => {
+  let lines = '';
+  for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
+  return lines;
+};
 
 export interface Sending {
   /** HEAD gets the answer of GET without the body. */
@@ -75,15 +85,14 @@ const write = (
 
   let done = false;
   response.cork(() => {
-    writeHead(response, status, headers);
-    if (after === 'open') {
-      response.writeHeader('Connection', 'keep-alive');
-      response.writeHeader('Keep-Alive', `timeout=${keepAliveSeconds}`);
-    } else if (after === 'drain' && bytes.byteLength <= smallBytes) {
+    const drainsAtOnce = after === 'drain' && bytes.byteLength <= smallBytes;
+    const connection = after === 'open' ? keepAlive : drainsAtOnce ? '' : closing;
+    writeHead(response, status, headers + connection);
+    if (drainsAtOnce) {
       response.end(bytes, true);
       done = true;
       return;
-    } else response.writeHeader('Connection', 'close');
+    }
     [, done] = response.tryEnd(bytes, bytes.byteLength);
   });
   if (done) return ignore;
@@ -119,10 +128,9 @@ const writeSealed = (
 ): (() => void) => {
   const hasBody = body.byteLength > 0;
   response.cork(() => {
-    writeHead(response, status, headers);
-    response.writeHeader('Date', new Date().toUTCString());
-    if (bytes !== undefined)
-      response.writeHeader('Content-Length', String(hasBody ? bytes + lineEnd.length : bytes));
+    const more: [string, string][] = [['Date', new Date().toUTCString()]];
+    if (bytes !== undefined) more.push(['Content-Length', String(hasBody ? bytes + lineEnd.length : bytes)]);
+    writeHead(response, status, headers + headerLines(more));
     response.writeHeader('Connection', hasBody ? Buffer.concat([closeAndBody, body]) : `close${lineEnd}`);
   });
   // Stops reading: a client that continues to send would cost more than its answer.
@@ -134,10 +142,16 @@ const writeSealed = (
   return () => clearTimeout(timer);
 };
 
-const writeHead = (response: HttpResponse, status: number, headers: Outgoing['headers']): void => {
-  response.writeStatus(statusLine(status));
-  for (const [name, value] of headers) response.writeHeader(name, value);
+export const writeHead = (response: HttpResponse, status: number, headers: HeaderText): void => {
+  if (status !== 200) response.writeStatus(statusLine(status));
+  response.writeHeader('X-Request-Id', headers);
 };
+
+const keepAlive = headerLines([
+  ['Connection', 'keep-alive'],
+  ['Keep-Alive', `timeout=${keepAliveSeconds}`],
+]);
+const closing = headerLines([['Connection', 'close']]);
 
 /** Copies the body: a service's answer is a slice of its frame, which a slow client would keep in memory. */
 const withoutItsFrame = (bytes: Uint8Array): Uint8Array =>

@@ -131,12 +131,10 @@ export const addressOf = (
   response: HttpResponse,
   { forwardedFor }: Pick<Head, 'forwardedFor'>,
   trustedProxies: number,
-): string =>
-  clientAddress(
-    Buffer.from(response.getRemoteAddressAsText()).toString('latin1'),
-    forwardedFor,
-    trustedProxies,
-  );
+): string => {
+  const remote = connectedAddress(response);
+  return trustedProxies === 0 ? remote : clientAddress(remote, forwardedFor, trustedProxies);
+};
 
 /**
  * In `X-Forwarded-For`, the outermost trusted proxy wrote the entry that is number `trustedProxies` from the
@@ -144,25 +142,26 @@ export const addressOf = (
  * address (`remote`) counts.
  */
 export const clientAddress = (remote: string, forwardedFor: string, trustedProxies: number): string => {
-  const connected = connectedAddress(remote);
-  if (trustedProxies === 0) return connected;
+  if (trustedProxies === 0) return normalAddress(remote);
   const hops = forwardedFor.split(',').map((entry) => entry.trim());
   const named = normalAddress(hops.at(-trustedProxies) ?? '');
-  return isIP(named) ? named : connected;
+  return isIP(named) ? named : normalAddress(remote);
 };
 
-/** Parsing an address costs a hundredth of a request, and a busy client sends many from one. */
-const connectedAddress = (remote: string): string => {
-  let address = connectedAddresses.get(remote);
+/** Writing an address as text costs a hundredth of a request, and a busy client sends many from one. */
+const connectedAddress = (response: HttpResponse): string => {
+  const words = new Uint32Array(response.getRemoteAddress());
+  const bytes = words.length === 1 ? words[0]! : words.join();
+  let address = connectedAddresses.get(bytes);
   if (address === undefined) {
-    address = normalAddress(remote);
+    address = normalAddress(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
     if (connectedAddresses.size === maxConnectedAddresses) connectedAddresses.clear();
-    connectedAddresses.set(remote, address);
+    connectedAddresses.set(bytes, address);
   }
   return address;
 };
 
-const connectedAddresses = new Map<string, string>();
+const connectedAddresses = new Map<number | string, string>();
 const maxConnectedAddresses = 10_000;
 
 /** IPv4-mapped IPv6 becomes IPv4, other IPv6 its short form. */

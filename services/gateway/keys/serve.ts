@@ -165,7 +165,7 @@ const forward = async (
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  await requireActive(gateway, name);
+  if (!gateway.table.trusted() || !gateway.table.key(name)?.active) await requireActive(gateway, name);
   exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
     gateway.uses.answered(key, bucket, status),
   );
