@@ -141,6 +141,28 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   };
 };
 
+/**
+ * Calls back when the events of this turn of the loop are handled. All that waits is called in one step, so that what it publishes
+ * leaves in one write to NATS: each write to a socket costs about 50 µs with the processes that it wakes.
+ */
+export const atTurnEnd: When = (due) => {
+  if (ending.push(due) === 1) setImmediate(endTurn);
+};
+
+const endTurn = (): void => {
+  for (const due of ending.splice(0)) {
+    try {
+      due();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+};
+
+const ending: (() => void)[] = [];
+
 export const after =
   (ms: number): When =>
   (due) =>

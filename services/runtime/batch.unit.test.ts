@@ -1,10 +1,24 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { after, type BatchOptions, createBatch } from './batch.ts';
+import { after, atTurnEnd, type BatchOptions, createBatch } from './batch.ts';
 import { createMetrics, noMetrics } from './metrics.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
+
+test('what waits for the end of a turn is called in one step, before what the first of it causes', async () => {
+  const seen: string[] = [];
+  for (const name of ['one', 'two'])
+    atTurnEnd(() => {
+      seen.push(name);
+      queueMicrotask(() => seen.push(`after ${name}`));
+      atTurnEnd(() => seen.push(`after the turn of ${name}`));
+    });
+  await new Promise(setImmediate);
+  expect(seen).toEqual(['one', 'two', 'after one', 'after two']);
+  await new Promise(setImmediate);
+  expect(seen.slice(4)).toEqual(['after the turn of one', 'after the turn of two']);
+});
 
 const open = (options: Partial<BatchOptions<number>> = {}) => {
   const flushed: number[][] = [];

@@ -1,4 +1,4 @@
-export { after, type Batch, createBatch, createTally, type Tally } from './batch.ts';
+export { after, atTurnEnd, type Batch, createBatch, createTally, type Tally } from './batch.ts';
 export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
 export {
   ConfigError,

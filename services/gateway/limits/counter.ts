@@ -1,4 +1,4 @@
-import { type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
+import { atTurnEnd, type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
 import { type Positions, positionLength, type Takes } from './counts.ts';
@@ -148,7 +148,7 @@ export const createCounter = ({
         if (first) setTimeout(flush, deferMs);
       } else if (!flushing) {
         flushing = true;
-        setImmediate(flush);
+        atTurnEnd(flush);
       }
     });
 

@@ -69,7 +69,12 @@ export const claimOwnership = async (
   const epoch = randomHex(8);
   const counts = createCounts();
   const countedAtMs = new Map<number, number>();
-  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const { promise: opened, resolve: endOpening } = Promise.withResolvers<void>();
+  let isOpen = false;
+  const open = (): void => {
+    isOpen = true;
+    endOpening();
+  };
   let writer: LogWriter | undefined;
   let leaving = false;
   let lost = false;
@@ -99,7 +104,7 @@ export const claimOwnership = async (
   };
 
   const commit = async (requests: readonly WaitingRequest[]): Promise<void> => {
-    await opened;
+    if (!isOpen) await opened;
     const nowMs = elapsedMs();
     const inTime = requests.filter((request) => {
       if (lost || request.untilMs < nowMs) request.reject(new MovedError('not counted'));
@@ -123,7 +128,7 @@ export const claimOwnership = async (
   const batch = createBatch<WaitingRequest>({
     name: 'limit-counts',
     metrics,
-    when: setImmediate,
+    when: queueMicrotask,
     maxItems: Number.POSITIVE_INFINITY,
     flush: commit,
   });

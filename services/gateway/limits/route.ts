@@ -183,7 +183,8 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
       const request: CountRequest = { window, takes, id: `${sender}.${++batches}` };
       let silent: LogsSilentError | undefined;
       while (performance.now() < untilMs) {
-        if (!(await connectedBy(untilMs))) continue;
+        // The owner's own requests take no turn, so that the append leaves together with the calls to services.
+        if (!bus.connected() && !(await connectedBy(untilMs))) continue;
         try {
           const positions = await attempt(request, untilMs);
           if (positions) return positions;

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/nats-core';
-import { createBatch } from '../batch.ts';
+import { atTurnEnd, createBatch } from '../batch.ts';
 import type { MemberChange } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 import type { Log } from '../log.ts';
@@ -86,7 +86,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const batch = createBatch<NumberedCall>({
     name: `lane-${lane}`,
     metrics,
-    when: setImmediate,
+    when: atTurnEnd,
     maxItems: maxFrameEntries,
     bytes: { max: maxFrameBytes, of: bytesOf },
     flush: send,

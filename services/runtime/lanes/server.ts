@@ -1,5 +1,6 @@
 import { nuid } from '@nats-io/nats-core';
 import type { Msg } from '@nats-io/transport-node';
+import { atTurnEnd } from '../batch.ts';
 import { startBeats } from '../beats.ts';
 import type { Bus } from '../bus.ts';
 import { createInFlight } from '../in-flight.ts';
@@ -60,7 +61,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     entry.answer =
       bodyBytes(answer.body) > maxBodyBytes ? onError(entry.call, new Error('answer too large')) : answer;
     if (entry.call.span) endAnswered(entry.call.span, entry.answer.status);
-    if (ready.length === 0) setImmediate(sendReady);
+    if (ready.length === 0) atTurnEnd(sendReady);
     ready.push(entry);
   };
 
@@ -168,7 +169,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         continue;
       }
       inFlight.begin();
-      if (arrived.length === 0) setImmediate(runArrived);
+      if (arrived.length === 0) atTurnEnd(runArrived);
       arrived.push(entry);
     }
   };
