@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BenchContext, makeHome } from '../driver.ts';
 import { describeMachine, millis, publish, whole } from '../report.ts';
 import { type Round, runRounds } from './rounds.ts';
-import { cpuTable, exactnessTable, loadTable, sequentialTable } from './tables.ts';
+import { cpuTable, exactnessTable, loadTable, sequentialTable, writesTable } from './tables.ts';
 import { companies, employeesPerCompany, startWorld } from './world.ts';
 
 const lookups = '/api/v1/integrations/lookups';
@@ -54,6 +54,7 @@ export const benchGateway = async (context: BenchContext): Promise<void> => {
     cpuTable(full),
     exactnessTable(full),
     sequentialTable(single),
+    writesTable(full, single),
   ];
   publish('gateway', options, howMeasured(options, data.keys.length), tables);
   const wrong = Object.values(full)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Program } from '../../../deploy/local/toolchain.ts';
-import { type Cpu, readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
+import { type Cpu, readCpu, readMachineCpu, readWrites, usedBetween } from '../cpu.ts';
 import { limitOfLimited, type System, type World } from './world.ts';
 import { type Load, runWrk } from './wrk.ts';
 
@@ -10,6 +10,8 @@ export interface Round {
   readonly load: Load;
   /** CPU time by process, including the load generator. */
   readonly cpu: ReadonlyMap<string, Cpu>;
+  /** Writes by process (`readWrites`). */
+  readonly writes: ReadonlyMap<string, number>;
   /** Cores used by everything else on the machine. */
   readonly coresElsewhere: number;
   readonly exactness: Exactness | undefined;
@@ -59,16 +61,20 @@ export const measure = async (
   run: () => Promise<Load>,
 ): Promise<Round> => {
   const before = readCpu(processes);
+  const writesBefore = readWrites(processes);
   const machineBefore = readMachineCpu();
   const startedMs = performance.now();
   const load = await run();
   const elapsedSeconds = (performance.now() - startedMs) / 1000;
   const machineSeconds = readMachineCpu() - machineBefore;
   const used = usedBetween(before, readCpu(processes));
+  const writes = new Map(
+    [...readWrites(processes)].map(([name, after]) => [name, after - (writesBefore.get(name) ?? 0)]),
+  );
   const cpu = new Map([...used, [loadGenerator, load.cpu]]);
   const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
   const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
-  return { load, cpu, coresElsewhere, exactness: undefined };
+  return { load, cpu, writes, coresElsewhere, exactness: undefined };
 };
 
 const minuteWithRoom = async (neededMs: number): Promise<void> => {

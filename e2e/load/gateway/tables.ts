@@ -55,6 +55,20 @@ export const cpuTable = (rounds: Rounds): Table => {
   };
 };
 
+/** Writes of each process of the cluster that makes at least one in a hundred requests, medians of the rounds. */
+export const writesTable = (full: Rounds, single: Rounds): Table => {
+  const per = ({ cluster }: Rounds, process: string): number =>
+    median(cluster.map(({ writes, load }) => (writes.get(process) ?? 0) / load.requests));
+  const processes = [...(full.cluster[0]?.writes.keys() ?? [])];
+  return {
+    title: 'Writes per request (`write` and `writev`; answers are sent by `send`)',
+    columns: ['process', 'under load', 'sequential'],
+    rows: processes
+      .filter((process) => per(full, process) >= 0.01)
+      .map((process) => [process, per(full, process).toFixed(3), per(single, process).toFixed(2)]),
+  };
+};
+
 /** The counters after each turn under load. */
 export const exactnessTable = (rounds: Rounds): Table => ({
   title: 'Counters after each turn',
