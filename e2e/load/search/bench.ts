@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, type Database, transaction } from '@causeway/runtime';
+import { sql } from 'kysely';
 import { startMysql } from '../../../deploy/local/servers.ts';
 import { createRandom } from '../../../services/crm/demo/random.ts';
 import { startIndexer } from '../../../services/crm/search/indexer.ts';
@@ -30,6 +32,7 @@ const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Pro
   await seedSearch(mysqlUrl, data);
   const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 16, tenantTables });
   try {
+    await settle(db);
     for (const companyId of [data.bigCompanyId, data.bigCompanyId + 1]) {
       await measureCompany(
         db,
@@ -42,6 +45,20 @@ const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Pro
     await db.close();
   }
 };
+
+/** Waits until the server has written and purged what the inserts left behind, so that it does nothing but search. */
+const settle = async (db: Database<Tables>): Promise<void> => {
+  await sql`SET GLOBAL innodb_max_dirty_pages_pct = 0`.execute(db);
+  for (let left = Infinity; left > maxUnsettled; await sleep(500)) {
+    const { rows } = await sql<{ left: number }>`
+      SELECT SUM(COUNT) AS \`left\` FROM information_schema.INNODB_METRICS
+      WHERE NAME IN ('trx_rseg_history_len', 'buffer_pool_pages_dirty')`.execute(db);
+    left = Number(rows[0]?.left);
+  }
+  await sql`SET GLOBAL innodb_max_dirty_pages_pct = DEFAULT`.execute(db);
+};
+/** Pages and transactions. */
+const maxUnsettled = 500;
 
 const measureCompany = async (db: Database<Tables>, companyId: number, clients: number): Promise<void> => {
   const classes = await createQueries(db, companyId, createRandom(companyId));

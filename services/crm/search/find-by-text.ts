@@ -1,7 +1,7 @@
 import { problem } from '@causeway/proto';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { chunkCandidates } from './chunk-candidates.ts';
+import { chunkCandidates, readWeights } from './chunk-candidates.ts';
 import { entriesPerChunk } from './postings.ts';
 import { contains, maxFieldCharacters, searchText, tailPlaces } from './text.ts';
 
@@ -44,14 +44,24 @@ export const findByText = async (db: Kysely<Tables>, search: TextSearch): Promis
     return found.size < limit;
   };
 
-  offer(await waitingClients(db, companyId));
+  const bytes = Buffer.from(query);
+  // Only statistics: they may be of another moment.
+  const [waiting, weights] = await Promise.all([
+    waitingClients(db, companyId),
+    readWeights(db, companyId, bytes),
+  ]);
+  offer(waiting);
   if (found.size === limit) return [...found.values()];
   const tail = await readTail(db, companyId);
   if (!tail) return [...found.values()];
-  const bytes = Buffer.from(query);
   const firstOfTail = tail.chunk * entriesPerChunk;
   if (await offerEntries(tailPlaces(tail.texts, bytes).map((place) => firstOfTail + place))) {
-    for await (const entries of chunkCandidates(db, companyId, tail.chunk, bytes)) {
+    for await (const entries of chunkCandidates(db, {
+      companyId,
+      chunks: tail.chunk,
+      query: bytes,
+      weights,
+    })) {
       if (!(await offerEntries(entries))) break;
     }
   }

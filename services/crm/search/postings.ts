@@ -104,11 +104,8 @@ export const createAligner = (): Aligner => {
     const [rarest] = byWeight;
     if (!rarest) return [];
     const matches = readMatches(rarest.occurrences, rarest.offset);
-    agree(agreed, matches, 0);
-    for (let at = 1; at < byWeight.length; at++) {
-      const { occurrences, offset } = byWeight[at]!;
-      agree(agreed, readMatches(occurrences, offset), at);
-    }
+    for (let at = 0; at < matches.length; at++) agreed[matches[at]!] = 1;
+    for (let at = 1; at < byWeight.length; at++) agree(agreed, byWeight[at]!, at);
     const places = placesAmong(matches.filter((match) => agreed[match] === grams.length));
     for (let at = 0; at < matches.length; at++) agreed[matches[at]!] = 0;
     return places;
@@ -117,29 +114,35 @@ export const createAligner = (): Aligner => {
 
 const positions = 256;
 
-const agree = (agreed: Uint8Array, matches: Uint32Array, at: number): void => {
-  for (let index = 0; index < matches.length; index++) {
-    const match = matches[index]!;
-    if (agreed[match] === at) agreed[match] = at + 1;
-  }
-};
+const agree = (agreed: Uint8Array, { occurrences, offset }: GramOccurrences, step: number): void =>
+  eachMatch(occurrences, offset, (match) => {
+    if (agreed[match] === step) agreed[match] = step + 1;
+  });
 
-/** Where a query with the gram at `offset` would begin: place * 256 + position, in order of place. */
 const readMatches = (occurrences: Buffer, offset: number): Uint32Array => {
   const matches = new Uint32Array(occurrences.length / 2);
   let count = 0;
+  eachMatch(occurrences, offset, (match) => {
+    matches[count++] = match;
+  });
+  return matches.subarray(0, count);
+};
+
+/**
+ * Visits where a query with the gram at `offset` would begin: place * 256 + position, in order of place. The occurrences of a
+ * common gram in all chunks are a million: an array of them took half of the time.
+ */
+const eachMatch = (occurrences: Buffer, offset: number, visit: (match: number) => void): void => {
   let place = 0;
   for (let at = 0; at < occurrences.length; at++) {
-    let shift = 0;
     let byte = occurrences[at++]!;
-    for (; byte > 127; shift += 7) {
+    for (let shift = 0; ; shift += 7) {
       place += (byte & 127) << shift;
+      if (byte < 128) break;
       byte = occurrences[at++]!;
     }
-    place += byte << shift;
-    matches[count++] = place * positions + ((occurrences[at]! - offset) & (positions - 1));
+    visit(place * positions + ((occurrences[at]! - offset) & (positions - 1)));
   }
-  return matches.subarray(0, count);
 };
 
 const placesAmong = (matches: Uint32Array): readonly number[] => {
@@ -166,7 +169,6 @@ export const chooseGrams = (
   const covers: Cover[] = [];
   for (const gram of grams) {
     const before = covers.slice(-3).sort((one, other) => one.weight - other.weight)[0];
-    // Even a rare gram costs a lookup in each chunk.
     const weight = weigh(gram) + lookupBytes;
     covers.push({
       grams: gram.offset === 0 || !before ? [gram] : [...before.grams, gram],
@@ -179,7 +181,8 @@ export const chooseGrams = (
 
 /** Each gram costs one row per chunk. */
 const maxGrams = 4;
-const lookupBytes = 100;
+/** What it costs to look up even a rare gram in a chunk, in bytes of occurrences. */
+export const lookupBytes = 500;
 
 interface Cover {
   readonly grams: readonly QueryGram[];
