@@ -136,13 +136,18 @@ describe('The audit log', () => {
   test('is searched a bounded number of entries at a time, without a gap', async () => {
     const team = await openTeam(world);
     const { companyId, owner } = team;
-    await world.sql(
-      `INSERT INTO audit_log (company_id, created_utc, actor_kind, actor_name, action, target_kind, target_name)
-       WITH RECURSIVE digits (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM digits WHERE n < 149)
-       SELECT ?, UTC_TIMESTAMP(), 'system', 'Causeway', 'subscription.disabled', 'subscription', 'A receiver'
-       FROM digits AS a, digits AS b`,
-      [companyId],
-    );
+    const entry = [
+      companyId,
+      new Date(),
+      ...'system Causeway subscription.disabled subscription'.split(' '),
+      'A',
+    ];
+    for (let at = 0; at < 9; at++)
+      await world.sql(
+        `INSERT INTO audit_log (company_id, created_utc, actor_kind, actor_name, action, target_kind, target_name)
+         VALUES ?`,
+        [Array.from({ length: 2_500 }, () => entry)],
+      );
     const walked: Json[] = [];
     const sizes: number[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {

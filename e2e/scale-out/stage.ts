@@ -90,7 +90,7 @@ export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
   };
 };
 
-const newKeyRing = (): string => `scale-out:${randomBytes(32).toString('base64')}`;
+const newKeyRing = (): string => `local:${randomBytes(32).toString('base64')}`;
 
 /** A folder that is removed at the end, except for its logs if the run did not pass. */
 const openHome = ({ onEnd, report }: ScaleOutContext): Pick<Stage, 'home' | 'pass'> => {

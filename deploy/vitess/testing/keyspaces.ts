@@ -7,6 +7,7 @@ import type { VitessCluster } from './cluster.ts';
 import type { Tablet } from './tablet.ts';
 
 const copiedWithinMs = 120_000;
+const openWithinMs = 30_000;
 
 /** @param plainUrl a plain MySQL with the schema of all migrations */
 export const addKeyspaces = async (vitess: VitessCluster, plainUrl: string): Promise<readonly Tablet[]> => {
@@ -38,11 +39,23 @@ const makeKeyspaces = async (
   const references = Object.entries(readKeyspace('causeway').tables).flatMap(([name, { type }]) =>
     type === 'reference' ? [name] : [],
   );
-  await control(
-    ...['Materialize', '--workflow', 'references', '--target-keyspace', 'causeway', 'create'],
-    ...['--source-keyspace', 'directory', '--reference-tables', references.join(',')],
+  await onceEngineIsOpen(() =>
+    control(
+      ...['Materialize', '--workflow', 'references', '--target-keyspace', 'causeway', 'create'],
+      ...['--source-keyspace', 'directory', '--reference-tables', references.join(',')],
+    ),
   );
   for (const table of references) for (const shard of shards) await sameRows(table, directory, shard);
+};
+
+/** A primary opens its replication engine some time after the topology names it. */
+const onceEngineIsOpen = async (work: () => Promise<unknown>): Promise<void> => {
+  for (const endMs = Date.now() + openWithinMs; ; await sleep(500))
+    try {
+      return void (await work());
+    } catch (error) {
+      if (Date.now() > endMs || !String(error).includes('vreplication engine is closed')) throw error;
+    }
 };
 
 /** Waits until Materialize has copied a table. */
