@@ -101,6 +101,7 @@ interface AddedEvent extends Change {
 const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent> => ({
   locks: ({ body }) => ({ eventByDedupeKey: body.dedupeKey }),
   needsNoStatuses: true,
+  mayCauseEvent: true,
   change: async ({ trx, locked }, submissions) => {
     const oldest = now().getTime() - dedupeWindowMs;
     const changes: AddedEvent[] = [];

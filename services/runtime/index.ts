@@ -35,7 +35,16 @@ export { MigrationError, type MigrationFolder, migrate } from './database/migrat
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { companyRows, type Rows, statement } from './database/statement.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
-export { insertedId, rowList, tenantIn, tenantIs, type Value } from './database/tenant-raw.ts';
+export {
+  type InsertedId,
+  insertedId,
+  rowList,
+  tenantIn,
+  tenantIs,
+  unsentId,
+  type Value,
+  withInsertedId,
+} from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl } from './database/url.ts';
 export {

@@ -124,12 +124,14 @@ export interface Action<Body, Result, Changed extends Change = Change> {
   readonly references?: (body: Partial<Body>) => References;
   /** It uses no `group.known.statuses`, so a group of such calls reads none. */
   readonly needsNoStatuses?: true;
+  /** Whether calls may cause an event, whose number is then taken with the locks. Only that is quicker. */
+  readonly mayCauseEvent?: boolean;
   /** Writes the changes of calls that have no key in common, in as few statements as possible. */
   readonly change: (
     group: Group,
     submissions: readonly Submission<Body>[],
   ) => Promise<readonly (Changed | Problem)[]>;
-  /** The result of a call, once its change is sent, with the ids that it got. After the commit, the events have theirs. */
+  /** The result of a call. After the commit, the change and its events have their ids. */
   answer(change: Changed, events: readonly StoredEvent[]): Result;
   /** The problem if another record holds the unique key. Undefined: a retry will find that record. */
   readonly onTaken?: (
@@ -153,7 +155,7 @@ type LockedRecords = ReadonlyMap<
 
 /** A refused call has written nothing. */
 export interface Change {
-  /** Inserted, so its id is unknown until the statement is sent. */
+  /** Inserted: its answer begins with its id, which is an `unsentId` until the statement is sent. */
   readonly isNew?: boolean;
   readonly events?: readonly NewEvent[];
   /** Whether a value of a record changed. */

@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import type { Answer, Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { newEvent } from '../events/event-log.ts';
+import { newRecordEvent } from '../events/event-log.ts';
 import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import {
@@ -43,6 +43,7 @@ export const makeAffiliate = (
   random: ActionsContext['random'],
 ): Action<NewAffiliate, Answer, AffiliateChange> => ({
   locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
+  mayCauseEvent: true,
   change: async ({ trx, now, locked }, submissions) => {
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateByExternalId;
@@ -54,15 +55,15 @@ export const makeAffiliate = (
           changedAffiliate(before, withChanges(before, sentFields(one.body), one, now))
         );
       const after = newRow(one, affiliateCode(random), now);
-      const event = newEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
+      const event = newRecordEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
       return { isNew: true, after, events: [event], changed: true };
     });
     const valid = changes.filter(isChange);
+    await writeChanged(trx, valid);
     await affiliates.insert(
       trx,
       valid.filter(({ isNew }) => isNew).map(({ after }) => after),
     );
-    await writeChanged(trx, valid);
     return changes;
   },
   answer: ({ isNew, after }) => {

@@ -40,6 +40,7 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
     statuses: { new_status, new_status_id },
     statusKind: kind,
   }),
+  mayCauseEvent: kind === 'client',
   change: async (group, submissions) => {
     const { trx, known, now, locked } = group;
     const changes = submissions.map((one): StatusChange | Problem => {

@@ -53,13 +53,13 @@ export const addNote: Action<Body, Answer, NoteChange> = {
       return { isNew: true, after, changed: true };
     });
     const valid = changes.filter(isChange);
-    await notes.insert(
-      trx,
-      valid.filter(({ isNew }) => isNew).map(({ after }) => after),
-    );
     await notes.update(
       trx,
       valid.filter(({ before, after }) => before && before !== after).map(({ after }) => after),
+    );
+    await notes.insert(
+      trx,
+      valid.filter(({ isNew }) => isNew).map(({ after }) => after),
     );
     return changes;
   },

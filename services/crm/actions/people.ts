@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { newEvent } from '../events/event-log.ts';
+import { newRecordEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import {
   type Action,
@@ -64,6 +64,7 @@ export const createPerson = <B extends NewPerson>(
     statuses: { status: body.status },
     statusKind: kind,
   }),
+  mayCauseEvent: true,
   change: async (group, submissions) => {
     const changes = submissions.map((one): CreatedPerson | Problem => {
       const before = group.locked.get(one)?.clientByExternalId;
@@ -72,12 +73,12 @@ export const createPerson = <B extends NewPerson>(
     });
     const valid = changes.filter(isChange);
     const made = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
-    await clients.insert(group.trx, made);
-    await clients.markNewForSearch(group.trx, made);
     await writeChanges(
       group,
       valid.flatMap(({ before, ...change }) => (before ? [{ before, ...change }] : [])),
     );
+    await clients.insert(group.trx, made);
+    await clients.markNewForSearch(group.trx, made);
     return changes;
   },
   answer: ({ isNew, after, to }) => {
@@ -121,7 +122,7 @@ const newPerson = (
     after,
     from: status,
     to: status,
-    events: [newEvent(one.companyId, type, payload)],
+    events: [newRecordEvent(one.companyId, type, payload)],
     changed: true,
   };
 };

@@ -1,7 +1,7 @@
 import type { Detail, DetailCode } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
-import { statement } from '@causeway/runtime';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { later, statement, type Trx } from '@causeway/runtime';
+import { type Selectable, sql } from 'kysely';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import { readStatuses, type Status, type Statuses, type StatusRow } from './statuses.ts';
 
@@ -23,19 +23,25 @@ export interface KnownReferences {
   problems(referring: Referring): readonly Detail[];
 }
 
-/** Takes at most two round trips. @param ahead the statuses, if they were read before the transaction. */
+/**
+ * Looked up with the transaction's next statement, and known once it has run.
+ * @param ahead the statuses, if they were read before the transaction.
+ */
 export const lookUp = async (
-  db: Kysely<Tables>,
+  trx: Trx<Tables>,
   group: readonly Referring[],
   ahead?: readonly StatusRow[],
 ): Promise<KnownReferences> => {
-  const statuses = await readStatuses(db, companiesOf(group), ahead);
-  const people = await readPeople(db, group);
+  const defaulting = group.filter(({ references }) => references.statusKind === 'client');
+  const statuses = await readStatuses(trx, companiesOf(group), companiesOf(defaulting), ahead);
+  const people = await readPeople(trx, group);
   return {
-    statuses,
+    get statuses() {
+      return statuses();
+    },
     problems: ({ companyId, references }) => [
       ...peopleProblems(references, (id) => people.get(`${companyId}:${id}`)),
-      ...statusProblems(references, companyId, statuses),
+      ...statusProblems(references, companyId, statuses()),
     ],
   };
 };
@@ -47,16 +53,19 @@ export const companiesOf = (group: readonly Pick<Referring, 'companyId'>[]): rea
 type Person = Pick<Selectable<Tables['employees']>, 'role_id' | 'is_active'>;
 
 const readPeople = async (
-  db: Kysely<Tables>,
+  trx: Trx<Tables>,
   group: readonly Referring[],
 ): Promise<ReadonlyMap<string, Person>> => {
   const wanted = new Map<string, readonly [number, number]>();
   for (const { companyId, references } of group)
     for (const id of Object.values(references.people ?? {}))
       if (id) wanted.set(`${companyId}:${id}`, [companyId, id]);
-  if (wanted.size === 0) return new Map();
-  const { rows } = await db.executeQuery(selectPeople(db, [...wanted.values()]));
-  return new Map(rows.map((row) => [`${row.company_id}:${row.employee_id}`, row]));
+  const people = new Map<string, Person>();
+  if (wanted.size > 0)
+    await later(trx, selectPeople(trx, [...wanted.values()]), ({ rows }) => {
+      for (const row of rows) people.set(`${row.company_id}:${row.employee_id}`, row);
+    });
+  return people;
 };
 
 const selectPeople = statement<

@@ -21,6 +21,7 @@ import {
   type Trx,
   traced,
   transaction,
+  withInsertedId,
 } from '@causeway/runtime';
 import type { EventLog, WrittenCall } from '../events/event-log.ts';
 import { lockable } from '../store/store.ts';
@@ -73,12 +74,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     const parents = live.map(({ span }) => span);
     const attributes = { 'causeway.batch.size': live.length };
     await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
-      byShard(
-        db,
-        live,
-        ({ submission }) => submission.companyId,
-        (calls, own) => attempt(calls, own, 1),
-      ),
+      byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 1)),
     );
   };
 
@@ -94,13 +90,15 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       const done = await transaction(own, async (trx) => {
         const group = { trx, now: now(), locked: new Map() };
         const [first = [], ...rest] = stepsOf(calls);
-        // BEGIN, the ledger, the first locks and the lookups are one round trip.
+        // BEGIN, the ledger, the first locks, the lookups and the events' numbers are one round trip.
         const answered = await ledger.lookUp(trx, calls.flatMap(identityOf), {
           now: group.now,
           all: tries > 1,
         });
         await lock(group, first);
         const known = await lookUp(trx, referring, ahead);
+        const takeNumbers = () => events.takeNumbers(trx, calls.filter(mayCauseEvent).map(companyOf));
+        let numbers = rest.length === 0 ? await takeNumbers() : undefined;
         await sendDeferred(trx);
 
         refused = refusals(calls, answered, known);
@@ -113,11 +111,13 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         await write({ ...group, known }, first, refused, changes);
         for (const step of rest) {
           await lock(group, step);
+          if (step === rest.at(-1)) numbers = await takeNumbers();
           await sendDeferred(trx);
           await write({ ...group, known }, step, refused, changes);
         }
-        const stored = await events.write(group, [...changes].map(writtenOf));
-        await ledger.record(trx, await answersOf(trx, changes), keys, group.now);
+        // The rest is one round trip with COMMIT: MySQL puts new ids where the answers and the events name them.
+        await ledger.record(trx, answersOf(changes), keys, group.now);
+        const stored = await events.write(group, [...changes].map(writtenOf), numbers);
         return { changes, stored };
       });
       settle(refused);
@@ -198,7 +198,11 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       }),
     problems: async (referring) => {
       const ahead = await readStatusesAhead(db, companiesOf(referring));
-      const known = await transaction(db, (trx) => lookUp(trx, referring, ahead));
+      const known = await transaction(db, async (trx) => {
+        const found = await lookUp(trx, referring, ahead);
+        await sendDeferred(trx);
+        return found;
+      });
       return referring.map(known.problems);
     },
   };
@@ -296,18 +300,14 @@ const write = async (group: Group, step: Step, refused: Results, changes: Change
   live.forEach((call, at) => void changes.set(call, made[at]!));
 };
 
-/** The answers that belong in the ledger; without events, ids may not be known before a further round trip. */
-const answersOf = async (trx: Trx<Tables>, changes: Changes): Promise<readonly CarriedOut[]> => {
-  const remembered = [...changes].flatMap(([call, change]) =>
-    call.identity && isChange(change) ? [{ call, identity: call.identity, change }] : [],
-  );
-  const isFlushed = [...changes.values()].some((change) => isChange(change) && change.events?.length);
-  if (!isFlushed && remembered.some(({ change }) => change.isNew)) await sendDeferred(trx);
-  return remembered.map(({ call, identity, change }) => ({
-    identity,
-    answer: answerOf(call, change, []) as Answer,
-  }));
-};
+/** The answers that belong in the ledger. */
+const answersOf = (changes: Changes): readonly CarriedOut[] =>
+  [...changes].flatMap(([call, change]) => {
+    if (!call.identity || !isChange(change)) return [];
+    const { status, body } = answerOf(call, change, []) as Answer;
+    const stored = change.isNew ? withInsertedId(Buffer.from(body!)) : body;
+    return [{ identity: call.identity, answer: { status, body: stored } }];
+  });
 
 const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]): Results =>
   new Map(
@@ -328,6 +328,8 @@ const settle = (results: Results): void => {
 const identityOf = ({ identity }: WaitingCall): readonly CallIdentity[] => (identity ? [identity] : []);
 
 const submissionOf = ({ submission }: WaitingCall) => submission;
+const companyOf = ({ submission }: WaitingCall): number => submission.companyId;
+const mayCauseEvent = ({ action }: WaitingCall): boolean => action.mayCauseEvent ?? false;
 
 const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({
   companyId,

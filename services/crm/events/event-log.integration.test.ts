@@ -105,6 +105,37 @@ describe('a reader in ascending order', () => {
     expect([...ids].sort()).toEqual((await made).map(({ body }) => body.client_id).sort());
   });
 
+  test('finds no gap where calls were refused, repeated or changed nothing', async () => {
+    const companyId = newCompany();
+    const lead = { ...person, external_id: 'one' };
+    const answers = await Promise.all([
+      crm.act('createLead', companyId, lead),
+      crm.act('createLead', companyId, { ...person, employee_id: 404 }),
+      crm.act('createClient', companyId, person),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 201]);
+    expect((await crm.act('createLead', companyId, lead)).status).toBe(200);
+    const affiliate = await crm.act('createAffiliate', companyId, person);
+    const events = await readEvents(crm.db, companyId, { after: 0, limit: 10 });
+    expect(events.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    expect(JSON.parse(events[2]!.payload.toString()).employee_id).toBe(affiliate.body.employee_id);
+    const ids = events.slice(0, 2).map(({ payload }) => JSON.parse(payload.toString()).client_id);
+    expect(ids.sort()).toEqual([answers[0]!.body.client_id, answers[2]!.body.client_id].sort());
+  });
+
+  test('gets a payload of an ingested event as it was sent, whatever its first number', async () => {
+    const companyId = newCompany();
+    const events = [
+      { ...newEvent(companyId, 'lead.created', {} as never), payload: () => Buffer.from('{"client_id":-1}') },
+    ];
+    const log = createEventLog({ publish: () => {}, announce: () => {} });
+    await transaction(crm.db, (trx) =>
+      log.write({ trx, now: new Date() }, [{ companyId, origin: 'system', events, changed: false }]),
+    );
+    const [event] = await readEvents(crm.db, companyId, { after: 0, limit: 10 });
+    expect(event!.payload.toString()).toBe('{"client_id":-1}');
+  });
+
   test('may filter by one type', async () => {
     const companyId = newCompany();
     await crm.act('createLead', companyId, person);

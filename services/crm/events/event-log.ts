@@ -6,16 +6,27 @@ import {
   type StoredEvent,
   type WrittenKind,
 } from '@causeway/proto';
-import { companyRows, insertedId, later, type Rows, type Span, statement, type Trx } from '@causeway/runtime';
+import {
+  companyRows,
+  insertedId,
+  later,
+  type Rows,
+  type Span,
+  sendDeferred,
+  statement,
+  type Trx,
+  withInsertedId,
+} from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { insertRows } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
 
 export interface NewEvent {
   readonly companyId: number;
   readonly type: EventType;
-  /** Returns compact JSON in UTF-8. Called after the statements before it have run, so it may use the ids they assigned. */
+  /** Returns compact JSON in UTF-8. Called again after the commit if the event is of a new record, which has its id then. */
   readonly payload: () => Buffer;
+  /** Whether the payload begins with the id of a record that the transaction inserts. */
+  readonly isOfNewRecord?: boolean;
   /** The caller's key for the event, stored until its window ends (contract, "Events"). */
   readonly dedupeKey?: string | undefined;
 }
@@ -33,15 +44,23 @@ export interface WrittenCall {
 
 export interface EventLog {
   /**
-   * Writes the events of a transaction, and publishes them after its commit. Call it last: the companies' other events
-   * wait from here to the commit.
-   * @returns the events of each call; their ids are there after the commit.
+   * Takes a number for each of the companies' events with the transaction's next statement. The companies' other events wait
+   * from there to the commit.
+   */
+  takeNumbers(trx: Trx<Tables>, companyIds: readonly number[]): Promise<Numbers>;
+  /**
+   * Writes the events of a transaction with COMMIT, if enough numbers were taken, and publishes them after it.
+   * @returns the events of each call; their ids and payloads are there after the commit.
    */
   write(
     transaction: { readonly trx: Trx<Tables>; readonly now: Date },
     calls: readonly WrittenCall[],
+    numbers?: Numbers,
   ): Promise<readonly (readonly StoredEvent[])[]>;
 }
+
+/** The numbers that a transaction has taken for each company. It gives back those that it does not use. */
+export type Numbers = Map<number, { next: number; last: number; subscriptionsVersion: number }>;
 
 /**
  * A counter row numbers each company's events 1, 2, 3, …, and the transaction locks it until its commit. So
@@ -54,24 +73,31 @@ export interface EventLog {
  * (services/dispatcher/README.md).
  */
 export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog => ({
-  write: async ({ trx, now }, calls) => {
+  takeNumbers: async (trx, companyIds) => {
+    const numbers: Numbers = new Map();
+    await takeNumbers(trx, countOf(companyIds), numbers);
+    return numbers;
+  },
+  write: async ({ trx, now }, calls, numbers = new Map()) => {
     const events = calls.flatMap(({ origin, span, events }) =>
       events.map((event) => ({ ...event, origin, span })),
     );
     const companiesOf = (some: readonly WrittenCall[]) => some.map(({ companyId }) => companyId);
     const changes = companiesOf(calls.filter(({ changed }) => changed));
-    if (events.length + changes.length === 0) return calls.map(() => []);
-    const rows = events.length === 0 ? [] : numbered(events, await takeNumbers(trx, events), now);
+    await takeMissing(trx, events, numbers);
+    const rows = numbered(events, numbers, now);
+    await giveBack(trx, numbers);
     if (rows.length > 0) {
       // These travel with COMMIT, so that the counters are locked for two round trips only.
-      await insertEvents(trx, rows);
+      await insertEvents(trx, rows, events);
       await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
       await insertDedupeKeys(trx, rows, events);
       trx.onCommit(() => publish(rows, events));
     }
-    trx.onCommit(() =>
-      announce({ events: companiesOf(calls.filter((call) => call.events.length > 0)), changes }),
-    );
+    if (events.length + changes.length > 0)
+      trx.onCommit(() =>
+        announce({ events: companiesOf(calls.filter((call) => call.events.length > 0)), changes }),
+      );
     let from = 0;
     return calls.map(({ events: { length } }) => {
       from += length;
@@ -80,20 +106,55 @@ export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog
   },
 });
 
-/** @returns the next number of each company, after its events are counted. */
-const takeNumbers = async (trx: Kysely<Tables>, events: readonly NewEvent[]) => {
+type Counts = ReadonlyMap<number, number>;
+
+const countOf = (companyIds: readonly number[]): Counts => {
   const counts = new Map<number, number>();
-  for (const { companyId } of events) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
+  for (const companyId of companyIds) counts.set(companyId, (counts.get(companyId) ?? 0) + 1);
+  return counts;
+};
+
+/** With the next statement. Further numbers follow the first ones, because the transaction holds the lock. */
+const takeNumbers = async (trx: Kysely<Tables>, counts: Counts, numbers: Numbers): Promise<void> => {
+  if (counts.size === 0) return;
   // Locked in the same order by every transaction, to avoid deadlocks.
   const taken = [...counts].sort(([a], [b]) => a - b);
   await later(trx, raiseSequences(trx, taken));
-  const last = await trx.executeQuery(selectSequences(trx, companyRows([...counts.keys()])));
-  return new Map(
-    last.rows.map(({ company_id, last_sequence, subscriptions_version }) => [
-      company_id,
-      { next: last_sequence - counts.get(company_id)! + 1, subscriptionsVersion: subscriptions_version },
-    ]),
-  );
+  await later(trx, selectSequences(trx, companyRows(taken.map(([companyId]) => companyId))), ({ rows }) => {
+    for (const { company_id, last_sequence: last, subscriptions_version: subscriptionsVersion } of rows) {
+      const next = numbers.get(company_id)?.next ?? last - counts.get(company_id)! + 1;
+      numbers.set(company_id, { next, last, subscriptionsVersion });
+    }
+  });
+};
+
+const takeMissing = async (
+  trx: Kysely<Tables>,
+  events: readonly NewEvent[],
+  numbers: Numbers,
+): Promise<void> => {
+  const missing = new Map<number, number>();
+  for (const [companyId, count] of countOf(events.map((event) => event.companyId))) {
+    const { next, last } = numbers.get(companyId) ?? { next: 1, last: 0 };
+    const more = count - (last - next + 1);
+    if (more > 0) missing.set(companyId, more);
+  }
+  if (missing.size === 0) return;
+  await takeNumbers(trx, missing, numbers);
+  await sendDeferred(trx);
+};
+
+/** With the next statement, so that the numbers have no gaps. */
+const giveBack = async (trx: Kysely<Tables>, numbers: Numbers): Promise<void> => {
+  const unused = [...numbers].filter(([, { next, last }]) => next <= last);
+  if (unused.length > 0)
+    await later(
+      trx,
+      lowerSequences(
+        trx,
+        unused.map(([companyId, { next }]) => [companyId, next - 1]),
+      ),
+    );
 };
 
 const raiseSequences = statement<[Rows]>(
@@ -101,17 +162,18 @@ const raiseSequences = statement<[Rows]>(
     INSERT INTO event_sequences (company_id, last_sequence) VALUES ${counts}
     ON DUPLICATE KEY UPDATE last_sequence = event_sequences.last_sequence + VALUES(last_sequence)`,
 );
+const lowerSequences = statement<[Rows]>(
+  (lasts) => sql`
+    INSERT INTO event_sequences (company_id, last_sequence) VALUES ${lasts}
+    ON DUPLICATE KEY UPDATE last_sequence = VALUES(last_sequence)`,
+);
 const selectSequences = statement<[Rows], Selectable<Tables['event_sequences']>>(
   (companies) => sql`
     SELECT company_id, last_sequence, subscriptions_version FROM event_sequences
     WHERE (company_id) IN (${companies})`,
 );
 
-const numbered = (
-  events: readonly (NewEvent & { readonly origin: string })[],
-  numbers: Awaited<ReturnType<typeof takeNumbers>>,
-  now: Date,
-) =>
+const numbered = (events: readonly (NewEvent & { readonly origin: string })[], numbers: Numbers, now: Date) =>
   events.map(({ companyId, type, payload, origin }): CommittedEvent => {
     const company = numbers.get(companyId)!;
     return {
@@ -126,10 +188,31 @@ const numbered = (
     };
   });
 
-const insertEvents = insertRows(
-  'events',
-  ['company_id', 'sequence', 'created_utc', 'type', 'payload', 'origin'],
-  'event_id',
+/** After the insert of the new records, because its values name their ids, and before any other that assigns ids. */
+const insertEvents = (
+  trx: Kysely<Tables>,
+  events: readonly CommittedEvent[],
+  sources: readonly NewEvent[],
+) => {
+  const rows = events.map(({ company_id, sequence, created_utc, type, payload, origin }, at) => [
+    company_id,
+    sequence,
+    created_utc,
+    type,
+    sources[at]!.isOfNewRecord ? withInsertedId(payload) : payload,
+    origin,
+  ]);
+  return later(trx, insertIntoEvents(trx, rows), ({ insertId }) => {
+    for (const [at, event] of events.entries()) {
+      const { isOfNewRecord, payload } = sources[at]!;
+      Object.assign(event, { event_id: Number(insertId) + at, ...(isOfNewRecord && { payload: payload() }) });
+    }
+  });
+};
+
+const insertIntoEvents = statement<[Rows]>(
+  (rows) => sql`
+    INSERT INTO events (company_id, sequence, created_utc, type, payload, origin) VALUES ${rows}`,
 );
 
 const insertOutbox = (trx: Kysely<Tables>, events: readonly CommittedEvent[], leasedUntil: Date) => {
@@ -168,12 +251,15 @@ const insertKeys = statement<[Rows]>(
 export const newEvent = <Type extends EventType>(
   companyId: number,
   type: Type,
-  payload: EventPayload<Type> | (() => EventPayload<Type>),
-): NewEvent => ({
-  companyId,
-  type,
-  payload: () => encodePayload(typeof payload === 'function' ? payload() : payload),
-});
+  payload: EventPayload<Type>,
+): NewEvent => ({ companyId, type, payload: () => encodePayload(payload) });
+
+/** @param payload its first field is the id of the record that the transaction inserts. */
+export const newRecordEvent = <Type extends EventType>(
+  companyId: number,
+  type: Type,
+  payload: () => EventPayload<Type>,
+): NewEvent => ({ companyId, type, payload: () => encodePayload(payload()), isOfNewRecord: true });
 
 interface EventLogOptions {
   /** Called after the commit with the stored events and the events they came from. */

@@ -8,7 +8,14 @@ import {
   RawNode,
 } from 'kysely';
 import type { ResultSetHeader } from 'mysql2';
-import { CommitOutcomeUnknown, isConnectionLost, isDeadlock, isShardSwitch, spansShards } from './errors.ts';
+import {
+  CommitOutcomeUnknown,
+  isConnectionLost,
+  isDeadlock,
+  isShardSwitch,
+  isUnsent,
+  spansShards,
+} from './errors.ts';
 import type { Pool } from './pool.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { throughShardSwitch } from './shards.ts';
@@ -111,7 +118,7 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;
       // COMMIT, or a statement that commits by itself.
-      const isOver = isConnectionLost(error) || isShardSwitch(error);
+      const isOver = (isConnectionLost(error) && !isUnsent(error)) || isShardSwitch(error);
       if (!inTransaction && isOver && statements.some(({ sql }) => !reads.test(sql)))
         throw new CommitOutcomeUnknown('the connection was lost before the answer', { cause: error });
       throw error;

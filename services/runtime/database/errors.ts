@@ -59,6 +59,10 @@ export const isConnectionLost = (error: unknown): boolean => {
   return fatal === true || socketCodes.has(code ?? '') || connectionEndings.has(errno ?? 0);
 };
 
+/** The connection was closed before the statement: it was never sent. */
+export const isUnsent = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith("Can't add new command");
+
 /** vtgate refuses statements while a shard is split or gets another primary. Nothing was executed. */
 export const isShardSwitch = (error: unknown): boolean => {
   const { errno, sqlMessage } = asMysqlError(error);

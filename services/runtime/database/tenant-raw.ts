@@ -30,7 +30,7 @@ type TenantId = number | bigint | string;
 
 export type Value = string | number | Date | Buffer | InsertedId | null;
 
-interface InsertedId {
+export interface InsertedId {
   toSqlString(): string;
 }
 
@@ -42,6 +42,20 @@ export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown
 
 /** The id of a row of the transaction's latest insert into a table that assigns ids; the first row is 0. */
 export const insertedId = (row: number): InsertedId => ({ toSqlString: () => `LAST_INSERT_ID() + ${row}` });
+
+/** In place of the id of a row whose insert is unsent: below zero, so that nobody takes it for an id. */
+export const unsentId = (row: number): number => -1 - row;
+
+/** JSON whose first field may hold an `unsentId`, which MySQL replaces with the id: `{"client_id":-3,…`. */
+export const withInsertedId = (json: Buffer): Buffer | InsertedId => {
+  const [, before, negative] = /^(\{"\w+":)(-\d+)/.exec(json.toString('latin1', 0, 60)) ?? [];
+  if (!before || !negative) return json;
+  const row = unsentId(Number(negative));
+  const after = json.subarray(before.length + negative.length);
+  return {
+    toSqlString: () => `CONCAT('${before}', ${insertedId(row).toSqlString()}, X'${after.toString('hex')}')`,
+  };
+};
 
 /**
  * Checks raw SQL without parsing it: each tenant table needs its own `tenantIn`, `tenantIs` or `rowList` whose rows begin
