@@ -107,7 +107,7 @@ const fanOutAll = async (): Promise<void> => {
     ...common,
     db: shards.db,
     poller: { wake: () => {} },
-    recorder: { has: () => false },
+    recorder: { openEvents: () => new Set() },
   });
   for (const { company_id, event_id, type, leaseMs } of events)
     fanOut.write({ company_id, event_id, type, leaseMs });

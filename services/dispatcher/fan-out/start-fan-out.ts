@@ -68,7 +68,8 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   const sweeper = startSweeper({
     ...options,
     work: async (keys) => {
-      const left = keys.filter(({ event_id }) => !recorder.has(event_id));
+      const own = recorder.openEvents();
+      const left = keys.filter(({ event_id }) => !own.has(event_id));
       return (await fanOut(left)).reduce((sum, count) => sum + count, 0);
     },
   });
@@ -85,7 +86,7 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
 interface FanOutOptions
   extends Pick<Context, 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
-  readonly recorder: Pick<Recorder, 'has'>;
+  readonly recorder: Pick<Recorder, 'openEvents'>;
 }
 
 /**

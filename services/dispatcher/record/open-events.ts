@@ -25,8 +25,8 @@ export interface OpenEvents {
   written(deliveries: readonly LeasedDelivery[]): void;
   /** Deliveries without room count as missed when their event leaves the outbox. */
   missed(deliveries: readonly LeasedDelivery[]): void;
-  /** Whether this process makes deliveries of the event that have no rows yet. */
-  has(eventId: number): boolean;
+  /** The events of which this process makes deliveries that have no rows yet. */
+  ids(): ReadonlySet<number>;
   drain(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface OpenEvents {
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
-  const events = new Map<number, TakenEvent>();
+  const events = new Set<TakenEvent>();
   const finished = createBatch<TakenEvent>({
     name: 'finished-events',
     metrics,
@@ -63,7 +63,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const written = (deliveries: readonly LeasedDelivery[]): void => {
     for (const { event, subscription_id } of deliveries)
       if (event?.open.delete(subscription_id) && event.open.size === 0) {
-        events.delete(event.event_id);
+        events.delete(event);
         finished.add(event);
       }
   };
@@ -75,7 +75,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     const nowMs = now().getTime();
     const ending: TakenEvent[] = [];
     let deliveries = 0;
-    for (const event of events.values()) {
+    for (const event of events) {
       if (deliveries >= perTransaction) break;
       if (event.leaseMs > nowMs + renewBeforeMs) continue;
       ending.push(event);
@@ -91,8 +91,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     const { own, admitted } = await renew(shard, ending, { quota, now: at, holder: ownId });
     const kept = new Set(own);
     // Another process has taken those whose leases have ended.
-    for (const event of ending)
-      if (event.leaseMs <= at.getTime() && !kept.has(event)) events.delete(event.event_id);
+    for (const event of ending) if (event.leaseMs <= at.getTime() && !kept.has(event)) events.delete(event);
     for (const delivery of admitted) delivery.holder = ownId;
     written(admitted);
     return admitted.length;
@@ -103,10 +102,10 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   });
 
   return {
-    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.set(event.event_id, event)),
+    add: (event) => void (event.open.size === 0 ? finished.add(event) : events.add(event)),
     written,
     missed,
-    has: (eventId) => events.has(eventId),
+    ids: () => new Set([...events].map(({ event_id }) => event_id)),
     drain: async () => {
       await looking.stop();
       await finished.drain();
@@ -114,7 +113,7 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
 };
 
-/** A third of the lease, or half a second of an attempt, has passed. */
+/** What is left of a lease when it is renewed: two thirds, at first. */
 const renewBeforeMs = 1_000;
 /** Older events are not renewed again: their unfinished deliveries get rows. */
 const rowsAfterMs = 900;

@@ -23,8 +23,8 @@ export interface Recorder {
   take(event: TakenEvent): void;
   attempted(delivery: AttemptedDelivery): void;
   giveBack(deliveries: readonly LeasedDelivery[]): void;
-  /** Whether this process makes deliveries of the event that have no rows yet. */
-  has(eventId: number): boolean;
+  /** The events of which this process makes deliveries that have no rows yet. */
+  openEvents(): ReadonlySet<number>;
   /** False while results cannot be written, or too many are not written yet: no attempt may begin. */
   isReady(): boolean;
   readonly onRoom: (listener: () => void) => void;
@@ -99,7 +99,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       minutes.add(delivery);
     },
     giveBack: giveBack.add,
-    has: openEvents.has,
+    openEvents: openEvents.ids,
     isReady: () => !failing && unrecorded() < maxUnrecorded,
     onRoom: room.on,
     drain: async () => {

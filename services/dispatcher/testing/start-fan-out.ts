@@ -15,7 +15,7 @@ export const startFanOut = (database: TestDatabase, waitingQuota = waitingDelive
     waitingQuota,
     onMissed: () => {},
     poller: { wake: () => {} },
-    recorder: { has: () => false },
+    recorder: { openEvents: () => new Set() },
   });
   cleanUp(() => fanOut.stop());
 };
