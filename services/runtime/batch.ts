@@ -142,15 +142,16 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
 };
 
 /**
- * Calls back when the events of this turn of the loop are handled. All that waits is called in one step, so that what it publishes
- * leaves in one write to NATS: each write to a socket costs about 50 µs with the processes that it wakes.
+ * Calls back when the events of this turn of the loop are handled. All that waits is called in one step, and so is what joins
+ * meanwhile, so that what it publishes leaves in one write to NATS: each costs about 50 µs with the processes that it wakes.
  */
 export const atTurnEnd: When = (due) => {
   if (ending.push(due) === 1) setImmediate(endTurn);
 };
 
 const endTurn = (): void => {
-  for (const due of ending.splice(0)) {
+  // Also iterates over what joins during the loop.
+  for (const due of ending) {
     try {
       due();
     } catch (error) {
@@ -159,6 +160,7 @@ const endTurn = (): void => {
       });
     }
   }
+  ending.length = 0;
 };
 
 const ending: (() => void)[] = [];

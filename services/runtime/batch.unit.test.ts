@@ -12,12 +12,14 @@ test('what waits for the end of a turn is called in one step, before what the fi
     atTurnEnd(() => {
       seen.push(name);
       queueMicrotask(() => seen.push(`after ${name}`));
-      atTurnEnd(() => seen.push(`after the turn of ${name}`));
+      atTurnEnd(() => seen.push(`joined by ${name}`));
     });
+  const step = ['one', 'two', 'joined by one', 'joined by two', 'after one', 'after two'];
   await new Promise(setImmediate);
-  expect(seen).toEqual(['one', 'two', 'after one', 'after two']);
+  expect(seen).toEqual(step);
+  atTurnEnd(() => seen.push('next turn'));
   await new Promise(setImmediate);
-  expect(seen.slice(4)).toEqual(['after the turn of one', 'after the turn of two']);
+  expect(seen).toEqual([...step, 'next turn']);
 });
 
 const open = (options: Partial<BatchOptions<number>> = {}) => {

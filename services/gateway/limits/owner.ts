@@ -1,4 +1,4 @@
-import { createBatch, type Metrics, noMetrics, randomHex } from '@causeway/runtime';
+import { atTurnEnd, createBatch, type Metrics, noMetrics, randomHex } from '@causeway/runtime';
 import {
   type Counts,
   countTakes,
@@ -80,6 +80,7 @@ export const claimOwnership = async (
   let lost = false;
   let endCommit = (): void => {};
   let underWay: readonly WaitingRequest[] = [];
+  let isPaused = false;
 
   const giveUp = (): void => {
     lost = true;
@@ -103,6 +104,10 @@ export const claimOwnership = async (
     }
   };
 
+  const resume = (): void => {
+    isPaused = false;
+    batch.flush();
+  };
   const commit = async (requests: readonly WaitingRequest[]): Promise<void> => {
     if (!isOpen) await opened;
     const nowMs = elapsedMs();
@@ -122,13 +127,18 @@ export const claimOwnership = async (
       writer!.append(encodeTotals(toTotals(changed)), resolve);
     });
     underWay = [];
+    // The next append leaves with what else this turn of the loop sends, and takes along the requests that the turn brings: those
+    // join at its end, and this after them.
+    isPaused = true;
+    atTurnEnd(() => atTurnEnd(resume));
     // After `giveUp` has rejected them, this changes nothing.
     for (const [at, request] of inTime.entries()) request.resolve(positions[at]!);
   };
   const batch = createBatch<WaitingRequest>({
     name: 'limit-counts',
     metrics,
-    when: queueMicrotask,
+    when: atTurnEnd,
+    allowed: () => (isPaused && !leaving ? 0 : Number.POSITIVE_INFINITY),
     maxItems: Number.POSITIVE_INFINITY,
     flush: commit,
   });
