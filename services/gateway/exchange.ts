@@ -11,7 +11,7 @@ import {
   renderProblem,
   repeatOf,
 } from '@causeway/proto';
-import { type LaneAnswer, type LaneCall, randomHex, type Span } from '@causeway/runtime';
+import { type LaneAnswer, type LaneCall, logPlain, randomHex, type Span } from '@causeway/runtime';
 import { problemOf } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { type HeaderText, headerLines, writeAnswer, writeHead } from './http/answer.ts';
@@ -172,7 +172,8 @@ export class Exchange {
     const durationMs = this.#end(status);
     this.#onAnswer?.(status);
     const { companyId, keyId, userId } = this.#caller;
-    this.#gateway.log.info(
+    logPlain(
+      this.#gateway.log,
       {
         requestId,
         traceparent,
