@@ -127,7 +127,8 @@ posted to a receiver on this machine and recorded; MySQL flushes each commit to 
 exactly once and every attempt is in its table. For comparison, the same request (headers and body of a delivery) is posted to
 the same receiver by undici alone, ${concurrency} at a time, in a process that does nothing else. The two alternate,
 ${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
-machine's cores. The figures are medians of the turns, with minimum and maximum in parentheses.
+machine's cores. The figures are medians of the turns, with minimum and maximum in parentheses. A slower machine writes the rows
+of more deliveries twice, because up to 2 000 are on their way and those that wait for a second are given back.
 `;
 
 /** One turn: the arrivals, and the CPU time of each process. */
