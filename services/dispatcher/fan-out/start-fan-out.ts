@@ -91,7 +91,7 @@ interface FanOutOptions
 
 /**
  * Takes events whose leases have expired: their messages were lost, or their dispatcher has died or had no
- * processor. Not those under way here: their leases are renewed when the process runs again. Searches
+ * processor. Not those under way here, which get rows when the process runs again. Searches
  * without locks, because the dispatcher that has an event would skip a locked row.
  */
 const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated => {

@@ -35,10 +35,9 @@ export interface OpenEvents {
  * another takes the event when its lease ends, and finds nothing left to do. Deliveries without room count as
  * missed in the transaction that takes their event from the outbox, so that each counts once.
  *
- * The lease of an event that is unfinished is renewed long before its end, so that a process without processor
- * time rarely loses it. Then its unfinished deliveries get waiting rows, under the longer leases of their
- * attempts, so that a receiver that hangs does not keep its event in the outbox. Both also happen after the
- * end, as long as no other process has taken the event.
+ * Deliveries that are unfinished long before the lease ends get waiting rows, under the longer leases of their
+ * attempts, so that a process without processor time rarely loses them, and a receiver that hangs does not keep
+ * its event in the outbox. This also happens after the end, as long as no other process has taken the event.
  */
 export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const { db, now, waitingQuota: quota, holderId, onMissed, log, metrics } = options;
@@ -77,18 +76,18 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
     let deliveries = 0;
     for (const event of events) {
       if (deliveries >= perTransaction) break;
-      if (event.leaseMs > nowMs + renewBeforeMs) continue;
+      if (event.leaseMs > nowMs + rowsBeforeMs) continue;
       ending.push(event);
       deliveries += event.open.size;
     }
     if (ending.length === 0) return 0;
-    const counts = await byShard(db, ending, companyOf, renewAll);
+    const counts = await byShard(db, ending, companyOf, writeRows);
     return counts.reduce((sum, count) => sum + count, 0);
   };
-  const renewAll = async (ending: readonly TakenEvent[], shard: Database<Tables>): Promise<number> => {
+  const writeRows = async (ending: readonly TakenEvent[], shard: Database<Tables>): Promise<number> => {
     const ownId = holderId();
     const at = now();
-    const { own, admitted } = await renew(shard, ending, { quota, now: at, holder: ownId });
+    const { own, admitted } = await write(shard, ending, { quota, now: at, holder: ownId });
     const kept = new Set(own);
     // Another process has taken those whose leases have ended.
     for (const event of ending) if (event.leaseMs <= at.getTime() && !kept.has(event)) events.delete(event);
@@ -113,10 +112,11 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   };
 };
 
-/** What is left of a lease when it is renewed: two thirds, at first. */
-const renewBeforeMs = 1_000;
-/** Older events are not renewed again: their unfinished deliveries get rows. */
-const rowsAfterMs = 900;
+/**
+ * Unfinished deliveries get rows so long before the event's lease ends. Renewing that lease instead would make
+ * the events of a killed process late.
+ */
+const rowsBeforeMs = 900;
 const everyMs = 100;
 const perTransaction = 1_000;
 
@@ -124,7 +124,7 @@ const perTransaction = 1_000;
  * At the quota some deliveries get no row: the leases of their events are extended again and again, and they
  * get their rows with their results. An event whose lease another process has taken is left to that process.
  */
-const renew = (
+const write = (
   db: Database<Tables>,
   events: readonly TakenEvent[],
   { quota, now, holder }: { readonly quota: number; readonly now: Date; readonly holder: number },
@@ -135,15 +135,14 @@ const renew = (
       'a dispatcher defers unfinished deliveries of many companies in one batch',
     );
     const own = await lockOwn(all, events);
-    const isYoung = ({ created_utc }: TakenEvent) => now.getTime() - created_utc.getTime() < rowsAfterMs;
-    const open = own.flatMap((event) => (isYoung(event) ? [] : [...event.open.values()]));
+    const open = own.flatMap((event) => [...event.open.values()]);
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
       const existing = await scheduleQueues(all, queuesOf(admitted), new Date(lastLeaseMs));
       await addRows(all, admitted, { queues: existing, now, holder });
     }
-    const extended = [...new Set([...own.filter(isYoung), ...refused.flatMap(({ event }) => event ?? [])])];
+    const extended = [...new Set(refused.flatMap(({ event }) => event ?? []))];
     if (extended.length > 0) {
       const untilMs = now.getTime() + outboxLeaseMs;
       await extend(all, extended, untilMs);
