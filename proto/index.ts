@@ -20,6 +20,7 @@ export { readJsonObject } from './parse/scan-json.ts';
 export * from './parse.ts';
 
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';
+export { maxDeliveryShares } from './portal/delivery-shares.ts';
 export { eventCatalog } from './portal/events.ts';
 export { type Range, rangeMinutes } from './portal/fields.ts';
 export * from './portal/gateway.ts';

@@ -26,9 +26,12 @@ import * as operator from './operator.ts';
 import * as audit from './portal/audit.ts';
 import * as deliveries from './portal/deliveries.ts';
 import * as deliveryActions from './portal/delivery-actions.ts';
+import * as deliveryShares from './portal/delivery-shares.ts';
 import * as portalEvents from './portal/events.ts';
+import * as failureCauses from './portal/failure-causes.ts';
 import * as apiKeys from './portal/keys.ts';
 import * as overview from './portal/overview.ts';
+import * as people from './portal/people.ts';
 import * as profile from './portal/profile.ts';
 import * as replays from './portal/replays.ts';
 import * as session from './portal/session.ts';
@@ -71,7 +74,10 @@ export const definitions = Object.freeze({
   ...definitionsIn(overview),
   ...definitionsIn(deliveries),
   ...definitionsIn(deliveryActions),
+  ...definitionsIn(deliveryShares),
   ...definitionsIn(replays),
+  ...definitionsIn(people),
+  ...definitionsIn(failureCauses),
   ...definitionsIn(operator),
 });
 

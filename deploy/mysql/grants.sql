@@ -48,6 +48,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`sealed_keys` TO 'causeway_we
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`webhook_companies` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`missed_events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`subscription_changes` TO 'causeway_webhooks'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`acknowledged_causes` TO 'causeway_webhooks'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_shares` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_dispatcher'@'%';
 GRANT SELECT ON `causeway`.`events` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_dispatcher'@'%';

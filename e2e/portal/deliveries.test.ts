@@ -41,15 +41,19 @@ describe('The log of deliveries', () => {
     await settled('succeeded', 2);
     await visit(page, 'deliveries', 'Deliveries');
     await see(rows).toHaveCount(2);
-    await page.getByLabel('State').selectOption('failed');
+    await see(page.getByRole('radio', { name: 'All 2', exact: true })).toBeChecked();
+    await page.getByRole('radio', { name: 'Failing 0' }).check({ force: true });
     await see(page.getByText('No delivery matches')).toBeVisible();
-    await see(page).toHaveURL(/state=failed/);
+    await see(page).toHaveURL(/state=failing/);
     await page.reload();
     await see(page.getByText('No delivery matches')).toBeVisible();
-    await see(page.getByLabel('State')).toHaveValue('failed');
+    await see(page.getByRole('radio', { name: 'Failing 0' })).toBeChecked();
     await page.getByRole('button', { name: 'Clear all filters' }).click();
     await see(rows).toHaveCount(2);
-    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByLabel('Period').selectOption('Last 24 hours');
+    await see(page).toHaveURL(/period=24h/);
+    await see(rows).toHaveCount(2);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByLabel('Status code').fill('200');
     await page.getByLabel('Status code').press('Enter');
     await see(page).toHaveURL(/status=200/);
@@ -80,6 +84,97 @@ describe('The log of deliveries', () => {
   });
 });
 
+describe('Finding by record', () => {
+  test('works by e-mail, name and number, in the lists and in the menu, with the keyboard alone', async () => {
+    const { page, subscriber, settled, rows } = await open();
+    await subscriber.createClients(3);
+    await settled('succeeded', 3);
+    await visit(page, 'deliveries', 'Deliveries');
+    await see(rows).toHaveCount(3);
+    const box = page.getByRole('combobox', { name: 'Find by record' });
+    await box.fill('KAETHE2@example.com');
+    await see(page.getByRole('option', { name: /Käthe Kollwitz 2/ })).toBeVisible();
+    await box.press('Enter');
+    await see(rows).toHaveCount(1);
+    await see(rows).toContainText('Käthe Kollwitz 2');
+    await see(page).toHaveURL(/client=\d+/);
+    await page.getByRole('button', { name: /^Käthe Kollwitz 2/ }).click();
+    await see(rows).toHaveCount(3);
+    await page.keyboard.press('Control+k');
+    const menu = page.getByRole('combobox', { name: 'Search, or go to a page' });
+    await menu.fill('kollwitz 3');
+    await see(page.getByRole('option', { name: /Käthe Kollwitz 3/ })).toBeVisible();
+    await menu.press('Enter');
+    await see(page.getByRole('heading', { level: 1, name: /^Käthe Kollwitz 3 · client \d+$/ })).toBeFocused();
+    await see(page.getByText('kaethe3@example.com')).toBeVisible();
+    await see(page.getByRole('table', { name: 'Deliveries' })).toContainText('client.created');
+  });
+
+  test('saves a view by name', async () => {
+    const { page } = await open();
+    await visit(page, 'deliveries?state=held', 'Deliveries');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Held at night');
+    await page.keyboard.press('Enter');
+    await visit(page, 'deliveries', 'Deliveries');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Held at night' }).click();
+    await see(page).toHaveURL(/state=held/);
+  });
+});
+
+describe('Causes of failure', () => {
+  test('group what fails, are acknowledged, and lead to their deliveries', async () => {
+    const { page, subscriber } = await open();
+    subscriber.behave('status=503&retryAfter=3600');
+    await subscriber.createClients(2);
+    await until('the attempts', () => subscriber.received().length >= 2);
+    await visit(page, 'deliveries?view=causes', 'Deliveries');
+    const row = page.getByRole('row').filter({ hasText: 'The receiver failed (503)' });
+    await see(async () => {
+      await page.reload();
+      await see(row).toContainText('2', { timeout: 1_000 });
+    }).toPass();
+    await row.getByRole('button', { name: /^Actions for/ }).click();
+    await page.getByRole('menuitem', { name: 'Acknowledge' }).click();
+    await see(row).toContainText('Acknowledged');
+    await row.getByRole('link', { name: 'The receiver failed (503)' }).click();
+    await see(page).toHaveURL(/state=failing.*status=503|status=503.*state=failing/);
+    await see(page.getByRole('table', { name: 'Deliveries' }).getByRole('row')).toHaveCount(3);
+  });
+});
+
+describe('A shared delivery', () => {
+  test('opens without a session, shows no personal data and nothing else, and ends when it is revoked', async () => {
+    const { page, subscriber, settled } = await open();
+    await subscriber.createClients(1);
+    await settled('succeeded', 1);
+    await visit(page, 'deliveries', 'Deliveries');
+    await page.getByRole('link', { name: /client \d+$/ }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Share delivery…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share delivery' });
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    const link = String(await dialog.locator('pre').textContent());
+    expect(link).toMatch(/\/portal\/shared#\d+-\d+-[\w-]{43}$/);
+    const stranger = await portal.open(undefined, { mayLog: /404/ });
+    await stranger.goto(link);
+    await see(stranger.getByRole('heading', { level: 1, name: /^Delivery \d+-\d+-0$/ })).toBeVisible();
+    await stranger.getByRole('tab', { name: 'Request as sent' }).click();
+    await see(stranger.getByRole('region', { name: 'Request headers' })).toContainText('X-Webhook-Signature');
+    await see(stranger.getByRole('main')).not.toContainText(/Käthe|kaethe/);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Share delivery…' }).click();
+    await see(dialog.getByText('Opened')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Revoke link' }).click();
+    await see(page.getByText('Link revoked')).toBeVisible();
+    await stranger.reload();
+    await see(stranger.getByText('This link does not work')).toBeVisible();
+  });
+});
+
 describe('A delivery', () => {
   test('that fails shows each attempt, its error and the next attempt, and can be resent when the receiver works', async () => {
     const { page, subscriber, rows, giveUp } = await open();
@@ -91,8 +186,8 @@ describe('A delivery', () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
       await see(rows).toContainText('503', { timeout: 500 });
     }).toPass();
-    await rows.getByRole('link', { name: 'client.created' }).click();
-    await see(page.getByRole('heading', { level: 1, name: 'client.created' })).toBeFocused();
+    await rows.getByRole('link', { name: /client \d+$/ }).click();
+    await see(page.getByRole('heading', { level: 1, name: /client \d+$/ })).toBeFocused();
     const timeline = page.getByRole('list').filter({ has: page.getByRole('button', { name: /^Attempt 1/ }) });
     await see(timeline).toContainText('The receiver failed (503)');
     await see(timeline).toContainText(/Next attempt (in|0)/);
@@ -134,7 +229,7 @@ describe('A delivery', () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
       await see(rows).toHaveCount(1, { timeout: 500 });
     }).toPass();
-    await rows.getByRole('link', { name: 'client.created' }).click();
+    await rows.getByRole('link', { name: /client \d+$/ }).click();
     await page.getByRole('button', { name: 'Cancel delivery' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel delivery?' });
     await dialog.getByRole('button', { name: 'Cancel delivery' }).click();

@@ -42,7 +42,7 @@ describe('While the server cannot be reached', () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Team' }).press('Enter');
     await see(page.getByText('The page opens as soon as it answers again')).toBeVisible();
     await page.keyboard.press('Control+K');
-    await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeVisible();
+    await see(page.getByRole('combobox', { name: 'Search, or go to a page' })).toBeVisible();
     await page.keyboard.press('Escape');
     await page.context().setOffline(false);
     await see(page.getByRole('heading', { level: 1, name: 'Team' })).toBeVisible();

@@ -52,7 +52,7 @@ describe('A page that was open during a release', () => {
     await see.poll(() => loads).toBe(2);
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
     await page.keyboard.press('Control+K');
-    await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeFocused();
+    await see(page.getByRole('combobox', { name: 'Search, or go to a page' })).toBeFocused();
     expect(loads).toBe(2);
   });
 });

@@ -345,6 +345,7 @@ export interface CreateSubscriptionReplayAnswer {
     types?: EventType[] | undefined;
     states?: ('failed' | 'succeeded' | 'dropped')[] | undefined;
     statusCodes?: number[] | undefined;
+    errorClasses?: ('dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'redirect' | 'blocked_address' | 'status')[] | undefined;
   };
   state: 'running' | 'done' | 'cancelled';
   /** Counted when the replay started. */
@@ -529,6 +530,7 @@ export interface GetSubscriptionReplayAnswer {
     types?: EventType[] | undefined;
     states?: ('failed' | 'succeeded' | 'dropped')[] | undefined;
     statusCodes?: number[] | undefined;
+    errorClasses?: ('dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'redirect' | 'blocked_address' | 'status')[] | undefined;
   };
   state: 'running' | 'done' | 'cancelled';
   /** Counted when the replay started. */

@@ -43,11 +43,15 @@ const auditActions = [
   'delivery.retried',
   'delivery.cancelled',
   'delivery.released',
+  'delivery.shared',
+  'delivery.share_revoked',
   'replay.created',
   'replay.cancelled',
   'held.released',
   'held.dropped',
   'missed.dismissed',
+  'failures.acknowledged',
+  'failures.reopened',
   'person.erased',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

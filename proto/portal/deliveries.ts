@@ -49,6 +49,18 @@ export const delivery = z.object({
     .nullable(),
 });
 
+/** What the event is about, masked for viewers. */
+const about = {
+  subject: z
+    .object({
+      kind: z.enum(['client', 'affiliate', 'invoice']),
+      id,
+      name: z.string().nullable().meta({ description: 'If the payload has it.' }),
+    })
+    .nullable(),
+  summary: z.string().meta({ description: 'A few fields of the payload.' }),
+};
+
 const attemptSummary = z.object({
   attempt: id,
   startedUtc: instant,
@@ -66,6 +78,19 @@ export const deliveryStateParameter = z
     description: '`undelivered`: attempted without success so far, and not discarded.',
   });
 
+const filters = {
+  subscriptionId: idParameter.optional(),
+  eventId: idParameter.optional(),
+  ...recordParameters,
+  replayId: replayParameter.optional(),
+  type: knownEventType.optional(),
+  statusCode: statusCode.optional(),
+  errorClass: z.enum(errorClasses).optional(),
+  /** Times of the events; `until` is excluded. */
+  since: instantParameter,
+  until: instantParameter,
+};
+
 /** Those of the newest events first. */
 export const listDeliveries = defineOperation({
   ...deliveries,
@@ -75,17 +100,14 @@ export const listDeliveries = defineOperation({
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
-    subscriptionId: idParameter.optional(),
-    eventId: idParameter.optional(),
-    ...recordParameters,
-    replayId: replayParameter.optional(),
-    type: knownEventType.optional(),
-    state: deliveryStateParameter,
-    statusCode: statusCode.optional(),
-    errorClass: z.enum(errorClasses).optional(),
-    /** Times of the events; `until` is excluded. */
-    since: instantParameter,
-    until: instantParameter,
+    ...filters,
+    state: z
+      .enum([...deliveryStates, 'undelivered', 'failing'])
+      .optional()
+      .meta({
+        description:
+          '`failing`: attempted and not delivered, whether it waits, is held, failed or was discarded. `undelivered`: the same without discarded ones.',
+      }),
   }),
   answers: {
     200: {
@@ -93,7 +115,7 @@ export const listDeliveries = defineOperation({
         deliveries: z
           .array(
             delivery.extend({
-              summary: z.string().meta({ description: 'A few fields of the event, masked for viewers.' }),
+              ...about,
             }),
           )
           .max(100),
@@ -104,6 +126,22 @@ export const listDeliveries = defineOperation({
   },
 });
 
+const bounded = z.object({
+  count: number.max(10_000),
+  isMore: z.boolean().meta({ description: 'Whether there may be more than were counted.' }),
+});
+
+/** How many deliveries each choice of the portal's filter has, beside the other filters. Counts at most 10,000. */
+export const countDeliveries = defineOperation({
+  ...deliveries,
+  id: 'countDeliveries',
+  path: '/deliveries/counts',
+  query: z.strictObject(filters),
+  answers: {
+    200: { schema: z.object({ all: bounded, succeeded: bounded, failing: bounded, held: bounded }) },
+  },
+});
+
 export const getDelivery = defineOperation({
   ...deliveries,
   id: 'getDelivery',
@@ -111,6 +149,7 @@ export const getDelivery = defineOperation({
   answers: {
     200: {
       schema: delivery.extend({
+        ...about,
         history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
         others: z.array(delivery).max(100),
       }),

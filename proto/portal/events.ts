@@ -8,6 +8,10 @@ import { cursorParameter, recordParameters } from './fields.ts';
 
 const events = { ...memberDefaults, service: 'webhooks', role: 'viewer' } as const;
 
+const portalEvent = envelope.extend({
+  origin: z.string().nullable().meta({ description: 'Who caused it (contract, "Changes"), if known.' }),
+});
+
 /** For viewers with personal data masked. */
 export const listPortalEvents = defineOperation({
   ...events,
@@ -23,7 +27,7 @@ export const listPortalEvents = defineOperation({
   answers: {
     200: {
       schema: z.object({
-        events: z.array(envelope).max(100),
+        events: z.array(portalEvent).max(100),
         nextCursor: z.string().nullable(),
         hasMore: z.boolean(),
       }),
@@ -36,7 +40,7 @@ export const getPortalEvent = defineOperation({
   id: 'getPortalEvent',
   method: 'GET',
   path: '/events/{id}',
-  answers: { 200: { schema: envelope } },
+  answers: { 200: { schema: portalEvent } },
 });
 
 /** Delivered to all subscriptions of its type. */

@@ -46,10 +46,12 @@ export const cursorParameter = z
   .optional()
   .meta({ description: 'The `nextCursor` of an earlier answer. Opaque.' });
 
-/** Only events whose payload names the record at its top level. */
+/** Only events whose payload names the record at its top level, in these fields. Compared exactly, an email without case. */
 export const recordParameters = {
   clientId: idParameter.optional(),
   invoiceId: idParameter.optional(),
+  email: text({ min: 1, max: 254 }).optional(),
+  externalId: text({ min: 1, max: 100 }).optional(),
 };
 
 export const instantParameter = z.iso

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
@@ -29,6 +30,7 @@ export const replay = z.object({
     types: z.array(eventTypeAnswer).optional(),
     states: z.array(z.enum(replayedStates)).optional(),
     statusCodes: z.array(z.int()).optional(),
+    errorClasses: z.array(z.enum(errorClasses)).optional(),
   }),
   state: z.enum(['running', 'done', 'cancelled']),
   total: number.meta({ description: 'Counted when the replay started.' }),
@@ -66,6 +68,7 @@ export const replayBody = z.discriminatedUnion('kind', [
       .min(1)
       .max(replayedStates.length),
     statusCodes: list(z.int().min(100).max(599)),
+    errorClasses: list(z.enum(errorClasses)),
   }),
 ]);
 

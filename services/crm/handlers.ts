@@ -9,6 +9,7 @@ import { listChanges } from './changes.ts';
 import type { ActionsContext } from './context.ts';
 import { findClients, findLeads } from './find.ts';
 import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
+import { getPortalPerson, listPortalPeople } from './portal-people.ts';
 import {
   getAffiliate,
   getClient,
@@ -28,6 +29,8 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   findLeads,
   findClients,
   listPeople,
+  listPortalPeople,
+  getPortalPerson,
   getPerson,
   getLead,
   getClient,

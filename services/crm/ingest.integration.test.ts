@@ -1,4 +1,10 @@
-import { companyEntryName, type IngestAnswer, ingestSubject, samplePayload } from '@causeway/proto';
+import {
+  companyEntryName,
+  erasedPayload,
+  type IngestAnswer,
+  ingestSubject,
+  samplePayload,
+} from '@causeway/proto';
 import { beforeAll, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from './testing/boot.ts';
 import { eventsOf } from './testing/look.ts';
@@ -104,6 +110,47 @@ test.each([
   ['{"companyId":1,"companyId":2,"type":"lead.created"}', 'companyId must be given only once'],
 ])('%j is refused permanently', async (body, error) => {
   expect(await ingest(body)).toMatchObject({ error, retry: false });
+});
+
+test('no payload is refused for the keys that it is found by, and erasing a payload takes them along', async () => {
+  const companyId = await newCompany();
+  const values = [
+    7,
+    1e300,
+    true,
+    null,
+    '',
+    [],
+    {},
+    ['a@b.c'],
+    { a: 1 },
+    'é'.repeat(254),
+    '🧾'.repeat(255),
+    '\u0001',
+  ];
+  const nested = Array.from({ length: 60 }).reduce((inner) => ({ email: inner }), 'a@b.c');
+  const odd = [...values, nested].map((value) => ({
+    ...{ email: value, external_id: value, client_id: value, invoice_id: value },
+  }));
+  for (const payload of [...odd, { email: 'x@example.com' }])
+    expect(await ingest({ companyId, type: 'invoice.created', payload, isTest: true })).toEqual({
+      id: expect.any(Number),
+      duplicate: false,
+    });
+  const found = async () => {
+    const rows = await crm.database.query(
+      "SELECT sequence FROM events WHERE company_id = ? AND email = 'X@EXAMPLE.COM'",
+      [companyId],
+    );
+    return (rows as unknown[]).length;
+  };
+  expect(await found()).toBe(1);
+  await crm.db
+    .updateTable('events')
+    .set({ payload: erasedPayload(7) })
+    .where('company_id', '=', companyId)
+    .execute();
+  expect(await found()).toBe(0);
 });
 
 test('an unknown company is refused, and accepted as soon as it is known', async () => {

@@ -1,4 +1,4 @@
-import type { DeliveryState, EventType } from '@causeway/proto';
+import type { DeliveryState, ErrorClass, EventType } from '@causeway/proto';
 import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryRow, ReplayRow } from './tables.ts';
@@ -45,7 +45,7 @@ const chunk = 2_000;
 
 const readEnded = async <DB>(
   db: Kysely<DB>,
-  { companyId, subscriptionId, since, until, startedUtc, types, statusCodes }: ReplaySelection,
+  { companyId, subscriptionId, since, until, startedUtc, types, statusCodes, errorClasses }: ReplaySelection,
   states: readonly DeliveryState[],
   after: number,
 ): Promise<readonly ExaminedEvent[]> => {
@@ -54,7 +54,7 @@ const readEnded = async <DB>(
     states.map(async (state) => {
       const { rows } = await sql<EndedDelivery>`
         SELECT /*+ INDEX(d by_state) */
-          d.event_id, d.replay_id, d.created_utc, d.event_type, d.last_status, d.updated_utc
+          d.event_id, d.replay_id, d.created_utc, d.event_type, d.last_status, d.last_error, d.updated_utc
         FROM deliveries AS d
         WHERE d.company_id = ${tenantIs(companyId)} AND d.subscription_id = ${subscriptionId}
           AND d.state = ${state} AND d.due_utc IS NULL AND d.event_id > ${after}
@@ -68,7 +68,8 @@ const readEnded = async <DB>(
     const wanted =
       row.updated_utc <= startedUtc &&
       (types?.includes(row.event_type) ?? true) &&
-      (statusCodes?.includes(row.last_status ?? 0) ?? true);
+      (statusCodes?.includes(row.last_status ?? 0) ?? true) &&
+      (errorClasses === undefined || (row.last_error !== null && errorClasses.includes(row.last_error)));
     const known = events.get(row.event_id);
     events.set(row.event_id, {
       event_id: row.event_id,
@@ -99,7 +100,7 @@ const readEvents = async <DB>(
 
 type EndedDelivery = Pick<
   DeliveryRow,
-  'event_id' | 'replay_id' | 'created_utc' | 'event_type' | 'last_status' | 'updated_utc'
+  'event_id' | 'replay_id' | 'created_utc' | 'event_type' | 'last_status' | 'last_error' | 'updated_utc'
 >;
 
 interface ExaminedEvent extends ReplayCandidate {
@@ -173,20 +174,29 @@ export interface ReplaySelection {
   /** Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;
   readonly statusCodes?: readonly number[] | undefined;
+  readonly errorClasses?: readonly ErrorClass[] | undefined;
   readonly startedUtc: Date;
 }
 
-export const replayFilterOf = ({ since, until, types, states, statusCodes }: ReplaySelection): string =>
+export const replayFilterOf = ({
+  since,
+  until,
+  types,
+  states,
+  statusCodes,
+  errorClasses,
+}: ReplaySelection): string =>
   JSON.stringify({
     ...(since.getTime() > 0 && { since }),
     until,
     types,
     ...(states && { states }),
     statusCodes,
+    errorClasses,
   });
 
 export const replaySelectionOf = (row: ReplayRow): ReplaySelection => {
-  const { since, until, types, states, statusCodes } = row.filter as StoredFilter;
+  const { since, until, types, states, statusCodes, errorClasses } = row.filter as StoredFilter;
   return {
     companyId: row.company_id,
     subscriptionId: row.subscription_id,
@@ -195,6 +205,7 @@ export const replaySelectionOf = (row: ReplayRow): ReplaySelection => {
     types,
     states: states ?? null,
     statusCodes,
+    errorClasses,
     startedUtc: row.created_utc,
   };
 };
@@ -205,4 +216,5 @@ interface StoredFilter {
   readonly types?: readonly EventType[];
   readonly states?: readonly DeliveryState[];
   readonly statusCodes?: readonly number[];
+  readonly errorClasses?: readonly ErrorClass[];
 }

@@ -1,7 +1,15 @@
 import type { HandlerTable } from '@causeway/runtime';
 import type { WebhooksContext } from './context.ts';
+import { acknowledgeFailureCause, listFailureCauses } from './deliveries/causes.ts';
+import { countDeliveries } from './deliveries/count.ts';
 import { getAttempt, getDelivery } from './deliveries/get.ts';
 import { listDeliveries } from './deliveries/list.ts';
+import {
+  getSharedDelivery,
+  listDeliveryShares,
+  revokeDeliveryShare,
+  shareDelivery,
+} from './deliveries/shares.ts';
 import { getDeliveryStats } from './delivery-stats.ts';
 import { createPortalTestEvent, createTestEvent } from './events/create.ts';
 import { getEvent, getPortalEvent, listEvents, listPortalEvents, listSampleEvents } from './events/read.ts';
@@ -44,6 +52,13 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   releaseDelivery,
   retryDelivery,
   countHeld,
+  countDeliveries,
+  shareDelivery,
+  listDeliveryShares,
+  revokeDeliveryShare,
+  getSharedDelivery,
+  listFailureCauses,
+  acknowledgeFailureCause,
   getAttempt,
   getDelivery,
   getDeliveryStats,

@@ -55,11 +55,33 @@ export interface Tables extends IdempotencyTables {
   > & {
     readonly client_id: GeneratedAlways<number | null>;
     readonly invoice_id: GeneratedAlways<number | null>;
+    readonly email: GeneratedAlways<string | null>;
+    readonly external_id: GeneratedAlways<string | null>;
   };
   event_sequences: { readonly company_id: number; readonly last_sequence: number };
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditRow & { audit_id: Generated<number> };
   key_revocations: { readonly company_id: number; readonly key_id: number; readonly revoked_utc: Date };
+  acknowledged_causes: {
+    readonly company_id: number;
+    readonly subscription_id: number;
+    readonly cause: string;
+    readonly acknowledged_utc: Date;
+    readonly acknowledged_by: string;
+  };
+  delivery_shares: {
+    readonly company_id: number;
+    readonly share_id: number;
+    readonly secret_hash: Buffer;
+    readonly event_id: number;
+    readonly subscription_id: number;
+    readonly replay_id: number;
+    readonly created_by: string;
+    readonly created_utc: Date;
+    readonly expires_utc: Date;
+    readonly opened: Generated<number>;
+    readonly last_opened_utc: Date | null;
+  };
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
@@ -70,6 +92,8 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'delivery_queues',
   'webhook_companies',
   'missed_events',
+  'acknowledged_causes',
+  'delivery_shares',
   'deliveries',
   'delivery_attempts',
   'replays',

@@ -1,5 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import {
   BookOpen,
   Bot,
@@ -14,7 +13,7 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
-import { deliveriesQuery, deliveryQuery } from '../pages/deliveries/deliveries.ts';
+import { countsQuery, deliveriesQuery, deliveryQuery } from '../pages/deliveries/deliveries.ts';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
   agentPrograms,
@@ -26,6 +25,7 @@ import {
   keysPageQuery,
   keyViews,
   languages,
+  personQuery,
   ranges,
   sessionsQuery,
   subscriptionQuery,
@@ -35,7 +35,8 @@ import {
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
-import { NotFound, RootPage } from './root-page.tsx';
+import { invitationRoute, passwordRoute, rootRoute, sharedRoute, signInRoute } from './public-routes.tsx';
+import { NotFound } from './root-page.tsx';
 import {
   anyNumber,
   anyText,
@@ -49,10 +50,6 @@ import {
 import { type Role, roleAtLeast, sessionQuery } from './session.ts';
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
-
-const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
-  component: RootPage,
-});
 
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -71,37 +68,6 @@ const shellRoute = createRoute({
 
 const link = (group: PageLink['group'], label: string, icon: LucideIcon, least: Role, words: string) => ({
   link: { group, label, icon, least, words },
-});
-
-/** Accepts no URL of another site: `//example.com` is one. */
-const pathInside = (value: unknown): string | undefined =>
-  typeof value === 'string' && /^\/(?!\/)/.test(value) ? value : undefined;
-
-const signInSearch = searchOf({ next: pathInside, why: oneOf(['ended', 'signed-out', 'new-password']) });
-
-const signInRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/sign-in',
-  validateSearch: signInSearch,
-  beforeLoad: async ({ context }) => {
-    // The form reports an unreachable server.
-    const session = await context.queryClient.ensureQueryData(sessionQuery).catch(() => null);
-    if (session) throw redirect({ to: '/' });
-  },
-  component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
-});
-
-// The tokens of these two are in the fragment of the URL, which browsers send to no server.
-const invitationRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/invitation',
-  component: lazyPage(() => import('../pages/links/link-pages.tsx'), 'InvitationPage'),
-});
-
-const passwordRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/password',
-  component: lazyPage(() => import('../pages/links/link-pages.tsx'), 'PasswordPage'),
 });
 
 const overviewRoute = createRoute({
@@ -166,7 +132,10 @@ const deliveriesRoute = createRoute({
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { view, dialog, ...search } }) => {
-    if (view === undefined) void context.queryClient.prefetchQuery(deliveriesQuery(search));
+    if (view === undefined) {
+      void context.queryClient.prefetchQuery(deliveriesQuery(search));
+      void context.queryClient.prefetchQuery(countsQuery(search));
+    }
     void context.queryClient.prefetchQuery(subscriptionsQuery);
     void context.queryClient.prefetchQuery(eventTypesQuery);
   },
@@ -177,8 +146,11 @@ const deliveryRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
-  validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel']) }),
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(deliveryQuery(params)),
+  validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel', 'share']) }),
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(deliveryQuery(params));
+    void context.queryClient.prefetchQuery(eventQuery(params.event));
+  },
   component: lazyPage(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 
@@ -212,6 +184,17 @@ const eventRoute = createRoute({
     void context.queryClient.prefetchQuery(eventTypesQuery);
   },
   component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
+});
+
+const recordRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/clients/$id',
+  params: pathIds('id'),
+  loader: ({ context, params: { id } }) => {
+    void context.queryClient.prefetchQuery(personQuery(id));
+    void context.queryClient.prefetchQuery(eventsQuery({ client: id }));
+  },
+  component: lazyPage(() => import('../pages/records/record-page.tsx'), 'RecordPage'),
 });
 
 const testRoute = createRoute({
@@ -308,6 +291,7 @@ export const routeTree = rootRoute.addChildren([
   signInRoute,
   invitationRoute,
   passwordRoute,
+  sharedRoute,
   shellRoute.addChildren([
     overviewRoute,
     subscriptionsRoute,
@@ -319,6 +303,7 @@ export const routeTree = rootRoute.addChildren([
     replayRoute,
     eventsRoute,
     eventRoute,
+    recordRoute,
     testRoute,
     keysRoute,
     developersRoute,

@@ -17,6 +17,10 @@ type Search<Shape extends Readonly<Record<string, (value: unknown) => unknown>>>
 export const anyText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+/** A text of digits only is a number in a URL. */
+export const anyWord = (value: unknown): string | undefined =>
+  typeof value === 'number' ? String(value) : anyText(value);
+
 export const anyNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
@@ -39,28 +43,29 @@ const toId = (text: string): number => {
   return id;
 };
 
+const record = { client: anyNumber, invoice: anyNumber, email: anyText, external: anyWord };
+
 // Of the pages whose first query depends on it: a loader and a page have to know the same type.
 export const deliveriesSearch = searchOf({
   subscription: anyNumber,
-  client: anyNumber,
-  invoice: anyNumber,
+  ...record,
   event: anyNumber,
   replay: anyNumber,
   type: anyText,
   state: anyText,
   status: anyNumber,
   cause: anyText,
+  period: oneOf(['15m', '1h', '24h', '7d']),
   since: anyText,
   until: anyText,
   cursor: anyText,
-  view: oneOf(['live', 'replays']),
+  view: oneOf(['causes', 'live', 'replays']),
   dialog: oneOf(['replay']),
 });
 
 export const eventsSearch = searchOf({
   type: anyText,
-  client: anyNumber,
-  invoice: anyNumber,
+  ...record,
   cursor: anyText,
   dialog: oneOf(['send']),
 });
@@ -69,6 +74,7 @@ export const auditSearch = searchOf({
   q: anyText,
   action: anyText,
   kind: anyText,
+  target: anyWord,
   user: anyNumber,
   cursor: anyText,
 });

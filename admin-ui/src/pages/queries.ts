@@ -61,17 +61,28 @@ export const useSubscriptionCache = () => {
 
 export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
 
-interface EventSearch {
-  readonly type?: string | undefined;
+export interface RecordSearch {
   readonly client?: number | undefined;
   readonly invoice?: number | undefined;
+  readonly email?: string | undefined;
+  readonly external?: string | undefined;
+}
+
+export const recordParameters = ({ client, invoice, email, external }: RecordSearch) => ({
+  ...{ clientId: client, invoiceId: invoice, email, externalId: external },
+});
+
+interface EventSearch extends RecordSearch {
+  readonly type?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const eventsQuery = ({ type, client, invoice, cursor }: EventSearch) =>
-  operationQuery('listPortalEvents', { query: { type, clientId: client, invoiceId: invoice, cursor } });
+export const eventsQuery = ({ type, cursor, ...record }: EventSearch) =>
+  operationQuery('listPortalEvents', { query: { type, ...recordParameters(record), cursor } });
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
+
+export const personQuery = (id: number) => operationQuery('getPortalPerson', { params: { client_id: id } });
 
 export const teamQuery = operationQuery('listTeam', {});
 
@@ -79,12 +90,15 @@ interface AuditSearch {
   readonly q?: string | undefined;
   readonly action?: string | undefined;
   readonly kind?: string | undefined;
+  readonly target?: string | undefined;
   readonly user?: number | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const auditQuery = ({ q, action, kind, user, cursor }: AuditSearch) =>
-  operationQuery('listAudit', { query: { q, action, targetKind: kind, userId: user, cursor } });
+export const auditQuery = ({ q, action, kind, target, user, cursor }: AuditSearch) =>
+  operationQuery('listAudit', {
+    query: { q, action, targetKind: kind, targetId: target, userId: user, cursor },
+  });
 
 export const sessionsQuery = operationQuery('listSessions', {});
 

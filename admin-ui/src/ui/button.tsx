@@ -153,7 +153,7 @@ export function CopyButton({
 }
 
 /** On plain http, browsers lack the clipboard API, but still support `execCommand`. */
-const copyText = async (text: string): Promise<void> => {
+export const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const holder = document.createElement('textarea');
   holder.value = text;

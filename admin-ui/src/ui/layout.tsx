@@ -10,6 +10,8 @@ import { Cut } from './values.tsx';
 
 interface PageProps {
   readonly title: string;
+  /** A name is loaded later: on phones the title keeps its one line, and nothing below it moves. */
+  readonly oneLine?: boolean;
   readonly badge?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
@@ -18,7 +20,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-export function Page({ title, badge, description, actions, back, refreshing, children }: PageProps) {
+export function Page({ title, oneLine, badge, description, actions, back, refreshing, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);
@@ -29,7 +31,7 @@ export function Page({ title, badge, description, actions, back, refreshing, chi
         <div className={pageCss.text}>
           {back}
           <div className={pageCss.title}>
-            <h1 tabIndex={-1} dir="auto">
+            <h1 tabIndex={-1} dir="auto" className={oneLine ? pageCss.oneLine : undefined}>
               {title}
             </h1>
             {badge}
@@ -130,9 +132,16 @@ export function Grid({ min, gap = 'm', children }: GridProps) {
   );
 }
 
-export function Split({ children, aside }: { readonly children: ReactNode; readonly aside: ReactNode }) {
+interface SplitProps {
+  readonly aside: ReactNode;
+  /** The aside holds more than facts. */
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Split({ children, aside, wide }: SplitProps) {
   return (
-    <div className={layoutCss.split}>
+    <div className={clsx(layoutCss.split, wide && layoutCss.wide)}>
       <div className={layoutCss.stackInner}>{children}</div>
       <aside className={layoutCss.stackInner}>{aside}</aside>
     </div>

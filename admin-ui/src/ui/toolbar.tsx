@@ -106,7 +106,8 @@ export function Tabs<Id extends string>({ label, tabs, value, onChange, children
 
 interface SegmentedProps<Value extends string> {
   readonly label: string;
-  readonly options: readonly { readonly value: Value; readonly label: string }[];
+  /** A count keeps its room while it is empty. */
+  readonly options: readonly { readonly value: Value; readonly label: string; readonly count?: string }[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }
@@ -125,7 +126,10 @@ export function Segmented<Value extends string>({ label, options, value, onChang
             checked={option.value === shown}
             onChange={() => choose(option.value)}
           />
-          <span>{option.label}</span>
+          <span>
+            {option.label}
+            {option.count !== undefined && <b className={segmentedCss.count}>{option.count}</b>}
+          </span>
         </label>
       ))}
     </fieldset>

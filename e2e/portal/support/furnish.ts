@@ -13,6 +13,8 @@ export interface Furnished {
   /** A delivery that failed and is retried in an hour, as it appears in URLs. */
   readonly delivery: string;
   readonly event: number;
+  /** A person with events and deliveries. */
+  readonly client: number;
   readonly replay: number;
   readonly key: number;
   readonly member: number;
@@ -74,12 +76,14 @@ export const furnish = async (world: World, receiver: Receiver, team: Team): Pro
   const { replay } = await resendOne(ask, healthy.id);
   const { deliveries } = await ask('GET', `/deliveries?subscriptionId=${failing.id}`);
   const { eventId } = deliveries[0];
+  const people = await ask('GET', '/people?q=Kollwitz');
   return {
     healthy: healthy.id,
     failing: failing.id,
     off: off.id,
     delivery: `${eventId}/${failing.id}/0`,
     event: eventId,
+    client: people.people[0].id,
     replay: replay.id,
     key: key.id,
     member,

@@ -14,7 +14,7 @@ export const tabTo = async (page: Page, target: Locator): Promise<void> => {
 /** Goes to a page or starts an action through the command menu. */
 export const command = async (page: Page, words: string): Promise<void> => {
   await page.keyboard.press('Control+K');
-  await see(page.getByRole('combobox', { name: 'Go to a page, or start something' })).toBeFocused();
+  await see(page.getByRole('combobox', { name: 'Search, or go to a page' })).toBeFocused();
   await page.keyboard.type(words);
   await page.keyboard.press('Enter');
 };

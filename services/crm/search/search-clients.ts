@@ -10,19 +10,36 @@ import { normalise, reversedDigits } from './text.ts';
 export const searchClients = ({ db }: CrmContext) =>
   handler(contract.searchClients, async ({ companyId, query, deadlineMs }) => {
     const { q, limit } = query;
-    const search = async (): Promise<readonly (readonly FoundClient[])[]> => {
-      if (q === '') return [];
-      if (/^\d+$/.test(q)) return [await findById(db, companyId, Number(q))];
-      return Promise.all([
-        findByExternalId(db, companyId, q, limit),
-        findByPhone(db, companyId, q, limit),
-        findByText(db, { companyId, query: normalise(q), limit, deadlineMs }),
-      ]);
-    };
-    const found = new Map((await search()).flat().map((client) => [client.client_id, client]));
-    const clients = [...found.values()].slice(0, limit).map(labelled);
+    const isId = /^\d+$/.test(q);
+    const found =
+      q === ''
+        ? []
+        : isId
+          ? await findById(db, companyId, Number(q))
+          : await findByWords(db, { companyId, q, limit, deadlineMs });
+    const clients = found.map(labelled);
     return json(200, { clients, count: clients.length });
   });
+
+interface WordSearch {
+  readonly companyId: number;
+  readonly q: string;
+  readonly limit: number;
+  readonly deadlineMs: number;
+}
+
+/** By external id, phone number, and a part of the name or the email. */
+export const findByWords = async (
+  db: Kysely<Tables>,
+  { companyId, q, limit, deadlineMs }: WordSearch,
+): Promise<readonly FoundClient[]> => {
+  const lists = await Promise.all([
+    findByExternalId(db, companyId, q, limit),
+    findByPhone(db, companyId, q, limit),
+    findByText(db, { companyId, query: normalise(q), limit, deadlineMs }),
+  ]);
+  return [...new Map(lists.flat().map((client) => [client.client_id, client])).values()].slice(0, limit);
+};
 
 const labelled = ({ client_id, first_name, last_name, email, phone }: FoundClient) => ({
   id: client_id,

@@ -68,11 +68,13 @@ const forever = 'public, max-age=31536000, immutable';
 const noFiles: ReadonlyMap<string, Entry> = new Map();
 
 const page = (file: Entry, head: PortalHead): Page => {
-  const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache']];
+  // A shared link is for one reader, and the other pages need a session.
+  const unlisted: Header = ['X-Robots-Tag', 'noindex, nofollow'];
+  const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache'], unlisted];
   const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
   if (text === undefined) {
     const answer = send(file, head, 'no-cache');
-    return { ...answer, headers: [...answer.headers, pagePolicy(), pagePermissions] };
+    return { ...answer, headers: [...answer.headers, pagePolicy(), pagePermissions, unlisted] };
   }
   const nonce = randomBytes(16).toString('base64url');
   return {

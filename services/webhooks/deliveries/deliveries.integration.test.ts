@@ -117,7 +117,8 @@ describe('deliveries are listed', () => {
     const second = await makeOne({ state: 'succeeded', attempts: 1, last_status: 200 });
     const { body } = await list();
     expect(body.deliveries[1]).toEqual({
-      summary: 'Käthe "K" \\ 李',
+      subject: { kind: 'client', id: 1042, name: 'Käthe "K" \\ 李' },
+      summary: '',
       id: `${first.event_id}-${subscription}-0`,
       eventId: first.event_id,
       subscriptionId: subscription,
@@ -156,11 +157,65 @@ describe('deliveries are listed', () => {
     }
   });
 
-  test('with a summary of the event, which shows a viewer no personal data', async () => {
-    await makeOne();
+  test('with what the event is about, which shows a viewer no personal data', async () => {
+    const event = await makeOne();
     const asked = { query: {}, role: 'viewer' } as const;
-    const { body } = await webhooks.portal('listDeliveries', company, asked);
-    expect(body.deliveries[0].summary).toBe(masked);
+    const { text, body } = await webhooks.portal('listDeliveries', company, asked);
+    expect(body.deliveries[0].subject).toEqual({ kind: 'client', id: 1042, name: null });
+    expect(text).not.toContain('Käthe');
+    const one = await webhooks.portal('getDelivery', company, { params: paramsOf(event), role: 'viewer' });
+    expect(one.body.subject).toEqual({ kind: 'client', id: 1042, name: null });
+    expect(one.text).not.toContain('Käthe');
+  });
+
+  test('by whether they are failing, with counts beside the other filters', async () => {
+    const other = await makeSubscription(webhooks.db, company);
+    const states = ['waiting', 'held', 'succeeded', 'failed', 'dropped'] as const;
+    const failing: string[] = [];
+    for (const state of states)
+      for (const attempts of [0, 2]) {
+        const due_utc = state === 'waiting' ? at : null;
+        const { event_id } = await makeOne({ state, attempts, due_utc, last_status: attempts ? 503 : null });
+        if (attempts > 0 && state !== 'succeeded') failing.unshift(`${event_id}-${subscription}-0`);
+      }
+    await makeOne({ subscription_id: other, state: 'succeeded', attempts: 1, last_status: 200 });
+    expect(await listed({ state: 'failing' })).toEqual(failing);
+    expect(await listed({ state: 'failing', subscriptionId: String(other) })).toEqual([]);
+    const counts = async (query: Readonly<Record<string, string>> = {}, asker = company) => {
+      const { body } = await webhooks.portal('countDeliveries', asker, { query, role: 'viewer' });
+      const { all, succeeded, failing, held } = body;
+      expect([all, succeeded, failing, held].some(({ isMore }) => isMore)).toBe(false);
+      return [all.count, succeeded.count, failing.count, held.count];
+    };
+    expect(await counts()).toEqual([11, 3, 4, 2]);
+    expect(await counts({ subscriptionId: String(other) })).toEqual([1, 1, 0, 0]);
+    expect(await counts({ statusCode: '503' })).toEqual([5, 1, 4, 1]);
+    expect(await counts({ clientId: '1042' })).toEqual([11, 3, 4, 2]);
+    expect(await counts({ clientId: '1' })).toEqual([0, 0, 0, 0]);
+    expect(await counts({ until: at.toISOString() })).toEqual([0, 0, 0, 0]);
+    expect(await counts({}, company + 1)).toEqual([0, 0, 0, 0]);
+  });
+
+  test('counted to a bound: failing ones are found below many that are not', async () => {
+    const subscription_id = subscription;
+    const rows = (count: number, fields: Partial<DeliveryRow>) =>
+      makeDelivery(
+        webhooks.db,
+        { company_id: company, subscription_id, created_utc: at, due_utc: null, ...fields },
+        count,
+      );
+    await rows(7, { state: 'failed', attempts: 11 });
+    await rows(3, { state: 'held', attempts: 0 });
+    await rows(20_100, { state: 'succeeded', attempts: 1 });
+    for (const query of [{}, { subscriptionId: String(subscription) }]) {
+      const { body } = await webhooks.portal('countDeliveries', company, { query });
+      expect(body).toEqual({
+        all: { count: 10_000, isMore: true },
+        succeeded: { count: 10_000, isMore: true },
+        failing: { count: 7, isMore: false },
+        held: { count: 3, isMore: false },
+      });
+    }
   });
 
   test('by their filters, and never those of another company', async () => {
@@ -681,5 +736,80 @@ describe('An action on one delivery', () => {
     } finally {
       webhooks = withDispatcher;
     }
+  });
+});
+
+describe('Causes of failure', () => {
+  const causes = async (role: 'viewer' | 'developer' = 'viewer') =>
+    (await webhooks.portal('listFailureCauses', company, { role })).body.causes;
+
+  test('group what was attempted and did not arrive, with their first and last time', async () => {
+    const other = await makeSubscription(webhooks.db, company);
+    const [early, late] = [new Date(at.getTime() - 60_000), new Date(at.getTime() + 60_000)];
+    const failed = { attempts: 2, last_error: 'status', last_status: 503 } as const;
+    await makeOne({ ...failed, created_utc: early });
+    await makeOne({ ...failed, state: 'waiting', due_utc: late, updated_utc: late });
+    await makeOne({ ...failed, state: 'held', last_status: 500 });
+    await makeOne({ attempts: 1, state: 'dropped', last_error: 'timeout', subscription_id: other });
+    await makeOne({ attempts: 0, state: 'held' });
+    await makeOne({ attempts: 1, state: 'succeeded', last_status: 200 });
+    const of = (subscriptionId: number, errorClass: string, statusCode: number | null) => ({
+      ...{ subscriptionId, errorClass, statusCode, isMore: false },
+      ...{ acknowledgedUtc: null, acknowledgedBy: null },
+    });
+    const found = await causes();
+    expect(found).toHaveLength(3);
+    expect(found[0]).toEqual({
+      ...of(subscription, 'status', 503),
+      ...{ count: 2, firstSeenUtc: early.toISOString(), lastSeenUtc: late.toISOString() },
+    });
+    expect(found).toContainEqual(expect.objectContaining({ ...of(subscription, 'status', 500), count: 1 }));
+    expect(found).toContainEqual(expect.objectContaining({ ...of(other, 'timeout', null), count: 1 }));
+  });
+
+  test('are acknowledged and reopened by developers, in the audit log, and end with their subscription', async () => {
+    await makeOne({ attempts: 2, last_error: 'status', last_status: 503 });
+    const body = { subscriptionId: subscription, errorClass: 'status', statusCode: 503, acknowledged: true };
+    const act = async (fields: object, role: 'viewer' | 'developer' = 'developer', asker = company) =>
+      (await webhooks.portal('acknowledgeFailureCause', asker, { body: { ...body, ...fields }, role }))
+        .status;
+    expect(await act({}, 'viewer')).toBe(403);
+    expect(await act({}, 'developer', company + 1)).toBe(404);
+    expect([await act({}), await act({})]).toEqual([204, 204]);
+    expect(await causes()).toMatchObject([{ acknowledgedUtc: expect.any(String), count: 1 }]);
+    expect(await act({ acknowledged: false })).toBe(204);
+    expect(await causes()).toMatchObject([{ acknowledgedUtc: null }]);
+    expect(await act({})).toBe(204);
+    const actions = await webhooks.database.query(
+      "SELECT action FROM audit_log WHERE company_id = ? AND action LIKE 'failures.%' ORDER BY audit_id",
+      [company],
+    );
+    expect((actions as { action: string }[]).map(({ action }) => action)).toEqual(
+      ['acknowledged', 'acknowledged', 'reopened', 'acknowledged'].map((word) => `failures.${word}`),
+    );
+    expect(
+      (await webhooks.portal('deletePortalSubscription', company, { params: [subscription] })).status,
+    ).toBe(204);
+    expect(
+      await webhooks.db
+        .selectFrom('acknowledged_causes')
+        .selectAll()
+        .where('company_id', '=', company)
+        .execute(),
+    ).toEqual([]);
+  });
+
+  test('are replayed alone', async () => {
+    await makeOne({ attempts: 2, last_error: 'status', last_status: 503 });
+    await makeOne({ attempts: 2, last_error: 'timeout' });
+    await makeOne({ attempts: 2, last_error: 'connect', state: 'dropped' });
+    const preview = async (fields: object) => {
+      const body = { subscriptionId: subscription, kind: 'filter', states: ['failed', 'dropped'], ...fields };
+      return (await webhooks.portal('previewReplay', company, { body })).body.count;
+    };
+    expect(await preview({})).toBe(3);
+    expect(await preview({ errorClasses: ['timeout'] })).toBe(1);
+    expect(await preview({ errorClasses: ['status'], statusCodes: [503] })).toBe(1);
+    expect(await preview({ errorClasses: ['status'], statusCodes: [500] })).toBe(0);
   });
 });

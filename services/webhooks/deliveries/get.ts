@@ -4,61 +4,87 @@ import {
   requestHeadersOf,
   responseOf,
 } from '@causeway/deliveries';
-import { contract, encodeEnvelope, type HeaderPair, maskText, notFound, parseId } from '@causeway/proto';
+import {
+  contract,
+  encodeEnvelope,
+  type HeaderPair,
+  maskText,
+  notFound,
+  parseId,
+  type Role,
+} from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import { readEvent } from '../events/read.ts';
-import { deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
+import type { Tables } from '../tables.ts';
+import { noAbout, readAbouts } from './list.ts';
+import { type DeliveryIds, deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
 
 export const getDelivery = ({ db }: WebhooksContext) =>
-  handler(contract.getDelivery, async ({ companyId, params }) => {
-    const name = deliveryIdsOf(params);
-    const siblings = await readSiblings(db, companyId, name);
-    const delivery = oneOf(siblings, name);
-    const attempts = await db
-      .selectFrom('delivery_attempts')
-      .select(['attempt', 'started_utc', 'elapsed_ms', 'status_code', 'error_class', 'error'])
-      .select('next_attempt_utc')
-      .where('company_id', '=', companyId)
-      .where('event_id', '=', name.eventId)
-      .where('subscription_id', '=', name.subscriptionId)
-      .where('replay_id', '=', name.replayId)
-      .where('created_utc', '=', delivery.created_utc)
-      .orderBy('attempt')
-      .execute();
-    return json(200, {
-      ...deliveryAnswer(delivery),
-      history: attempts.map((one) => ({
-        attempt: one.attempt,
-        startedUtc: one.started_utc,
-        elapsedMs: one.elapsed_ms,
-        statusCode: one.status_code,
-        errorClass: one.error_class,
-        error: one.error,
-        nextAttemptUtc: one.next_attempt_utc,
-      })),
-      others: siblings.filter((one) => one !== delivery).map(deliveryAnswer),
-    });
-  });
+  handler(contract.getDelivery, async ({ companyId, params, user }) =>
+    json(200, await readDelivery(db, companyId, deliveryIdsOf(params), user.role)),
+  );
 
-/** The body comes from the event: its bytes are the same in every attempt. */
+/** @throws Problem `not_found` */
+export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: DeliveryIds, role: Role) => {
+  const siblings = await readSiblings(db, companyId, name);
+  const delivery = oneOf(siblings, name);
+  const attempts = await db
+    .selectFrom('delivery_attempts')
+    .select(['attempt', 'started_utc', 'elapsed_ms', 'status_code', 'error_class', 'error'])
+    .select('next_attempt_utc')
+    .where('company_id', '=', companyId)
+    .where('event_id', '=', name.eventId)
+    .where('subscription_id', '=', name.subscriptionId)
+    .where('replay_id', '=', name.replayId)
+    .where('created_utc', '=', delivery.created_utc)
+    .orderBy('attempt')
+    .execute();
+  const abouts = await readAbouts(db, companyId, [name.eventId], role);
+  return {
+    ...deliveryAnswer(delivery),
+    ...(abouts.get(name.eventId) ?? noAbout),
+    history: attempts.map((one) => ({
+      attempt: one.attempt,
+      startedUtc: one.started_utc,
+      elapsedMs: one.elapsed_ms,
+      statusCode: one.status_code,
+      errorClass: one.error_class,
+      error: one.error,
+      nextAttemptUtc: one.next_attempt_utc,
+    })),
+    others: siblings.filter((one) => one !== delivery).map(deliveryAnswer),
+  };
+};
+
 export const getAttempt = ({ db }: WebhooksContext) =>
   handler(contract.getAttempt, async ({ companyId, params, user }) => {
-    const { eventId, subscriptionId, replayId } = deliveryIdsOf(params);
-    const row = await db
-      .selectFrom('delivery_attempts')
-      .select(shownColumns)
-      .where('company_id', '=', companyId)
-      .where('event_id', '=', eventId)
-      .where('subscription_id', '=', subscriptionId)
-      .where('replay_id', '=', replayId)
-      .where('attempt', '=', parseId(params[3], 'attempt'))
-      .executeTakeFirst();
-    if (!row) throw notFound('attempt');
-    const event = await readEvent(db, companyId, eventId);
-    const body = event ? encodeEnvelope(event).toString() : null;
-    return json(200, attemptAnswer(row, body, user.role === 'viewer'));
+    const name = { ...deliveryIdsOf(params), attempt: parseId(params[3], 'attempt') };
+    return json(200, await readAttempt(db, companyId, name, user.role));
   });
+
+/** The body comes from the event: its bytes are the same in every attempt. @throws Problem `not_found` */
+export const readAttempt = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  name: DeliveryIds & { readonly attempt: number },
+  role: Role,
+) => {
+  const row = await db
+    .selectFrom('delivery_attempts')
+    .select(shownColumns)
+    .where('company_id', '=', companyId)
+    .where('event_id', '=', name.eventId)
+    .where('subscription_id', '=', name.subscriptionId)
+    .where('replay_id', '=', name.replayId)
+    .where('attempt', '=', name.attempt)
+    .executeTakeFirst();
+  if (!row) throw notFound('attempt');
+  const event = await readEvent(db, companyId, name.eventId);
+  const body = event ? encodeEnvelope(event).toString() : null;
+  return attemptAnswer(row, body, role === 'viewer');
+};
 
 const shownColumns = [
   'attempt',

@@ -1,9 +1,9 @@
 import type { DeliveryRow } from '@causeway/deliveries';
-import { contract, maskPayload, type QueryOf, type Role, summaryOf } from '@causeway/proto';
+import { contract, maskPayload, type QueryOf, type Role, subjectOf, summaryOf } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
-import { readEventIds } from '../events/by-record.ts';
+import { readEventIds, recordOf } from '../events/by-record.ts';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
 
@@ -12,12 +12,12 @@ export const listDeliveries = (context: WebhooksContext) =>
     const { limit, cursor, ...filter } = query;
     const page = await readDeliveries(context, companyId, { filter, limit, cursor });
     const eventIds = page.deliveries.map(({ event_id }) => event_id);
-    const summaries = await readSummaries(context.db, companyId, eventIds, user.role);
+    const abouts = await readAbouts(context.db, companyId, eventIds, user.role);
     return json(200, {
       ...page,
       deliveries: page.deliveries.map((one) => ({
         ...deliveryAnswer(one),
-        summary: summaries.get(one.event_id) ?? '',
+        ...(abouts.get(one.event_id) ?? noAbout),
       })),
     });
   });
@@ -49,7 +49,7 @@ const placeOf = ([event_id = 0, subscription_id = 0, replay_id = 0]: readonly nu
   replay_id,
 });
 
-type Filter = Partial<Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>>;
+export type Filter = Partial<Omit<QueryOf<(typeof contract)['listDeliveries']>, 'limit' | 'cursor'>>;
 
 type Place = Pick<DeliveryRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 
@@ -73,12 +73,11 @@ const readPage = async (
 ): Promise<Page> => {
   const stopMs = performance.now() + maxSearchMs;
   const deliveries: DeliveryRecord[] = [];
-  const { clientId, invoiceId } = filter;
-  const ofRecord = clientId !== undefined || invoiceId !== undefined;
+  const record = recordOf(filter);
   for (let at = from; ; ) {
-    const eventIds = ofRecord
+    const eventIds = record
       ? await readEventIds(db, companyId, {
-          record: { clientId, invoiceId },
+          record,
           before: at?.event_id ?? Number.MAX_SAFE_INTEGER,
           count: eventsOfRecord,
         })
@@ -130,25 +129,37 @@ const readStretch = (
   count: number,
 ): Promise<readonly DeliveryRecord[]> => {
   const { companyId, filter } = stretch;
-  const { state, subscriptionId, replayId, type, statusCode, errorClass } = filter;
   let query = selectDeliveries(db, companyId)
     .modifyFront(indexOf(filter))
     .where(within(stretch, end))
+    .where(matches(filter))
     .orderBy('d.event_id', 'desc')
     .orderBy('d.subscription_id', 'desc')
     .orderBy('d.replay_id', 'desc')
     .limit(count);
-  if (state === 'undelivered')
-    query = query.where('d.state', 'in', ['waiting', 'held', 'failed']).where('d.attempts', '>', 0);
-  else if (state !== undefined) query = query.where('d.state', '=', state);
-  if (subscriptionId !== undefined) query = query.where('d.subscription_id', '=', subscriptionId);
   if (usesState(filter)) query = query.where('d.due_utc', 'is', null);
-  if (replayId !== undefined) query = query.where('d.replay_id', '=', replayId);
-  if (type !== undefined) query = query.where('d.event_type', '=', type);
-  if (statusCode !== undefined) query = query.where('d.last_status', '=', statusCode);
-  if (errorClass !== undefined) query = query.where('d.last_error', '=', errorClass);
   return query.execute();
 };
+
+/** On the columns of a delivery. Records, events and times are conditions of `within`. */
+export const matches = ({ subscriptionId, replayId, type, statusCode, errorClass, state }: Filter) =>
+  all([
+    stateIs(state),
+    ...(subscriptionId === undefined ? [] : [sql`d.subscription_id = ${subscriptionId}`]),
+    ...(replayId === undefined ? [] : [sql`d.replay_id = ${replayId}`]),
+    ...(type === undefined ? [] : [sql`d.event_type = ${type}`]),
+    ...(statusCode === undefined ? [] : [sql`d.last_status = ${statusCode}`]),
+    ...(errorClass === undefined ? [] : [sql`d.last_error = ${errorClass}`]),
+  ]);
+
+const stateIs = (state: Filter['state']) => {
+  if (state === undefined) return sql`TRUE`;
+  if (state === 'failing') return isFailing;
+  return state === 'undelivered' ? sql`${isFailing} AND d.state <> 'dropped'` : sql`d.state = ${state}`;
+};
+
+/** Attempted and not delivered. */
+export const isFailing = sql<SqlBool>`d.attempts > 0 AND d.state <> 'succeeded'`;
 
 /** Undefined if the list ends within the chunk. */
 const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
@@ -174,10 +185,9 @@ const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined>
 
 /** The index orders waiting deliveries by due time, all others by event. */
 const usesState = <F extends Filter>(filter: F): filter is F & OfState =>
-  filter.state !== undefined &&
-  filter.state !== 'waiting' &&
-  filter.state !== 'undelivered' &&
-  filter.subscriptionId !== undefined;
+  filter.state !== undefined && !unordered.has(filter.state) && filter.subscriptionId !== undefined;
+
+const unordered: ReadonlySet<Filter['state']> = new Set(['waiting', 'undelivered', 'failing']);
 
 type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: number };
 
@@ -185,8 +195,11 @@ type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: 
 const indexOf = (filter: Filter) =>
   usesState(filter) ? sql`/*+ INDEX(d by_state) */` : sql`/*+ INDEX(d PRIMARY) */`;
 
-const within = ({ filter: { eventId, since, until }, eventIds, from }: Stretch, end?: Place) => {
-  const conditions = [
+export const within = (
+  { filter: { eventId, since, until }, eventIds, from }: Pick<Stretch, 'filter' | 'eventIds' | 'from'>,
+  end?: Place,
+) =>
+  all([
     ...(eventIds === undefined ? [] : [sql`d.event_id IN (${sql.join(eventIds)})`]),
     ...(eventId === undefined ? [] : [sql`d.event_id = ${eventId}`]),
     ...(since === undefined ? [] : [sql`d.created_utc >= ${since}`]),
@@ -205,33 +218,41 @@ const within = ({ filter: { eventId, since, until }, eventIds, from }: Stretch, 
           sql`(d.event_id > ${end.event_id}
             OR (d.subscription_id, d.replay_id) >= (${end.subscription_id}, ${end.replay_id}))`,
         ]),
-  ];
-  return conditions.length === 0 ? sql<SqlBool>`TRUE` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
-};
+  ]);
+
+const all = (conditions: readonly RawBuilder<unknown>[]) =>
+  conditions.length === 0 ? sql<SqlBool>`TRUE` : sql<SqlBool>`(${sql.join(conditions, sql` AND `)})`;
 
 /** Longer payloads are left out, so that a page of the log reads little. */
 const maxPayloadBytes = 8_192;
 
-/** None of events with long payloads, or that are kept no longer. */
-const readSummaries = async (
+/** What events are about; nothing of those that are kept no longer. */
+export const readAbouts = async (
   db: Kysely<Tables>,
   companyId: number,
   eventIds: readonly number[],
   role: Role,
-): Promise<ReadonlyMap<number, string>> => {
+): Promise<ReadonlyMap<number, ReturnType<typeof aboutOf>>> => {
   if (eventIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('events')
-    .select(['event_id', 'payload'])
+    .select(['event_id', 'client_id', 'invoice_id'])
+    .select(sql<Buffer | null>`IF(LENGTH(payload) <= ${maxPayloadBytes}, payload, NULL)`.as('short'))
     .where('company_id', '=', companyId)
     .where('event_id', 'in', [...new Set(eventIds)])
-    .where(sql<boolean>`LENGTH(payload) <= ${maxPayloadBytes}`)
     .execute();
   return new Map(
-    rows.map(({ event_id, payload }) => {
-      const whole: unknown = JSON.parse(payload.toString());
-      const shown = role === 'viewer' ? maskPayload(whole) : whole;
-      return [event_id, summaryOf(shown as Readonly<Record<string, unknown>>)];
-    }),
+    rows.map(({ event_id, short, ...ids }) => [
+      event_id,
+      aboutOf(short === null ? ids : JSON.parse(short.toString()), role),
+    ]),
   );
+};
+
+/** Of an event that is kept no longer. */
+export const noAbout = { subject: null, summary: '' };
+
+const aboutOf = (payload: Readonly<Record<string, unknown>>, role: Role) => {
+  const shown = (role === 'viewer' ? maskPayload(payload) : payload) as typeof payload;
+  return { subject: subjectOf(shown), summary: summaryOf(shown) };
 };

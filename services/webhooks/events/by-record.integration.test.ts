@@ -50,6 +50,37 @@ test('Events and deliveries are found by the client and by the invoice that the 
   }
 });
 
+test('Events and deliveries are found by the e-mail and the external id that the payload holds', async () => {
+  const [first, second, third] = await deliver([
+    { email: 'Łukasz@Example.com', external_id: 'ORD-10040' },
+    { email: 'łukasz@example.com' },
+    { external_id: 10040 },
+    { inner: { email: 'łukasz@example.com' }, external_id: null },
+  ]);
+  for (const find of [eventIds, deliveryEvents]) {
+    expect(await find({ email: 'ŁUKASZ@example.COM' })).toEqual([second, first]);
+    expect(await find({ email: 'lukasz@example.com' })).toEqual([]);
+    expect(await find({ email: 'łukasz@example' })).toEqual([]);
+    expect(await find({ externalId: 'ORD-10040' })).toEqual([first]);
+    expect(await find({ externalId: 'ord-10040' })).toEqual([]);
+    expect(await find({ externalId: '10040' })).toEqual([third]);
+    expect(await find({ externalId: '10040' }, company + 1000)).toEqual([]);
+  }
+});
+
+test('A row says whom its event is about, and hides the name from viewers', async () => {
+  const person = { client_id: 3617, first_name: 'Łukasz', last_name: 'Hopper', email: 'l@example.com' };
+  await deliver([person, { ...person, invoice_number: 'x'.repeat(9_000) }, { note: 'nobody' }]);
+  const shown = async (role: 'viewer' | 'developer') => {
+    const { body } = await webhooks.portal('listDeliveries', company, { role });
+    return body.deliveries.map(({ subject }: { subject: unknown }) => subject);
+  };
+  const subject = { kind: 'client', id: 3617, name: 'Łukasz Hopper' };
+  const hidden = { ...subject, name: null };
+  expect(await shown('developer')).toEqual([null, hidden, subject]);
+  expect(await shown('viewer')).toEqual([null, hidden, hidden]);
+});
+
 test('Pages of a record with more events than one query reads hold each delivery once', async () => {
   const made = await deliver(Array.from({ length: 520 }, () => ({ client_id: 5 })));
   const read: number[] = [];

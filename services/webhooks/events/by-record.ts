@@ -5,12 +5,22 @@ import type { Tables } from '../tables.ts';
 export interface EventRecord {
   readonly clientId?: number | undefined;
   readonly invoiceId?: number | undefined;
+  readonly email?: string | undefined;
+  readonly externalId?: string | undefined;
 }
+
+/** Undefined if a filter names no record. */
+export const recordOf = ({ clientId, invoiceId, email, externalId }: EventRecord): EventRecord | undefined =>
+  (clientId ?? invoiceId ?? email ?? externalId) === undefined
+    ? undefined
+    : { clientId, invoiceId, email, externalId };
 
 export const ofRecord = <Query extends EventQuery>(query: Query, record: EventRecord | undefined): Query => {
   let some: EventQuery = query;
   if (record?.clientId !== undefined) some = some.where('client_id', '=', record.clientId);
   if (record?.invoiceId !== undefined) some = some.where('invoice_id', '=', record.invoiceId);
+  if (record?.email !== undefined) some = some.where('email', '=', record.email);
+  if (record?.externalId !== undefined) some = some.where('external_id', '=', record.externalId);
   return some as Query;
 };
 

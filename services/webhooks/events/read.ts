@@ -17,7 +17,7 @@ import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import type { WebhooksCursors } from '../cursors.ts';
 import type { Tables } from '../tables.ts';
-import { type EventRecord, ofRecord } from './by-record.ts';
+import { type EventRecord, ofRecord, recordOf } from './by-record.ts';
 
 /** Ascending, every page has a cursor, for newer events; descending, the last page has none. */
 export const listEvents = ({ db, cursors }: WebhooksContext) =>
@@ -65,13 +65,13 @@ const openCursor = async (
 
 export const listPortalEvents = ({ db, cursors }: WebhooksContext) =>
   handler(contract.listPortalEvents, async ({ companyId, user, query }) => {
-    const { cursor, type, limit, clientId, invoiceId } = query;
+    const { cursor, type, limit } = query;
     const [from] = cursor === undefined ? [] : await cursors.open(companyId, 'events desc', cursor);
     const page = await readPage(db, companyId, {
       order: 'desc',
       from,
       types: type && [type],
-      record: clientId || invoiceId ? { clientId, invoiceId } : undefined,
+      record: recordOf(query),
       limit,
     });
     const { events, position, hasMore } = page;
@@ -103,11 +103,13 @@ export const getPortalEvent = ({ db }: WebhooksContext) =>
   });
 
 /** The bytes of an envelope are fixed, so they are parsed only where they are masked. */
-const shownEnvelope = (event: StoredEvent, role: Role): Buffer => {
+const shownEnvelope = (event: StoredEvent & Pick<ListedEvent, 'origin'>, role: Role): Buffer => {
+  const { origin } = event;
   const bytes = encodeEnvelope(event);
-  if (role !== 'viewer') return bytes;
+  if (role !== 'viewer')
+    return Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,"origin":${JSON.stringify(origin)}}`)]);
   const envelope = JSON.parse(bytes.toString()) as { payload: unknown };
-  return Buffer.from(JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload) }));
+  return Buffer.from(JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload), origin }));
 };
 
 const encodeWithMeta = (event: ListedEvent): Buffer =>
@@ -137,10 +139,10 @@ export const readEvent = (
   db: Kysely<Tables>,
   companyId: number,
   eventId: number,
-): Promise<StoredEvent | undefined> =>
+): Promise<Omit<ListedEvent, 'sequence'> | undefined> =>
   db
     .selectFrom('events')
-    .select(['company_id', 'event_id', 'type', 'created_utc', 'payload'])
+    .select(['company_id', 'event_id', 'type', 'created_utc', 'payload', 'origin'])
     .where('company_id', '=', companyId)
     .where('event_id', '=', eventId)
     .executeTakeFirst();

@@ -175,6 +175,7 @@ const selectionOf = (
     types: types && [...new Set(types)],
     states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
     statusCodes: 'statusCodes' in wish ? wish.statusCodes : undefined,
+    errorClasses: 'errorClasses' in wish ? wish.errorClasses : undefined,
     startedUtc,
   };
 };

@@ -1,23 +1,12 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import clsx from 'clsx';
-import {
-  CalendarDays,
-  Keyboard,
-  KeyRound,
-  LogOut,
-  Moon,
-  Plus,
-  Search,
-  Send,
-  Sun,
-  Users,
-  Webhook,
-} from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useRef, useState } from 'react';
+import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
 import { call, operationQuery } from '../../api/client.ts';
+import { placeOf, useFound } from '../../pages/records/records.tsx';
 import { nameOfMember } from '../../pages/team/list-members.ts';
+import { type Choice, Combobox } from '../../ui/combobox.tsx';
 import { toastError } from '../../ui/toast.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { leave, roleAtLeast, useSession } from '../session.ts';
@@ -27,107 +16,48 @@ import { useLinkedPages } from './navigation.tsx';
 
 export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) {
   const [text, setText] = useState('');
-  const [active, setActive] = useState(0);
-  const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const commands = useCommands(text, onShortcuts);
-  // The input appears, and shows what is typed, before the list is rendered.
-  const shown = useDeferredValue(commands, noCommands);
-  const current = Math.min(active, commands.length - 1);
-  const run = (command: Command | undefined): void => {
-    if (!command) return;
-    onClose();
-    command.run();
-  };
-  const press = (event: KeyboardEvent): void => {
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 };
-    const step = steps[event.key];
-    if (step !== undefined) {
-      event.preventDefault();
-      const next = Math.min(Math.max(current + step, 0), commands.length - 1);
-      setActive(next);
-      document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' });
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      run(commands[current]);
-    }
-  };
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={s.backdrop} />
         <Base.Popup className={s.popup} initialFocus={input}>
           <Base.Title className="visually-hidden">Go to</Base.Title>
-          <div className={s.search}>
-            <Search size={16} />
-            <input
-              ref={input}
-              role="combobox"
-              aria-expanded="true"
-              aria-controls={id}
-              aria-activedescendant={commands.length > 0 ? `${id}-${current}` : undefined}
-              aria-label="Go to a page, or start something"
-              placeholder="Page, key, number of a client or event…"
-              value={text}
-              onChange={(event) => {
-                setText(event.target.value);
-                setActive(0);
-              }}
-              onKeyDown={press}
-            />
-          </div>
-          <div id={id} role="listbox" aria-label="Pages and actions" className={s.list}>
-            {shown.map((command, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's
-              <div
-                key={command.id}
-                id={`${id}-${index}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={index === current}
-                className={clsx(s.option, index === current && s.active)}
-                onMouseMove={() => setActive(index)}
-                onClick={() => run(command)}
-              >
-                {command.icon}
-                <span className={s.label}>
-                  <bdi>{command.label}</bdi>
-                </span>
-                <span className={s.kind}>{command.kind}</span>
-              </div>
-            ))}
-          </div>
-          {commands.length === 0 && <p className={s.none}>No results.</p>}
+          <Combobox
+            label="Search, or go to a page"
+            listLabel="Pages, actions and records"
+            placeholder="Name, e-mail, external ID, number, page…"
+            inputRef={input}
+            text={text}
+            onText={setText}
+            choices={commands}
+            none="No results."
+            onChoose={(command) => {
+              onClose();
+              command.run();
+            }}
+          />
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
 }
 
-const noCommands: readonly Command[] = [];
-
-interface Command {
-  readonly id: string;
-  readonly label: string;
-  readonly kind: string;
-  readonly icon: ReactNode;
-  readonly run: () => unknown;
-}
-
-interface SearchedCommand extends Command {
+interface SearchedCommand extends Choice {
   readonly words: string;
 }
 
-const useCommands = (text: string, onShortcuts: () => void): readonly Command[] => {
+const useCommands = (text: string, onShortcuts: () => void): readonly Choice[] => {
   const pages = usePages();
   const actions = useActions(onShortcuts);
   const records = useRecords(text);
-  const numbered = useNumbered(text);
+  const found = useFoundChoices(text);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
   const first = words[0] ?? '';
   return [
-    ...numbered,
+    ...found,
     ...[...pages, ...actions, ...records]
       .filter((command) => words.every((word) => command.words.includes(word)))
       .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
@@ -214,29 +144,10 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
   ];
 };
 
-/** A number may be that of a client, an invoice or an event; the id of a delivery is three of them. */
-const useNumbered = (text: string): readonly Command[] => {
+const useFoundChoices = (text: string): readonly Choice[] => {
   const navigate = useNavigate();
-  const [, event, subscription, replay] = /^#?(\d{1,15})(?:-(\d{1,15})-(\d{1,15}))?$/.exec(text.trim()) ?? [];
-  const id = Number(event);
-  if (!Number.isSafeInteger(id) || id === 0) return [];
-  const command = (kind: string, label: string, icon: ReactNode, run: () => unknown): Command => ({
-    ...{ id: label, label, kind, icon, run },
-  });
-  if (subscription !== undefined) {
-    const params = { event: id, subscription: Number(subscription), replay: Number(replay) };
-    const open = () => navigate({ to: '/deliveries/$event/$subscription/$replay', params });
-    return [command('Delivery', `Delivery ${text.trim()}`, <Send />, open)];
-  }
-  return [
-    command('Event', `Event ${id}`, <CalendarDays />, () => navigate({ to: '/events/$id', params: { id } })),
-    ...(['client', 'invoice'] as const).flatMap((record) => [
-      command('Events', `Events of ${record} ${id}`, <CalendarDays />, () =>
-        navigate({ to: '/events', search: { [record]: id } }),
-      ),
-      command('Deliveries', `Deliveries of ${record} ${id}`, <Send />, () =>
-        navigate({ to: '/deliveries', search: { [record]: id } }),
-      ),
-    ]),
-  ];
+  return useFound(text).found.map(({ target, ...one }) => ({
+    ...one,
+    run: () => navigate(placeOf(target)),
+  }));
 };

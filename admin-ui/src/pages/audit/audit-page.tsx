@@ -1,17 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
+import { ScrollText, X } from 'lucide-react';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
-import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
+import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { auditQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from '../team/list-members.ts';
-import s from './audit-page.module.css';
-import { actionOptions, type Entry, kindOptions, namesTarget, wordsOf } from './words.ts';
+import { EntryText } from './activity.tsx';
+import { actionOptions, type Entry, kindOptions } from './words.ts';
 
 export function AuditPage() {
   const refusal = useRefusal('admin');
@@ -44,8 +44,13 @@ function Log() {
           all="Everything"
           value={filters.kind}
           options={kindOptions}
-          onChange={(kind) => set({ kind })}
+          onChange={(kind) => set({ kind, target: undefined })}
         />
+        {filters.target !== undefined && (
+          <Button onClick={() => set({ target: undefined })}>
+            No. {filters.target} <X aria-label="Remove filter" />
+          </Button>
+        )}
         <Filter
           label="Action"
           all="Any action"
@@ -103,28 +108,7 @@ const columns: readonly Column<Entry>[] = [
     header: 'What happened',
     phone: 'title',
     grow: true,
-    cell: (entry) => (
-      <Stack gap="xs">
-        <p>
-          <bdi>
-            <strong>{entry.actor.name}</strong>
-          </bdi>
-          {entry.actor.kind !== 'user' && (
-            <>
-              {' '}
-              <Badge>{actorKinds[entry.actor.kind]}</Badge>
-            </>
-          )}{' '}
-          {wordsOf(entry)}{' '}
-          {namesTarget(entry) && (
-            <bdi>
-              <strong>{entry.target.name}</strong>
-            </bdi>
-          )}
-        </p>
-        <Changes before={entry.before} after={entry.after} />
-      </Stack>
-    ),
+    cell: (entry) => <EntryText entry={entry} />,
   },
   {
     id: 'from',
@@ -152,45 +136,3 @@ const columns: readonly Column<Entry>[] = [
     ),
   },
 ];
-
-const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
-
-type Fields = Readonly<Record<string, unknown>> | null;
-
-function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  if (names.length === 0) return null;
-  const list = (
-    <dl className={s.changes}>
-      {names.map((name) => {
-        const was = before?.[name];
-        const is = after?.[name];
-        return (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {was !== undefined && <del>{formatValue(was)}</del>}
-              {was !== undefined && is !== undefined && <span aria-hidden="true"> → </span>}
-              {is !== undefined && <ins>{formatValue(is)}</ins>}
-            </dd>
-          </div>
-        );
-      })}
-    </dl>
-  );
-  if (names.length <= maxUnfolded) return list;
-  return (
-    <details className={s.folded}>
-      <summary>{names.length} fields</summary>
-      {list}
-    </details>
-  );
-}
-
-const maxUnfolded = 2;
-
-const formatValue = (value: unknown): string => {
-  if (Array.isArray(value)) return value.map(formatValue).join(', ');
-  if (value === null) return 'none';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-};

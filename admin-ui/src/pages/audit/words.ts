@@ -38,11 +38,15 @@ const actionWords: Readonly<Record<Action, string>> = {
   'delivery.retried': 'retried the delivery',
   'delivery.cancelled': 'cancelled the delivery',
   'delivery.released': 'released the delivery',
+  'delivery.shared': 'shared the delivery',
+  'delivery.share_revoked': 'revoked a link to the delivery',
   'replay.created': 'started the replay',
   'replay.cancelled': 'cancelled the replay',
   'held.released': 'released the held deliveries of',
   'held.dropped': 'discarded the held deliveries of',
   'missed.dismissed': 'dismissed the missed events of',
+  'failures.acknowledged': 'acknowledged failures of',
+  'failures.reopened': 'reopened failures of',
   'person.erased': 'erased',
 };
 

@@ -5,17 +5,19 @@ import { RefreshCw, RotateCcw, Send } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
-import { Tabs } from '../../ui/toolbar.tsx';
+import { Segmented, Tabs } from '../../ui/toolbar.tsx';
 import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
-import { deliveriesQuery } from './deliveries.ts';
+import { countsQuery, type DeliverySearch, deliveriesQuery } from './deliveries.ts';
 import s from './deliveries-page.module.css';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
+import { FailureCauses } from './failure-causes.tsx';
 import { LiveTail } from './live-tail.tsx';
+import { SavedViews } from './saved-views.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
@@ -27,7 +29,9 @@ export function DeliveriesPage() {
   const shown = useDeferredValue(view);
   const { dialog, ...filters } = search;
   // A replay cannot be narrowed to one record: it would send more than the list shows.
-  const ofRecord = [filters.client, filters.invoice, filters.event].some((id) => id !== undefined);
+  const ofRecord = [filters.client, filters.invoice, filters.email, filters.external, filters.event].some(
+    (id) => id !== undefined,
+  );
   return (
     <Page
       title="Deliveries"
@@ -36,8 +40,7 @@ export function DeliveriesPage() {
         <Button
           icon={<RotateCcw />}
           disabledReason={
-            refusal ??
-            (ofRecord ? 'Resend single deliveries, or clear the client, invoice and event' : undefined)
+            refusal ?? (ofRecord ? 'Resend single deliveries, or clear the record and the event' : undefined)
           }
           onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
         >
@@ -51,16 +54,21 @@ export function DeliveriesPage() {
         onChange={(next) => void navigate({ search: next === 'log' ? {} : { view: next } })}
         tabs={[
           { id: 'log', label: 'Log' },
+          { id: 'causes', label: 'Causes' },
           { id: 'live', label: 'Live' },
           { id: 'replays', label: 'Replays' },
         ]}
       >
         {shown === 'log' && <DeliveryLog />}
+        {shown === 'causes' && <FailureCauses />}
         {shown === 'live' && <LiveTail />}
         {shown === 'replays' && <ReplayList cursor={search.cursor} />}
       </Tabs>
       {dialog === 'replay' && refusal === undefined && !ofRecord && (
-        <ReplayDialog filters={filters} onClose={() => void navigate({ search: filters, replace: true })} />
+        <ReplayDialog
+          filters={filters}
+          onClose={() => void navigate({ search: view === 'causes' ? { view } : filters, replace: true })}
+        />
       )}
     </Page>
   );
@@ -72,21 +80,22 @@ function DeliveryLog() {
   const { settings } = useSession();
   const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });
   const { cursor, ...filters } = search;
+  const counts = useCounts(filters);
+  const show = (next: DeliverySearch): void => void navigate({ search: next, replace: true });
   const filtered = Object.values(filters).some((value) => value !== undefined);
   const { data } = query;
   return (
-    <Card flush className={s.card}>
+    <Card flush>
       <div className={s.bar}>
-        <DeliveryFilters
-          search={filters}
-          onChange={(next) => void navigate({ search: next, replace: true })}
-        />
+        <StateFilter search={filters} onChange={show} />
+        <SavedViews search={filters} onChoose={(next) => void navigate({ search: next })} />
         <IconButton
           label="Refresh"
           icon={<RefreshCw />}
           pending={query.isFetching}
-          onClick={() => void query.refetch()}
+          onClick={() => void Promise.all([query.refetch(), counts.refetch()])}
         />
+        <DeliveryFilters search={filters} onChange={show} />
       </div>
       <div className={query.isPlaceholderData ? s.stale : undefined}>
         <DeliveryTable
@@ -105,9 +114,9 @@ function DeliveryLog() {
                     {filters.state === 'failed' && (
                       <Button
                         variant="primary"
-                        onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
+                        onClick={() => void navigate({ search: { ...filters, state: 'failing' } })}
                       >
-                        Show all not delivered
+                        Show failing deliveries
                       </Button>
                     )}
                     <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
@@ -138,5 +147,38 @@ function DeliveryLog() {
         onPage={(to) => void navigate({ search: { ...filters, cursor: to } })}
       />
     </Card>
+  );
+}
+
+const useCounts = (search: DeliverySearch) =>
+  useQuery({ ...countsQuery(search), placeholderData: keepPreviousData });
+
+const choices = [
+  { value: 'all', label: 'All' },
+  { value: 'succeeded', label: 'Delivered' },
+  { value: 'failing', label: 'Failing' },
+  { value: 'held', label: 'Held' },
+] as const;
+
+function StateFilter({
+  search,
+  onChange,
+}: {
+  readonly search: DeliverySearch;
+  readonly onChange: (search: DeliverySearch) => void;
+}) {
+  const { data } = useCounts(search);
+  const state = search.state ?? 'all';
+  return (
+    <Segmented
+      label="Deliveries shown"
+      // None, if a state is chosen that is not among them.
+      value={state as (typeof choices)[number]['value']}
+      onChange={(value) => onChange({ ...search, state: value === 'all' ? undefined : value })}
+      options={choices.map((choice) => {
+        const counted = data?.[choice.value];
+        return { ...choice, count: counted ? `${number(counted.count)}${counted.isMore ? '+' : ''}` : '' };
+      })}
+    />
   );
 }

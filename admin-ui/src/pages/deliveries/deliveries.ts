@@ -1,5 +1,6 @@
-import { type Answer, type Input, operationQuery } from '../../api/client.ts';
+import { type Answer, operationQuery } from '../../api/client.ts';
 import type { Tone } from '../../ui/values.tsx';
+import { type RecordSearch, recordParameters } from '../queries.ts';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
 type DeliveryState = Delivery['state'];
@@ -20,10 +21,7 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
   dropped: 'neutral',
 };
 
-export const deliveryFilters = [
-  { value: 'undelivered', label: 'Tried, not delivered' },
-  ...deliveryStates,
-] as const;
+export const deliveryFilters = [{ value: 'failing', label: 'Failing' }, ...deliveryStates] as const;
 
 /** The tone tells that a pending delivery failed before. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
@@ -49,39 +47,54 @@ export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | '
   replay: delivery.replayId,
 });
 
-export interface DeliverySearch {
+export interface DeliverySearch extends RecordSearch {
   readonly subscription?: number | undefined;
-  readonly client?: number | undefined;
-  readonly invoice?: number | undefined;
   readonly event?: number | undefined;
   readonly replay?: number | undefined;
   readonly type?: string | undefined;
   readonly state?: string | undefined;
   readonly status?: number | undefined;
   readonly cause?: string | undefined;
+  readonly period?: Period | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const deliveriesQuery = (search: DeliverySearch, limit = 50) => {
-  const query: Input<'listDeliveries'>['query'] = {
-    limit,
-    subscriptionId: search.subscription,
-    clientId: search.client,
-    invoiceId: search.invoice,
-    eventId: search.event,
-    replayId: search.replay,
-    type: search.type,
-    state: search.state,
-    statusCode: search.status,
-    errorClass: search.cause,
-    since: search.since,
-    until: search.until,
-    cursor: search.cursor,
-  };
-  return operationQuery('listDeliveries', { query });
+export const periods = [
+  { value: '15m', label: 'Last 15 minutes', minutes: 15 },
+  { value: '1h', label: 'Last hour', minutes: 60 },
+  { value: '24h', label: 'Last 24 hours', minutes: 1440 },
+  { value: '7d', label: 'Last 7 days', minutes: 10_080 },
+] as const;
+export type Period = (typeof periods)[number]['value'];
+
+/** To the minute, so that a query stays the same for a while. */
+export const sinceOf = ({ period, since }: Pick<DeliverySearch, 'period' | 'since'>): string | undefined => {
+  const chosen = periods.find(({ value }) => value === period);
+  if (!chosen) return since;
+  return new Date((Math.floor(Date.now() / 60_000) - chosen.minutes) * 60_000).toISOString();
 };
+
+const filtersOf = (search: DeliverySearch) => ({
+  subscriptionId: search.subscription,
+  ...recordParameters(search),
+  eventId: search.event,
+  replayId: search.replay,
+  type: search.type,
+  statusCode: search.status,
+  errorClass: search.cause,
+  since: sinceOf(search),
+  until: search.until,
+});
+
+export const deliveriesQuery = (search: DeliverySearch, limit = 50) =>
+  operationQuery('listDeliveries', {
+    query: { ...filtersOf(search), limit, state: search.state, cursor: search.cursor },
+  });
+
+export const countsQuery = (search: DeliverySearch) =>
+  operationQuery('countDeliveries', { query: filtersOf(search) });
 
 export interface DeliveryName {
   readonly event: number;

@@ -123,10 +123,10 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
       refresh();
       toast('Delivery resent');
       // A dispatcher may still have to write it: its page shows the answer until it can be read.
+      const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
       queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
-        ...delivery,
-        history: [],
-        others: [],
+        ...{ ...delivery, subject, summary },
+        ...{ history: [], others: [] },
       });
       void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
     },

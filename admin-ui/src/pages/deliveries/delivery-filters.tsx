@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
-import { useDeferredValue, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
+import { RecordFilter } from '../records/record-filter.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { classLabels } from './attempt-view.tsx';
-import { type DeliverySearch, deliveryFilters } from './deliveries.ts';
+import { type DeliverySearch, deliveryFilters, periods } from './deliveries.ts';
 import s from './delivery-filters.module.css';
 
 interface DeliveryFiltersProps {
@@ -20,10 +21,13 @@ interface DeliveryFiltersProps {
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const isPhone = useMedia(phoneWidth);
   const [open, setOpen] = useState(false);
-  if (!isPhone) return <FilterFields search={search} onChange={onChange} />;
-  const count = Object.values(search).filter((value) => value !== undefined).length;
+  const record = <RecordFilter search={search} onChange={(chosen) => onChange({ ...search, ...chosen })} />;
+  if (!isPhone) return <FilterFields search={search} onChange={onChange} first={record} />;
+  const { state, ...others } = search;
+  const count = Object.values(others).filter((value) => value !== undefined).length;
   return (
     <search className={s.filters} aria-label="Filters">
+      {record}
       <Button icon={<ListFilter />} onClick={() => setOpen(true)}>
         Filters{count > 0 && ` (${count})`}
       </Button>
@@ -44,18 +48,12 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   );
 }
 
-function FilterFields({ search, onChange }: DeliveryFiltersProps) {
+function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { readonly first?: ReactNode }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
   const rare = [
-    search.cause,
-    search.status,
-    search.client,
-    search.invoice,
-    search.event,
-    search.replay,
-    search.since,
-    search.until,
+    ...[search.cause, search.status, search.event, search.replay, search.since, search.until],
+    ['waiting', 'failed', 'dropped'].find((state) => state === search.state),
   ];
   const rareCount = rare.filter((value) => value !== undefined).length;
   const [more, setMore] = useState(rareCount > 0);
@@ -65,6 +63,7 @@ function FilterFields({ search, onChange }: DeliveryFiltersProps) {
   const any = Object.values(search).some((value) => value !== undefined);
   return (
     <search className={s.filters} aria-label="Filters">
+      {first}
       <Filter
         label="Subscription"
         all="All subscriptions"
@@ -80,11 +79,11 @@ function FilterFields({ search, onChange }: DeliveryFiltersProps) {
         options={types.map((one) => ({ value: one.type, label: one.type }))}
       />
       <Filter
-        label="State"
-        all="Any state"
-        value={search.state}
-        onChange={(state) => set({ state })}
-        options={deliveryFilters}
+        label="Period"
+        all={(search.since ?? search.until) ? 'Chosen times' : 'Any time'}
+        value={search.period}
+        onChange={(period) => set({ period, since: undefined, until: undefined })}
+        options={periods}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
         More{rareCount > 0 && ` (${rareCount})`}
@@ -104,17 +103,27 @@ function FilterFields({ search, onChange }: DeliveryFiltersProps) {
             onChange={(cause) => set({ cause })}
             options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
           />
-          <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
-          <NumberField label="Client number" value={search.client} onChange={(client) => set({ client })} />
-          <NumberField
-            label="Invoice number"
-            value={search.invoice}
-            onChange={(invoice) => set({ invoice })}
+          <Filter
+            label="State"
+            labelled
+            all="Any"
+            value={search.state}
+            onChange={(state) => set({ state })}
+            options={deliveryFilters}
           />
+          <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
           <NumberField label="Event number" value={search.event} onChange={(event) => set({ event })} />
           <NumberField label="Replay number" value={search.replay} onChange={(replay) => set({ replay })} />
-          <TimeField label="From" value={search.since} onChange={(since) => set({ since })} />
-          <TimeField label="Until" value={search.until} onChange={(until) => set({ until })} />
+          <TimeField
+            label="From"
+            value={search.since}
+            onChange={(since) => set({ since, period: undefined })}
+          />
+          <TimeField
+            label="Until"
+            value={search.until}
+            onChange={(until) => set({ until, period: undefined })}
+          />
         </div>
       )}
     </search>

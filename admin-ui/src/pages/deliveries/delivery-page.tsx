@@ -3,13 +3,16 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import clsx from 'clsx';
 import type { Answer } from '../../api/client.ts';
 import { CopyButton } from '../../ui/button.tsx';
-import { milliseconds } from '../../ui/format.ts';
+import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
-import { ClockTime, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { Activity } from '../audit/activity.tsx';
+import { eventQuery } from '../queries.ts';
+import { titleOf, useNames } from '../records/records.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
-import { AttemptView, StatusBadge } from './attempt-view.tsx';
-import { causeOf } from './causes.ts';
+import { Timeline } from './attempt-timeline.tsx';
+import { AttemptView } from './attempt-view.tsx';
 import {
   attemptQuery,
   type DeliveryName,
@@ -20,6 +23,7 @@ import {
 } from './deliveries.ts';
 import { DeliveryActions } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
+import { ShareActions } from './share-delivery.tsx';
 
 export function DeliveryPage() {
   const name = useParams({ from: '/in/deliveries/$event/$subscription/$replay' });
@@ -29,13 +33,24 @@ export function DeliveryPage() {
     ...deliveryQuery(name),
     refetchInterval: ({ state }) => (state.data?.state === 'waiting' ? 3000 : false),
   });
+  const event = useQuery({ ...eventQuery(name.event), retry: false });
   const { data } = query;
   const state = data && stateOf(data);
+  const names = useNames([data?.subject ?? null]);
+  const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';
   const chosen = attempt ?? data?.history.at(-1)?.attempt;
   return (
     <Page
-      title={data ? data.eventType : 'Delivery'}
-      badge={state && <StateBadge {...state} />}
+      title={title}
+      oneLine
+      badge={
+        data &&
+        state && (
+          <>
+            <Badge mono>{data.eventType}</Badge> <StateBadge {...state} />
+          </>
+        )
+      }
       description={
         <>
           Delivery <code>{`${name.event}-${name.subscription}-${name.replay}`}</code>{' '}
@@ -43,24 +58,43 @@ export function DeliveryPage() {
         </>
       }
       back={<BackLink to="/deliveries">Deliveries</BackLink>}
-      actions={data && <DeliveryActions delivery={data} />}
+      actions={
+        data && (
+          <>
+            <DeliveryActions delivery={data} />
+            <ShareActions delivery={data} attempt={chosen} />
+          </>
+        )
+      }
     >
       <Loaded
         query={query}
+        ready={!event.isPending}
         skeleton={
-          <Split aside={<SkeletonCard lines={8} />}>
+          <Split wide aside={<SkeletonCard lines={8} />}>
             <SkeletonCard lines={12} />
           </Split>
         }
       >
         {(delivery) => (
-          <Split aside={<DeliveryFacts delivery={delivery} />}>
+          <Split
+            wide
+            aside={
+              <>
+                <DeliveryFacts delivery={delivery} />
+                <Payload event={event.data} />
+                <Activity kind="delivery" id={delivery.id} />
+              </>
+            }
+          >
             <Card title="Attempts">
               <Timeline
-                delivery={delivery}
+                history={delivery.history}
                 chosen={chosen}
                 onChoose={(next) => void navigate({ search: { attempt: next }, replace: true })}
-              />
+              >
+                <NextAttempt delivery={delivery} />
+              </Timeline>
             </Card>
             {chosen !== undefined && <ChosenAttempt name={name} attempt={chosen} />}
           </Split>
@@ -78,6 +112,14 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
         <Facts
           columns={8}
           facts={[
+            delivery.subject?.kind === 'client' && {
+              label: 'Record',
+              value: (
+                <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
+                  Client {delivery.subject.id}
+                </Link>
+              ),
+            },
             {
               label: 'Event',
               value: (
@@ -86,7 +128,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
                 </Link>
               ),
             },
-            { label: 'Happened', value: <Moment time={delivery.eventCreatedUtc} /> },
+            { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
             {
               label: 'Subscription',
               value: subscription ? (
@@ -135,44 +177,6 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
 
 type Delivery = Answer<'getDelivery'>;
 
-interface TimelineProps {
-  readonly delivery: Delivery;
-  readonly chosen: number | undefined;
-  readonly onChoose: (attempt: number) => void;
-}
-
-function Timeline({ delivery, chosen, onChoose }: TimelineProps) {
-  return (
-    <ol className={s.list}>
-      {delivery.history.map((one) => {
-        const cause = causeOf(one);
-        return (
-          <li key={one.attempt} className={clsx(s.item, one.errorClass === null ? s.good : s.bad)}>
-            <button
-              type="button"
-              className={s.attempt}
-              aria-pressed={one.attempt === chosen}
-              onClick={() => onChoose(one.attempt)}
-            >
-              <span className={s.number}>
-                <span className="visually-hidden">Attempt </span>
-                {one.attempt}
-              </span>
-              <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />
-              <span className={s.text}>{cause ? cause.title : 'Delivered'}</span>
-              <Quiet small>{milliseconds(one.elapsedMs)}</Quiet>
-              <Quiet small>
-                <ClockTime time={one.startedUtc} />
-              </Quiet>
-            </button>
-          </li>
-        );
-      })}
-      <NextAttempt delivery={delivery} />
-    </ol>
-  );
-}
-
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const { state, dueUtc, attempts } = delivery;
   const now = useNow();
@@ -214,6 +218,25 @@ function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly del
         Repair subscription
       </Link>
     </>
+  );
+}
+
+/** The same in every attempt. */
+function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefined }) {
+  return (
+    <Card title="Payload">
+      {event ? (
+        <CodeBlock
+          code={JSON.stringify(event.payload, null, 2)}
+          language="json"
+          label="payload"
+          maxLines={30}
+          wrap
+        />
+      ) : (
+        <Quiet>The event is no longer kept.</Quiet>
+      )}
+    </Card>
   );
 }
 

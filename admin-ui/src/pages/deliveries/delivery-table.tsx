@@ -5,26 +5,33 @@ import { formatDateTime } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Cut, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { RecordCell, RecordTitle } from '../records/record-cell.tsx';
+import { useNames } from '../records/records.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { classLabels } from './attempt-view.tsx';
 import { type Delivery, nextProbeOf, pathOf, stateOf } from './deliveries.ts';
+import s from './delivery-table.module.css';
 
 interface DeliveryTableProps {
   readonly query: UseQueryResult<{ readonly deliveries: readonly Delivery[] }>;
   readonly emptyState: ReactNode;
-  readonly without?: 'subscription' | 'event';
+  readonly without?: 'subscription' | 'event' | 'record';
   readonly skeletonRows?: number;
 }
 
 export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
+  const rows = query.data?.deliveries;
+  const names = useNames(rows?.map(({ subject }) => subject) ?? []);
   return (
     <Table
       dense
       narrow={without !== undefined}
       label="Deliveries"
-      columns={without === 'event' ? columnsOfEvent : columns.filter((column) => column.id !== without)}
+      columns={[without === 'event' ? byName : byRecord(names, without), ...columns].filter(
+        ({ id }) => id !== without && !(without === 'record' && (id === 'attempts' || id === 'answer')),
+      )}
       query={query}
-      rows={query.data?.deliveries}
+      rows={rows}
       rowKey={(one) => one.id}
       emptyState={emptyState}
       skeletonRows={skeletonRows}
@@ -32,6 +39,7 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
   );
 }
 
+/** All are of one event. */
 const byName: Column<Delivery> = {
   id: 'delivery',
   header: 'Delivery',
@@ -43,32 +51,36 @@ const byName: Column<Delivery> = {
   ),
 };
 
-const columns: readonly Column<Delivery>[] = [
-  {
-    id: 'event',
-    header: 'Event',
-    phone: 'title',
-    cell: (one) => (
+const byRecord = (
+  names: ReadonlyMap<number, string>,
+  without: DeliveryTableProps['without'],
+): Column<Delivery> => ({
+  id: 'event',
+  header: without === 'record' ? 'Event' : 'Record',
+  grow: true,
+  phone: 'title',
+  cell: (one) => (
+    <RecordCell
+      type={one.eventType}
+      summary={[one.summary, one.replayId > 0 && `replay ${one.replayId}`].filter(Boolean).join(' · ')}
+    >
       <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-        <strong>{one.eventType}</strong>
+        <RecordTitle
+          subject={without === 'record' ? null : one.subject}
+          names={names}
+          eventId={one.eventId}
+        />
       </Link>
-    ),
-  },
-  {
-    id: 'summary',
-    header: 'About',
-    grow: true,
-    phone: 'detail',
-    cell: (one) => (
-      <Cut
-        text={`${one.summary || `Event ${one.eventId}`}${one.replayId > 0 ? `, replay ${one.replayId}` : ''}`}
-      />
-    ),
-  },
+    </RecordCell>
+  ),
+});
+
+const columns: readonly Column<Delivery>[] = [
   {
     id: 'subscription',
     header: 'Subscription',
     bounded: true,
+    phone: 'detail',
     cell: (one) =>
       one.subscription ? (
         <Link to="/subscriptions/$id" params={{ id: one.subscriptionId }}>
@@ -81,7 +93,7 @@ const columns: readonly Column<Delivery>[] = [
   { id: 'state', header: 'State', phone: 'badge', cell: (one) => <State delivery={one} /> },
   {
     id: 'answer',
-    header: 'Answer',
+    header: 'Response',
     cell: (one) =>
       one.lastStatusCode !== null ? (
         <code>{one.lastStatusCode}</code>
@@ -94,19 +106,11 @@ const columns: readonly Column<Delivery>[] = [
   { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => one.attempts },
   {
     id: 'time',
-    header: 'Happened',
+    header: 'Event time',
     align: 'end',
     phone: 'time',
     cell: (one) => <TimeAgo time={one.eventCreatedUtc} />,
   },
-];
-
-/** All deliveries are of one event, so their numbers and subscriptions distinguish them. */
-const columnsOfEvent: readonly Column<Delivery>[] = [
-  byName,
-  ...columns
-    .filter(({ id }) => id !== 'event' && id !== 'summary')
-    .map((column) => (column.id === 'subscription' ? { ...column, phone: 'detail' as const } : column)),
 ];
 
 function State({ delivery }: { readonly delivery: Delivery }) {
@@ -120,7 +124,10 @@ function State({ delivery }: { readonly delivery: Delivery }) {
       <StateBadge {...stateOf(delivery)} />
       {probeUtc !== null ? (
         <Quiet small>
-          <span title={`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}>
+          <span
+            className={s.wide}
+            title={`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
+          >
             endpoint fails
           </span>
         </Quiet>

@@ -117,7 +117,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
   },
   {
     id: 'answer',
-    header: 'Answer',
+    header: 'Response',
     phone: 'badge',
     cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
   },

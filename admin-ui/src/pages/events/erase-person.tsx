@@ -6,10 +6,10 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { eventQuery } from '../queries.ts';
+import { eventQuery, personQuery } from '../queries.ts';
 
-/** Erases the person that an event is about (contract, "Erasure"). */
-export function ErasePerson({ id, eventId }: { readonly id: number; readonly eventId: number }) {
+/** Erases a person (contract, "Erasure"). @param props.eventId the event that is shown. */
+export function ErasePerson({ id, eventId }: { readonly id: number; readonly eventId?: number }) {
   const [open, setOpen] = useState(false);
   const disabledReason = useRefusal('admin');
   const cache = useQueryClient();
@@ -18,11 +18,13 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
     onSuccess: () => {
       setOpen(false);
       toast(`Person ${id} erased`);
+      void cache.invalidateQueries({ queryKey: personQuery(id).queryKey });
       // The server does so within seconds.
-      cache.setQueryData(
-        eventQuery(eventId).queryKey,
-        (event) => event && { ...event, payload: { client_id: id, erased: true } },
-      );
+      if (eventId !== undefined)
+        cache.setQueryData(
+          eventQuery(eventId).queryKey,
+          (event) => event && { ...event, payload: { client_id: id, erased: true } },
+        );
     },
   });
   return (

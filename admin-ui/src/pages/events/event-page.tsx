@@ -1,15 +1,17 @@
+import { subjectOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
-import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { eventQuery, eventTypesQuery } from '../queries.ts';
+import { titleOf, useNames } from '../records/records.tsx';
 import { ErasePerson } from './erase-person.tsx';
 
 export function EventPage() {
@@ -17,13 +19,17 @@ export function EventPage() {
   const { role } = useSession().user;
   const query = useQuery(eventQuery(id));
   const type = query.data?.type;
+  const subject = query.data ? subjectOf(query.data.payload) : null;
+  const names = useNames([subject]);
   const types = useQuery(eventTypesQuery);
   const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page
-      title={type ?? 'Event'}
+      title={subject ? titleOf(subject, names) : `Event ${id}`}
+      oneLine
+      badge={type && <Badge mono>{type}</Badge>}
       // The line is there while its text loads.
-      description={types.isPending ? '\u00a0' : described?.description}
+      description={described?.description ?? '\u00a0'}
       back={<BackLink to="/events">Events</BackLink>}
     >
       <Loaded
@@ -49,7 +55,7 @@ export function EventPage() {
                       ),
                     },
                     {
-                      label: 'Happened',
+                      label: 'Event time',
                       value: (
                         <>
                           <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
@@ -86,10 +92,12 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
   typeof id === 'number' && erased !== true
     ? [
         {
-          label: 'Person',
+          label: 'Record',
           value: (
             <Row>
-              <code>{id}</code>
+              <Link to="/clients/$id" params={{ id }}>
+                Everything about client {id}
+              </Link>
               <ErasePerson id={id} eventId={eventId} />
             </Row>
           ),

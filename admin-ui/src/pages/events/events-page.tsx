@@ -1,7 +1,7 @@
-import { summaryOf } from '@causeway/proto/event-summary';
+import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { CalendarDays, Plus, X } from 'lucide-react';
+import { CalendarDays, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
@@ -15,8 +15,11 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Filter } from '../../ui/toolbar.tsx';
-import { Cut, Moment, TimeAgo } from '../../ui/values.tsx';
+import { TimeAgo } from '../../ui/values.tsx';
 import { eventsQuery, eventTypesQuery } from '../queries.ts';
+import { RecordCell, RecordTitle } from '../records/record-cell.tsx';
+import { RecordFilter, useRecordName } from '../records/record-filter.tsx';
+import { useNames } from '../records/records.tsx';
 import { PayloadField, parsePayload } from '../test/payload-field.tsx';
 import s from './events-page.module.css';
 
@@ -25,8 +28,8 @@ type Event = Answer<'listPortalEvents'>['events'][number];
 export function EventsPage() {
   const { dialog, ...search } = useSearch({ from: '/in/events' });
   const { cursor, ...filters } = search;
-  const { type, client, invoice } = filters;
-  const record = client ? `Client ${client}` : invoice && `Invoice ${invoice}`;
+  const { type } = filters;
+  const record = useRecordName(filters);
   const navigate = useNavigate({ from: '/events' });
   const refusal = useRefusal('developer');
   const { settings } = useSession();
@@ -36,6 +39,7 @@ export function EventsPage() {
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 15_000 : false,
   });
+  const names = useNames(query.data?.events.map(({ payload }) => subjectOf(payload)) ?? []);
   const send = (
     <Button
       icon={<Plus />}
@@ -53,7 +57,7 @@ export function EventsPage() {
       refreshing={query.isPlaceholderData}
     >
       <Card flush>
-        <div className={s.bar}>
+        <search className={s.bar} aria-label="Filters">
           <Filter
             label="Event type"
             all="All event types"
@@ -61,26 +65,23 @@ export function EventsPage() {
             options={types.map((one) => ({ value: one.type, label: one.type }))}
             onChange={(value) => void navigate({ search: { ...filters, type: value }, replace: true })}
           />
-          {record && (
-            <Button onClick={() => void navigate({ search: { type } })}>
-              {record} <X aria-label="Remove filter" />
-            </Button>
-          )}
-        </div>
+          <RecordFilter
+            search={filters}
+            onChange={(next) => void navigate({ search: { ...filters, ...next }, replace: true })}
+          />
+        </search>
         <Table
           query={query}
           dense
           label="Events"
-          columns={columns}
+          columns={columnsWith(names)}
           rows={query.data?.events}
           rowKey={(event) => event.id}
           skeletonRows={10}
           emptyState={
             <Empty
               icon={<CalendarDays />}
-              title={
-                record ? `No events of ${record.toLowerCase()}` : type ? `No ${type} yet` : 'No events yet'
-              }
+              title={record ? 'No event matches' : type ? `No ${type} yet` : 'No events yet'}
               action={send}
             >
               New clients, paid invoices, signed agreements: events are listed here as they happen.
@@ -100,29 +101,24 @@ export function EventsPage() {
   );
 }
 
-const columns: readonly Column<Event>[] = [
+const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>[] => [
   {
-    id: 'type',
-    header: 'Event',
+    id: 'record',
+    header: 'Record',
+    grow: true,
     phone: 'title',
-    cell: (event) => (
-      <Link to="/events/$id" params={{ id: event.id }}>
-        <strong>{event.type}</strong>
-      </Link>
+    cell: ({ id, type, payload }) => (
+      <RecordCell type={type} summary={summaryOf(payload)}>
+        <Link to="/events/$id" params={{ id }}>
+          <RecordTitle subject={subjectOf(payload)} names={names} eventId={id} />
+        </Link>
+      </RecordCell>
     ),
   },
-  { id: 'id', header: 'Number', align: 'end', phone: 'badge', cell: (event) => <code>{event.id}</code> },
+  { id: 'id', header: 'Event', align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
   {
-    id: 'about',
-    header: 'About',
-    grow: true,
-    phone: 'detail',
-    cell: (event) => <Cut text={summaryOf(event.payload) || '–'} />,
-  },
-  { id: 'at', header: 'Happened', align: 'end', cell: (event) => <Moment time={event.createdUtc} /> },
-  {
-    id: 'ago',
-    header: 'Ago',
+    id: 'at',
+    header: 'Event time',
     align: 'end',
     phone: 'time',
     cell: (event) => <TimeAgo time={event.createdUtc} />,

@@ -1,3 +1,4 @@
+import type { ErrorClass } from '@causeway/proto';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
@@ -11,7 +12,7 @@ import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Cut, StateBadge, TimeAgo } from '../../ui/values.tsx';
-import type { DeliverySearch } from '../deliveries/deliveries.ts';
+import { type DeliverySearch, sinceOf } from '../deliveries/deliveries.ts';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './replay.tsx';
@@ -107,11 +108,13 @@ const periods = [
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
-  const [kind, setKind] = useState<Kind>(filters.state === 'succeeded' ? 'filter' : 'failed');
+  // Of one cause: failed and discarded ones; the others are still on their way, or held.
+  const ofCause = filters.cause !== undefined && filters.state === 'failing';
+  const [kind, setKind] = useState<Kind>(ofCause || filters.state === 'succeeded' ? 'filter' : 'failed');
   const [hours, setHours] = useState(24);
   const [now] = useState(Date.now);
   const chosen = subscriptionId ?? subscriptions[0]?.id;
-  const since = filters.since ?? new Date(now - hours * 3_600_000).toISOString();
+  const since = sinceOf(filters) ?? new Date(now - hours * 3_600_000).toISOString();
   const body = chosen === undefined ? null : toBody(chosen, kind, since, filters);
   return (
     <Dialog
@@ -128,30 +131,37 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
             onValue={(id) => setSubscriptionId(Number(id))}
           />
         </Field>
-        <Fieldset legend="Deliveries">
-          <Radio
-            name="kind"
-            checked={kind === 'failed'}
-            onChange={() => setKind('failed')}
-            label="Failed deliveries"
-            description="All attempts failed, and no replay succeeded since."
-          />
-          <Radio
-            name="kind"
-            checked={kind === 'missed'}
-            onChange={() => setKind('missed')}
-            label="Missed events"
-            description="Never sent, because the subscription was disabled or did not exist yet."
-          />
-          <Radio
-            name="kind"
-            checked={kind === 'filter'}
-            onChange={() => setKind('filter')}
-            label="Everything"
-            description="Includes successful deliveries. The receiver gets them again."
-          />
-        </Fieldset>
-        {filters.since === undefined && (
+        {ofCause ? (
+          <p>
+            Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held ones
+            are released on the subscription’s page.
+          </p>
+        ) : (
+          <Fieldset legend="Deliveries">
+            <Radio
+              name="kind"
+              checked={kind === 'failed'}
+              onChange={() => setKind('failed')}
+              label="Failed deliveries"
+              description="All attempts failed, and no replay succeeded since."
+            />
+            <Radio
+              name="kind"
+              checked={kind === 'missed'}
+              onChange={() => setKind('missed')}
+              label="Missed events"
+              description="Never sent, because the subscription was disabled or did not exist yet."
+            />
+            <Radio
+              name="kind"
+              checked={kind === 'filter'}
+              onChange={() => setKind('filter')}
+              label="Everything"
+              description="Includes successful deliveries. The receiver gets them again."
+            />
+          </Fieldset>
+        )}
+        {sinceOf(filters) === undefined && (
           <Field label="Events of">
             <Select value={hours} options={periods} onValue={(value) => setHours(Number(value))} />
           </Field>
@@ -173,8 +183,13 @@ const toBody = (subscriptionId: number, kind: Kind, since: string, filters: Deli
   return {
     ...narrowed,
     kind,
-    states: state ? [state] : ['failed', 'succeeded', 'dropped'],
+    states: state
+      ? [state]
+      : filters.state === 'failing'
+        ? ['failed', 'dropped']
+        : ['failed', 'succeeded', 'dropped'],
     ...(filters.status === undefined ? {} : { statusCodes: [filters.status] }),
+    ...(filters.cause === undefined ? {} : { errorClasses: [filters.cause as ErrorClass] }),
   };
 };
 

@@ -8,6 +8,7 @@ import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
+import { Activity } from '../audit/activity.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
 import { DeliveryTable } from '../deliveries/delivery-table.tsx';
 import { subscriptionQuery } from '../queries.ts';
@@ -98,11 +99,14 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
       <MissedNotice subscription={subscription} refusal={refusal} />
       <Split
         aside={
-          <SubscriptionFacts
-            subscription={subscription}
-            refusal={refusal ?? managedReason(subscription)}
-            onRotate={() => open('rotate')}
-          />
+          <>
+            <SubscriptionFacts
+              subscription={subscription}
+              refusal={refusal ?? managedReason(subscription)}
+              onRotate={() => open('rotate')}
+            />
+            <Activity kind="subscription" id={subscription.id} />
+          </>
         }
       >
         <SubscriptionHealth subscription={subscription} />

@@ -1,0 +1,161 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { number } from '../../ui/format.ts';
+import { Card, Quiet, Row } from '../../ui/layout.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+import { subscriptionsQuery } from '../queries.ts';
+import { nameOf } from '../subscriptions/subscriptions.ts';
+import { causeOf } from './causes.ts';
+import type { DeliverySearch } from './deliveries.ts';
+
+type FailureCause = Answer<'listFailureCauses'>['causes'][number];
+
+/** Failing deliveries in groups: what is wrong where, since when, and whether somebody looks after it. */
+export function FailureCauses() {
+  const query = useQuery({ ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 });
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
+  const actionsOf = useActions();
+  const causes = query.data?.causes.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)));
+  return (
+    <Card flush>
+      <Table
+        query={query}
+        label="Causes of failure"
+        columns={[
+          ...columnsWith(names),
+          actionsColumn<FailureCause>('menu', (one) => (
+            <RowMenu label={titleOf(one)} actions={actionsOf(one, names.has(one.subscriptionId))} />
+          )),
+        ]}
+        rows={causes}
+        rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
+        emptyState={
+          <Empty icon={<CircleCheck />} title="Nothing is failing">
+            Deliveries that were attempted and did not arrive are grouped here by their cause.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+/** Acknowledged, and not seen since. */
+const isQuiet = ({ acknowledgedUtc, lastSeenUtc }: FailureCause): boolean =>
+  acknowledgedUtc !== null && acknowledgedUtc >= lastSeenUtc;
+
+const titleOf = (one: FailureCause): string => causeOf(one)?.title ?? one.errorClass;
+
+const affected = ({ subscriptionId, errorClass, statusCode }: FailureCause): DeliverySearch => ({
+  ...{ state: 'failing', subscription: subscriptionId, cause: errorClass },
+  ...(statusCode === null ? {} : { status: statusCode }),
+});
+
+const useActions = () => {
+  const navigate = useNavigate({ from: '/deliveries' });
+  const refusal = useRefusal('developer');
+  const acknowledge = useMutation({
+    mutationFn: ({ subscriptionId, errorClass, statusCode, acknowledgedUtc }: FailureCause) =>
+      call('acknowledgeFailureCause', {
+        body: { subscriptionId, errorClass, statusCode, acknowledged: acknowledgedUtc === null },
+      }),
+    meta: { invalidates: [['listFailureCauses']] },
+    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? 'Acknowledged' : 'Reopened'),
+    onError: toastError,
+  });
+  return (one: FailureCause, isKnown: boolean) => {
+    const disabledReason = refusal ?? (isKnown ? undefined : 'The subscription was deleted');
+    return [
+      {
+        label: 'View deliveries',
+        onSelect: () => void navigate({ search: affected(one) }),
+      },
+      {
+        label: 'Replay all affected…',
+        disabledReason,
+        onSelect: () =>
+          void navigate({
+            search: { ...affected(one), since: one.firstSeenUtc, view: 'causes', dialog: 'replay' },
+          }),
+      },
+      {
+        label: one.acknowledgedUtc === null ? 'Acknowledge' : 'Reopen',
+        disabledReason,
+        onSelect: () => acknowledge.mutate(one),
+      },
+    ];
+  };
+};
+
+const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<FailureCause>[] => [
+  {
+    id: 'cause',
+    header: 'Cause',
+    grow: true,
+    phone: 'title',
+    cell: (one) => (
+      <Row>
+        <Link to="/deliveries" search={affected(one)}>
+          <strong>{titleOf(one)}</strong>
+        </Link>
+        <Acknowledged cause={one} />
+      </Row>
+    ),
+  },
+  {
+    id: 'subscription',
+    header: 'Subscription',
+    bounded: true,
+    phone: 'detail',
+    cell: ({ subscriptionId }) => {
+      const name = names.get(subscriptionId);
+      return name === undefined ? (
+        <Quiet>Deleted (no. {subscriptionId})</Quiet>
+      ) : (
+        <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
+          <Cut text={name} />
+        </Link>
+      );
+    },
+  },
+  {
+    id: 'count',
+    header: 'Deliveries',
+    align: 'end',
+    phone: 'badge',
+    cell: ({ count, isMore }) => `${number(count)}${isMore ? '+' : ''}`,
+  },
+  {
+    id: 'first',
+    header: 'First seen',
+    align: 'end',
+    cell: ({ firstSeenUtc }) => <TimeAgo time={firstSeenUtc} />,
+  },
+  {
+    id: 'last',
+    header: 'Last seen',
+    align: 'end',
+    phone: 'time',
+    cell: ({ lastSeenUtc }) => <TimeAgo time={lastSeenUtc} />,
+  },
+];
+
+function Acknowledged({ cause }: { readonly cause: FailureCause }) {
+  const { acknowledgedUtc, acknowledgedBy } = cause;
+  if (acknowledgedUtc === null) return null;
+  const title = `By ${acknowledgedBy}, ${new Date(acknowledgedUtc).toLocaleString('en')}`;
+  return isQuiet(cause) ? (
+    <Badge title={title}>Acknowledged</Badge>
+  ) : (
+    <Badge tone="warn" title={title}>
+      Seen again
+    </Badge>
+  );
+}

@@ -1,0 +1,110 @@
+import { Bookmark } from 'lucide-react';
+import { useState } from 'react';
+import { useSession } from '../../app/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, TextInput } from '../../ui/form.tsx';
+import { Row, Stack } from '../../ui/layout.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { toast } from '../../ui/toast.tsx';
+import type { DeliverySearch } from './deliveries.ts';
+
+interface SavedView {
+  readonly name: string;
+  readonly search: DeliverySearch;
+}
+
+const maxViews = 20;
+
+interface SavedViewsProps {
+  readonly search: DeliverySearch;
+  readonly onChoose: (search: DeliverySearch) => void;
+}
+
+/** Filters by name, in this browser. The URL of a view shares it with others. */
+export function SavedViews({ search, onChoose }: SavedViewsProps) {
+  const { user, company } = useSession();
+  const place = `causeway.views.${company.id}.${user.id}`;
+  const [views, setViews] = useState(() => readViews(place));
+  const [name, setName] = useState<string>();
+  const keep = (next: readonly SavedView[]): void => {
+    setViews(next);
+    try {
+      localStorage.setItem(place, JSON.stringify(next));
+    } catch {
+      toast('This browser does not let the portal save views');
+    }
+  };
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
+  const current = views.find((one) => JSON.stringify(one.search) === JSON.stringify(search));
+  return (
+    <>
+      <Menu
+        trigger={<Button icon={<Bookmark />}>{current?.name ?? 'Views'}</Button>}
+        actions={[
+          ...views.map((one) => ({ label: one.name, onSelect: () => onChoose(one.search) })),
+          ...(views.length > 0 ? (['separator'] as const) : []),
+          {
+            label: 'Save this view…',
+            disabledReason: isFiltered
+              ? views.length < maxViews
+                ? undefined
+                : `Delete one of your ${maxViews} views first`
+              : 'Choose filters first',
+            onSelect: () => setName(''),
+          },
+          {
+            label: 'Copy link to this view',
+            onSelect: () =>
+              void navigator.clipboard.writeText(location.href).then(() => toast('Link copied')),
+          },
+          ...(current
+            ? [
+                {
+                  label: `Delete view “${current.name}”`,
+                  danger: true,
+                  onSelect: () => keep(views.filter((one) => one !== current)),
+                },
+              ]
+            : []),
+        ]}
+      />
+      <Dialog open={name !== undefined} onClose={() => setName(undefined)} title="Save this view" size="s">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const chosen = name?.trim();
+            if (!chosen) return;
+            keep([...views.filter((one) => one.name !== chosen), { name: chosen, search }]);
+            setName(undefined);
+          }}
+        >
+          <Stack>
+            <Field label="Name" hint="Kept in this browser. To share a view, share the page’s address.">
+              <TextInput value={name ?? ''} maxLength={60} onValue={setName} />
+            </Field>
+            <Row justify="flex-end">
+              <Button onClick={() => setName(undefined)}>Cancel</Button>
+              <Button
+                type="submit"
+                variant="primary"
+                disabledReason={name?.trim() ? undefined : 'Give the view a name'}
+              >
+                Save view
+              </Button>
+            </Row>
+          </Stack>
+        </form>
+      </Dialog>
+    </>
+  );
+}
+
+const readViews = (place: string): readonly SavedView[] => {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(place) ?? '[]');
+    return Array.isArray(stored) ? (stored as SavedView[]) : [];
+  } catch {
+    return [];
+  }
+};

@@ -1,0 +1,203 @@
+import { summaryOf } from '@causeway/proto/event-summary';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { CalendarDays, Send } from 'lucide-react';
+import type { Answer } from '../../api/client.ts';
+import { roleAtLeast, useSession } from '../../app/session.ts';
+import { CopyButton } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
+import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
+import { Activity, Changes } from '../audit/activity.tsx';
+import { deliveriesQuery } from '../deliveries/deliveries.ts';
+import { DeliveryTable } from '../deliveries/delivery-table.tsx';
+import { ErasePerson } from '../events/erase-person.tsx';
+import { eventsQuery, personQuery } from '../queries.ts';
+import { changesOf } from './changes-of.ts';
+import { useOrigins } from './origins.ts';
+import s from './record-page.module.css';
+import { titleOf } from './records.tsx';
+
+type Person = NonNullable<Answer<'getPortalPerson'>['person']>;
+
+export function RecordPage() {
+  const { id } = useParams({ from: '/in/clients/$id' });
+  const query = useQuery(personQuery(id));
+  const events = useQuery(eventsQuery({ client: id }));
+  const person = query.data?.person;
+  const subject = { kind: 'client', id, name: person?.name ?? null } as const;
+  return (
+    <Page
+      title={titleOf(subject, new Map())}
+      oneLine
+      description="The record, its events and their deliveries, and who changed it."
+      back={<BackLink to="/events">Events</BackLink>}
+    >
+      <Loaded
+        query={query}
+        ready={!events.isPending}
+        skeleton={
+          <Split aside={<SkeletonCard lines={8} />}>
+            <SkeletonCard lines={12} />
+          </Split>
+        }
+      >
+        {({ erasedUtc, statuses }) => (
+          <Split
+            aside={
+              <>
+                {person && <About person={person} />}
+                <StatusHistory statuses={statuses} />
+                <Activity kind="person" id={id} />
+              </>
+            }
+          >
+            {erasedUtc !== null ? (
+              <Notice tone="info" title="This person was erased">
+                <Moment time={erasedUtc} />. Only the numbers of its events are left.
+              </Notice>
+            ) : (
+              !person && <Notice tone="info">There is no record with this number.</Notice>
+            )}
+            <Events client={id} />
+            <Deliveries client={id} />
+          </Split>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ person }: { readonly person: Person }) {
+  const { role } = useSession().user;
+  const origin = useOrigins([person.origin]).get(person.origin);
+  const shown = (value: string | null) => (value ? <bdi>{value}</bdi> : <Quiet>–</Quiet>);
+  return (
+    <Card title="About">
+      <Stack>
+        {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
+        <Facts
+          columns={8}
+          facts={[
+            {
+              label: person.isLead ? 'Lead' : 'Client',
+              value: (
+                <>
+                  <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
+                </>
+              ),
+            },
+            role !== 'viewer' && { label: 'Name', value: shown(person.name) },
+            { label: 'Status', value: <Badge>{person.status}</Badge> },
+            { label: 'External ID', value: shown(person.externalId) },
+            role !== 'viewer' && { label: 'E-mail', value: shown(person.email) },
+            role !== 'viewer' && { label: 'Phone', value: shown(person.phone) },
+            { label: 'Created', value: <Moment time={person.createdUtc} /> },
+            { label: `Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
+            { label: 'Last changed by', value: shown(origin ?? person.origin) },
+          ]}
+        />
+        {roleAtLeast(role, 'admin') && (
+          <Row>
+            <ErasePerson id={person.id} />
+          </Row>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function StatusHistory({ statuses }: { readonly statuses: Answer<'getPortalPerson'>['statuses'] }) {
+  if (statuses.length === 0) return null;
+  return (
+    <Card title="Status history">
+      <ol className={s.list}>
+        {statuses.map((one) => (
+          <li key={`${one.utc} ${one.from} ${one.to}`}>
+            <p>
+              {one.from} → <strong>{one.to}</strong>
+            </p>
+            {one.note !== null && <p dir="auto">{one.note}</p>}
+            <Quiet small>
+              {one.employee !== null && <bdi>{one.employee}, </bdi>}
+              <TimeAgo time={one.utc} />
+            </Quiet>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Events({ client }: { readonly client: number }) {
+  const query = useQuery(eventsQuery({ client }));
+  const { settings } = useSession();
+  const origins = useOrigins(query.data?.events.map(({ origin }) => origin) ?? []);
+  return (
+    <Card
+      title="Events and what they changed"
+      actions={
+        <Link to="/events" search={{ client }}>
+          All events
+        </Link>
+      }
+    >
+      <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
+        {({ events }) =>
+          events.length === 0 ? (
+            <Empty icon={<CalendarDays />} title="No events">
+              Events are kept for {plural(settings.retentionDays, 'day')}.
+            </Empty>
+          ) : (
+            <ol className={s.list}>
+              {changesOf(events).map(({ event, before, after }) => (
+                <li key={event.id}>
+                  <Row justify="space-between">
+                    <Row>
+                      <Link to="/events/$id" params={{ id: event.id }}>
+                        <strong>Event {event.id}</strong>
+                      </Link>
+                      <Badge mono>{event.type}</Badge>
+                      {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
+                    </Row>
+                    <Quiet small>
+                      {event.origin !== null && <bdi>{origins.get(event.origin) ?? event.origin}, </bdi>}
+                      <TimeAgo time={event.createdUtc} />
+                    </Quiet>
+                  </Row>
+                  <Changes before={before} after={after} />
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Deliveries({ client }: { readonly client: number }) {
+  const query = useQuery({ ...deliveriesQuery({ client }, 20), refetchInterval: 15_000 });
+  return (
+    <Card
+      flush
+      title="Deliveries"
+      actions={
+        <Link to="/deliveries" search={{ client }}>
+          All deliveries
+        </Link>
+      }
+    >
+      <DeliveryTable
+        query={query}
+        without="record"
+        emptyState={
+          <Empty icon={<Send />} title="No deliveries">
+            No enabled subscription received the events of this record.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defineOperation, memberDefaults } from '../operation.ts';
+import { fieldName, id, instant, text } from '../schemas/values.ts';
+
+const people = { ...memberDefaults, service: 'crm', role: 'viewer', method: 'GET' } as const;
+
+const hidden = 'Null for viewers.';
+
+const portalPerson = z.object({
+  id,
+  name: z.string().nullable().meta({ description: hidden }),
+  email: z.string().nullable().meta({ description: hidden }),
+  externalId: z.string().nullable(),
+  isLead: z.boolean(),
+});
+
+/**
+ * Either the people with these numbers, or those whom a text finds: by number, external id and e-mail address, and for
+ * others than viewers by a part of the name, the address or the phone number. The best match first.
+ */
+export const listPortalPeople = defineOperation({
+  ...people,
+  id: 'listPortalPeople',
+  path: '/people',
+  query: z.strictObject({
+    ids: z
+      .string()
+      .regex(/^\d{1,15}(,\d{1,15}){0,99}$/, {
+        error: `${fieldName} must be up to 100 numbers with commas between them`,
+      })
+      .transform((list) => list.split(',').map(Number))
+      .meta({ type: 'string' })
+      .optional(),
+    q: text({ min: 1, max: 254 }).optional(),
+  }),
+  answers: { 200: { schema: z.object({ people: z.array(portalPerson).max(100) }) } },
+});
+
+/** The record, and what is known of its past; null if no record has this number, as after its erasure. */
+export const getPortalPerson = defineOperation({
+  ...people,
+  id: 'getPortalPerson',
+  path: '/people/{client_id}',
+  answers: {
+    200: {
+      schema: z.object({
+        person: portalPerson
+          .extend({
+            phone: z.string().nullable().meta({ description: hidden }),
+            status: z.string(),
+            version: z.int().min(1),
+            createdUtc: instant,
+            updatedUtc: instant,
+            origin: z.string().meta({ description: 'Who made this version (contract, "Changes").' }),
+          })
+          .nullable(),
+        erasedUtc: instant.nullable(),
+        statuses: z
+          .array(
+            z.object({
+              from: z.string(),
+              to: z.string(),
+              employee: z.string().nullable().meta({ description: 'Who changed it, if known.' }),
+              note: z.string().nullable().meta({ description: hidden }),
+              utc: instant,
+            }),
+          )
+          .max(100)
+          .meta({ description: 'The newest change first.' }),
+      }),
+    },
+  },
+});

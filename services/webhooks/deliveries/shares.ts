@@ -1,0 +1,156 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { writeAudit } from '@causeway/identity';
+import { byMember, conflict, contract, maxDeliveryShares, notFound } from '@causeway/proto';
+import { handler, json, transaction } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import type { Tables } from '../tables.ts';
+import { readAttempt, readDelivery } from './get.ts';
+import { type DeliveryIds, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
+
+/** A token is `<company>-<share>-<secret>`. The company leads to its shard, the share to its row; the secret opens it. */
+export const shareDelivery = ({ db, now, random }: WebhooksContext) =>
+  handler(contract.shareDelivery, async (call) => {
+    const { companyId, params, user, body } = call;
+    const name = deliveryIdsOf(params);
+    oneOf(await readSiblings(db, companyId, name), name);
+    const at = now();
+    const shareId = Number(BigInt(`0x${Buffer.from(random(6)).toString('hex')}`)) + 1;
+    const secret = Buffer.from(random(32)).toString('base64url');
+    const row = {
+      company_id: companyId,
+      share_id: shareId,
+      secret_hash: hashOf(secret),
+      event_id: name.eventId,
+      subscription_id: name.subscriptionId,
+      replay_id: name.replayId,
+      created_by: user.name || user.email,
+      created_utc: at,
+      expires_utc: new Date(at.getTime() + body.hours * 3_600_000),
+      last_opened_utc: null,
+    };
+    await transaction(db, async (trx) => {
+      await trx
+        .deleteFrom('delivery_shares')
+        .where('company_id', '=', companyId)
+        .where('expires_utc', '<=', at)
+        .execute();
+      const { length } = await selectShares(trx, companyId).forUpdate().execute();
+      if (length >= maxDeliveryShares)
+        throw conflict(`the company has ${maxDeliveryShares} links; revoke one first`);
+      await trx.insertInto('delivery_shares').values(row).execute();
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'delivery.shared',
+        target: targetOf(row),
+        after: { expiresUtc: row.expires_utc },
+        at,
+      });
+    });
+    const token = `${companyId}-${shareId}-${secret}`;
+    return json(201, { ...shareAnswer({ ...row, opened: 0 }), token });
+  });
+
+export const listDeliveryShares = ({ db, now }: WebhooksContext) =>
+  handler(contract.listDeliveryShares, async ({ companyId }) => {
+    const rows = await selectShares(db, companyId)
+      .where('expires_utc', '>', now())
+      .orderBy('created_utc', 'desc')
+      .limit(maxDeliveryShares)
+      .execute();
+    return json(200, { shares: rows.map(shareAnswer) });
+  });
+
+export const revokeDeliveryShare = ({ db, now }: WebhooksContext) =>
+  handler(contract.revokeDeliveryShare, async (call) => {
+    const { companyId } = call;
+    const shareId = call.id('link');
+    await transaction(db, async (trx) => {
+      const row = await selectShares(trx, companyId)
+        .where('share_id', '=', shareId)
+        .forUpdate()
+        .executeTakeFirst();
+      if (!row) throw notFound('link');
+      await trx
+        .deleteFrom('delivery_shares')
+        .where('company_id', '=', companyId)
+        .where('share_id', '=', shareId)
+        .execute();
+      await writeAudit(trx, {
+        companyId,
+        by: byMember(call),
+        action: 'delivery.share_revoked',
+        target: targetOf(row),
+        before: { expiresUtc: row.expires_utc },
+        at: now(),
+      });
+    });
+    return { status: 204, body: null };
+  });
+
+/** Shows what a viewer sees. Nothing of the caller is known, and every wrong token gets the same answer. */
+export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
+  handler(contract.getSharedDelivery, async ({ body }) => {
+    const at = now();
+    const [, company, share, secret] = tokenForm.exec(body.token) ?? [];
+    if (secret === undefined) throw notFound('link');
+    const companyId = Number(company);
+    const row = await db
+      .selectFrom('delivery_shares')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .where('share_id', '=', Number(share))
+      .executeTakeFirst();
+    if (!row || row.expires_utc <= at || !timingSafeEqual(row.secret_hash, hashOf(secret)))
+      throw notFound('link');
+    const name: DeliveryIds = {
+      eventId: row.event_id,
+      subscriptionId: row.subscription_id,
+      replayId: row.replay_id,
+    };
+    const { others: _, ...whole } = await readDelivery(db, companyId, name, 'viewer');
+    // Its name is for colleagues.
+    const subscription = whole.subscription && { ...whole.subscription, name: null };
+    const delivery = { ...whole, subscription };
+    const number = body.attempt ?? delivery.history.at(-1)?.attempt;
+    const attempt =
+      number === undefined ? null : await readAttempt(db, companyId, { ...name, attempt: number }, 'viewer');
+    await db
+      .updateTable('delivery_shares')
+      .set(({ eb }) => ({ opened: eb('opened', '+', 1), last_opened_utc: at }))
+      .where('company_id', '=', companyId)
+      .where('share_id', '=', row.share_id)
+      .execute();
+    return json(200, { expiresUtc: row.expires_utc, delivery, attempt });
+  });
+
+const tokenForm = /^([1-9]\d{0,14})-([1-9]\d{0,14})-([\w-]{43})$/;
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+const selectShares = (db: Kysely<Tables>, companyId: number) =>
+  db
+    .selectFrom('delivery_shares')
+    .select(['share_id', 'event_id', 'subscription_id', 'replay_id', 'created_by', 'created_utc'])
+    .select(['expires_utc', 'opened', 'last_opened_utc'])
+    .where('company_id', '=', companyId);
+
+type ShareRow = Awaited<ReturnType<ReturnType<typeof selectShares>['execute']>>[number];
+type Named = Pick<ShareRow, 'event_id' | 'subscription_id' | 'replay_id'>;
+
+const deliveryIdOf = ({ event_id, subscription_id, replay_id }: Named): string =>
+  `${event_id}-${subscription_id}-${replay_id}`;
+
+const targetOf = (row: Named) =>
+  ({ kind: 'delivery', id: deliveryIdOf(row), name: deliveryIdOf(row) }) as const;
+
+const shareAnswer = (row: ShareRow) => ({
+  id: row.share_id,
+  deliveryId: deliveryIdOf(row),
+  createdBy: row.created_by,
+  createdUtc: row.created_utc,
+  expiresUtc: row.expires_utc,
+  opened: row.opened,
+  lastOpenedUtc: row.last_opened_utc,
+});
