@@ -150,7 +150,7 @@ test('relative imports have their extension, and resolve to a file', () => {
 
 test('file names are kebab-case', () => {
   // Files that tools and readers look for under a fixed name.
-  const fixed = /(^|\/)([A-Z]+\.md|[\w-]+\.Dockerfile(\.dockerignore)?)$/;
+  const fixed = /(^|\/)([A-Z]+\.md|[\w-]+\.Dockerfile(\.dockerignore)?|\w+\.(node|credentials)\.ts)$/;
   expect(tracked.filter((file) => !fixed.test(file) && /[A-Z_]/.test(file))).toEqual([]);
 });
 
@@ -215,7 +215,8 @@ test('every file is used: imported, started or named by a package', () => {
       normalize(join(dirname(file), match[1]!)),
     ),
   );
-  const isEntry = (file: string): boolean => /\/main\.tsx?$|^admin-ui\/vite\.config\.ts$/.test(file);
+  const isEntry = (file: string): boolean =>
+    /\/main\.tsx?$|\.(node|credentials)\.ts$|^admin-ui\/vite\.config\.ts$/.test(file);
   const entries = new Set([...named, ...started, ...sources.filter(isEntry)]);
   const dead = sources.filter(
     (file) => !imported.has(file) && !entries.has(file) && !/\.(test|shots)\.ts$/.test(file),

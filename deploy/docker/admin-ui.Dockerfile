@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY proto/package.json proto/
 COPY proto/client/package.json proto/client/
+COPY proto/connectors/zapier/package.json proto/connectors/zapier/
 COPY services/access/package.json services/access/
 COPY services/crm/package.json services/crm/
 COPY services/deliveries/package.json services/deliveries/

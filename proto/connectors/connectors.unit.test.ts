@@ -1,0 +1,167 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { eventTypes } from '../events.ts';
+import { connectorTable } from './generate.ts';
+import { actionProperties } from './n8n/nodes/properties.ts';
+import { isRepeated, receive, remember } from './n8n/nodes/receive.ts';
+import { problemOf, requestOf } from './request.ts';
+import { actions, events, lookups } from './table.generated.ts';
+import { keyOf } from './zapier/names.ts';
+
+test('the table is current: `npm run openapi -- --snapshot` writes it', () => {
+  expect(readFileSync(new URL('./table.generated.ts', import.meta.url), 'utf8')).toBe(connectorTable());
+});
+
+test('no name that workflows and Zaps contain is gone', () => {
+  const published = `
+    create_affiliate get_affiliate update_affiliate
+    create_client find_client get_client update_client update_client_status
+    create_lead find_lead get_lead update_lead update_lead_status
+    create_note get_person`;
+  const keys = actions.map(keyOf);
+  expect(published.trim().split(/\s+/)).toEqual(keys);
+  expect(lookups.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['employees', 'affiliates', 'leadStatuses', 'clientStatuses', 'clients']),
+  );
+  expect(events.map(({ type }) => type)).toEqual([...eventTypes]);
+});
+
+test('n8n shows each field once, under the name that the interface has', () => {
+  const properties = actionProperties();
+  for (const { resource, operation, fields } of actions) {
+    const own = properties.filter(
+      ({ displayOptions }) =>
+        displayOptions?.show.operation?.includes(operation) &&
+        displayOptions.show.resource.includes(resource),
+    );
+    const names = own.flatMap(({ type, name, options }) =>
+      type === 'collection' ? (options as { name: string }[]).map((one) => one.name) : [name],
+    );
+    expect(names.toSorted()).toEqual(fields.map(({ name }) => name).toSorted());
+    expect(own.filter(({ required }) => required).map(({ name }) => name)).toEqual(
+      fields.filter(({ required }) => required).map(({ name }) => name),
+    );
+  }
+});
+
+const action = (resource: string, operation: string) =>
+  actions.find((one) => one.resource === resource && one.operation === operation)!;
+
+describe('a request', () => {
+  test('has what was given, each in its place', () => {
+    expect(
+      requestOf(action('leads', 'update'), { client_id: 7, city: '', first_name: '{{x}}', employee_id: '3' }),
+    ).toEqual({
+      method: 'PATCH',
+      path: '/api/v1/integrations/leads/7',
+      query: {},
+      body: { city: null, first_name: '{{x}}', employee_id: 3 },
+    });
+    expect(requestOf(action('leads', 'find'), { email: 'a@example.com', phone: '' })).toEqual({
+      method: 'GET',
+      path: '/api/v1/integrations/leads/find',
+      query: { email: 'a@example.com' },
+    });
+  });
+
+  test('keeps a value that is no number, so that the interface says what is wrong', () => {
+    const { body } = requestOf(action('affiliates', 'update'), { employee_id: 1, commission_rate: '12,5' });
+    expect(body).toEqual({ commission_rate: '12,5' });
+  });
+
+  test.each(['..', '7/../8', '', '-1', undefined, '{{7}}', '1e3'])(
+    'names no other path by the ID %s',
+    (client_id) => {
+      expect(() => requestOf(action('leads', 'get'), { client_id })).toThrow(
+        'Client ID must be a positive integer',
+      );
+    },
+  );
+});
+
+test.each([
+  [
+    403,
+    { error: 'the API key does not have the scope integrations:write' },
+    /scope integrations:write: add it/,
+    undefined,
+  ],
+  [
+    403,
+    { error: 'the subscription is managed by n8n and cannot be edited here' },
+    /managed by n8n/,
+    undefined,
+  ],
+  [429, { error: 'too many', retryAfter: 12 }, /retry after 12 s/, 12],
+  [
+    429,
+    { error_code: 'rate_limit_exceeded', message: 'too many', retry_after_seconds: 3 },
+    /retry after 3 s/,
+    3,
+  ],
+  [503, { error: 'away', reason: 'service_unavailable' }, /away/, 1],
+  [
+    400,
+    { error: 'a', details: [{ message: 'a is wrong' }, { message: 'b is wrong' }] },
+    /a is wrong; b is wrong/,
+    undefined,
+  ],
+  [401, { error: 'unauthorized' }, /API key is not valid/, undefined],
+  [502, '<html>', /status 502/, undefined],
+] as const)('%s %j is told as a sentence', (status, body, sentence, retryAfter) => {
+  expect(problemOf(status, body)).toMatchObject({
+    status,
+    retryAfter,
+    message: expect.stringMatching(sentence),
+  });
+});
+
+describe('the n8n trigger', () => {
+  const kept = { subscriptionId: 1, signingSecret: 'whsec_c2VjcmV0' };
+  const event = {
+    id: 7,
+    type: 'lead.created',
+    createdUtc: '2026-01-15T09:30:00.000Z',
+    companyId: 1,
+    payload: {},
+  };
+  const signed = (body: string, { secret = kept.signingSecret, ageSeconds = 0 } = {}) => {
+    const timestamp = Math.floor(Date.now() / 1000) - ageSeconds;
+    const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+    return { 'x-webhook-timestamp': `${timestamp}`, 'x-webhook-signature': `sha256=${signature}` };
+  };
+  const delivered = (given: object, options = {}, to: object = kept) => {
+    const body = JSON.stringify(given);
+    return receive(Buffer.from(body), signed(body, options), to);
+  };
+
+  test('takes a delivery', async () => {
+    expect(await delivered(event)).toEqual({ status: 200, answer: {}, event });
+  });
+
+  test.each([
+    ['with another secret', delivered(event, { secret: 'whsec_x' }), 401],
+    ['of ten minutes ago', delivered(event, { ageSeconds: 600 }), 401],
+    ['of before it subscribed', delivered(event, {}, {}), 401],
+    ['without headers', receive(Buffer.from('{}'), {}, kept), 401],
+    ['that is too large', delivered({ ...event, payload: { text: 'x'.repeat(1024 * 1024) } }), 413],
+    ['without a body', receive(undefined, {}, kept), 413],
+  ])('refuses a delivery %s', async (_, received, status) => {
+    expect(await received).toEqual({ status, answer: { error: expect.any(String) } });
+  });
+
+  test('echoes a challenge that is signed, and no other', async () => {
+    const challenge = { ...event, type: 'endpoint.verification', payload: { challenge: 'c-1' } };
+    expect(await delivered(challenge)).toEqual({ status: 200, answer: { challenge: 'c-1' } });
+    expect((await delivered(challenge, { secret: 'whsec_x' })).status).toBe(401);
+  });
+
+  test('knows the last 500 events of each workflow, and skips no test delivery', () => {
+    for (let id = 1; id <= 501; id++) remember('w', { ...event, id } as never);
+    const repeated = (workflow: string, more: object) => isRepeated(workflow, { ...event, ...more } as never);
+    expect([1, 2, 501, 502].map((id) => repeated('w', { id }))).toEqual([false, true, true, false]);
+    expect(repeated('other', { id: 2 })).toBe(false);
+    expect(repeated('w', { id: 2, metadata: { test: true, status: null } })).toBe(false);
+  });
+});

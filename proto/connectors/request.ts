@@ -1,0 +1,89 @@
+import type { Action } from './table.ts';
+
+export interface ConnectorRequest {
+  readonly method: Action['method'];
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** What a person gave to a form, by the name of the field; a field that was left out is undefined. */
+export type Values = Readonly<Record<string, unknown>>;
+
+export const basePath = '/api/v1';
+
+/**
+ * The request of an action. A field that was emptied is sent as null, which clears it; other values are sent as they
+ * are, so that the interface judges them.
+ * @throws ConnectorProblem if an ID of the path is none
+ */
+export const requestOf = ({ method, path, fields }: Action, values: Values): ConnectorRequest => {
+  const query: Record<string, string> = {};
+  const body: Record<string, unknown> = {};
+  let filled = path;
+  for (const { name, in: place, type, label } of fields) {
+    const value = values[name];
+    if (place === 'path') {
+      // `..` would name another resource.
+      if (!/^\d{1,16}$/.test(String(value)))
+        throw new ConnectorProblem(400, `${label} must be a positive integer`);
+      filled = filled.replace(`{${name}}`, String(value));
+    } else if (value !== undefined) {
+      if (place === 'body') body[name] = bodyValue(type, value);
+      else if (value !== null && value !== '') query[name] = String(value);
+    }
+  }
+  return { method, path: basePath + filled, query, ...(method !== 'GET' && { body }) };
+};
+
+/** Tools have numbers as text too, as of a column of a sheet. */
+const bodyValue = (type: string, value: unknown): unknown => {
+  if (value === '') return null;
+  const isNumber = type === 'integer' || type === 'number';
+  return isNumber && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim())
+    ? Number(value)
+    : value;
+};
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** One record, or those that were found. */
+export const recordsOf = ({ list }: Pick<Action, 'list'>, answer: Json): readonly Json[] =>
+  list ? (answer[list] as readonly Json[]) : [answer];
+
+/** A refusal, in a sentence for the person who made the workflow. */
+export class ConnectorProblem extends Error {
+  override readonly name = 'ConnectorProblem';
+  readonly status: number;
+  /** Seconds after which the request may succeed; absent if it will not by waiting. */
+  readonly retryAfter: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(status: number, message: string, retryAfter?: number, requestId?: string) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+    this.requestId = requestId;
+  }
+}
+
+/** Reads an answer that is not 2xx (contract, "Requests and errors"). Another server may have given it. */
+export const problemOf = (status: number, answer: unknown, requestId?: string): ConnectorProblem => {
+  const { error, message, details, retryAfter, retry_after_seconds, reason } = (
+    typeof answer === 'object' && answer !== null ? answer : {}
+  ) as Json;
+  const sentences = Array.isArray(details) ? details.map((one) => String((one as Json).message)) : [];
+  const text = typeof error === 'string' ? error : typeof message === 'string' ? message : '';
+  const wait = Number(retryAfter ?? retry_after_seconds ?? (status === 503 ? 1 : Number.NaN));
+  const said = sentences.length > 1 ? sentences.join('; ') : text;
+  const known: Readonly<Record<number, string>> = {
+    401: 'The API key is not valid: create a key in the portal, and put it into the connection',
+    403:
+      reason === undefined && text.includes('scope')
+        ? `${text}: add it to the key in the portal, or use another key`
+        : text,
+    429: `${text || 'Too many requests'}: retry after ${wait} s`,
+  };
+  const sentence = known[status] || said || `Causeway answered with the status ${status}`;
+  return new ConnectorProblem(status, sentence, Number.isNaN(wait) ? undefined : wait, requestId);
+};

@@ -1,0 +1,86 @@
+import type { Bundle, Create, PlainInputField, Search, ZObject } from 'zapier-platform-core';
+import { type Json, recordsOf, requestOf } from '../request.ts';
+import { actions, lookups } from '../table.generated.ts';
+import type { Action, Field } from '../table.ts';
+import { keyOf, nounOf, snake, titled } from './names.ts';
+import { send } from './send.ts';
+
+/** Zapier identifies a record by `id`. The answer of a status update has no ID: the input has. */
+const withId = (record: Json, inputs: Json): Json & { id: unknown } => {
+  const name = Object.keys(record).find((one) => /^(client|client_note|employee)_id$/.test(one));
+  return { id: name ? record[name] : inputs.client_id, ...record };
+};
+
+const inputField = (
+  { name, label, type, required, description, lookup, in: place }: Field,
+  { resource }: Action,
+) => {
+  const list = lookups.find((one) => one.name === lookup);
+  const types = { text: 'string', longText: 'text', email: 'string' } as const;
+  return {
+    key: name,
+    label,
+    // A status is an ID or a name.
+    type: list && !list.isSearch && type === 'text' ? 'string' : type in types ? types[type as 'text'] : type,
+    required,
+    ...(description && { helpText: description }),
+    ...(list && !list.isSearch && { dynamic: `${snake(list.name)}.id.name` }),
+    ...(list?.isSearch &&
+      place === 'path' && { search: `${resource === 'leads' ? 'find_lead' : 'find_client'}.id` }),
+  } as PlainInputField;
+};
+
+const operationOf = (action: Action, inputs: Json = {}) => ({
+  inputFields: action.fields.map((field) => inputField(field, action)),
+  sample: withId(action.sample, inputs),
+});
+
+const displayOf = (action: Action) => ({
+  label: titled(keyOf(action)),
+  description: `${action.title.replace(/\.$/, '')}.${action.description && ` ${action.description}`}`,
+});
+
+const createOf = (action: Action): Create => ({
+  key: keyOf(action),
+  noun: nounOf(action.resource),
+  display: displayOf(action),
+  operation: {
+    ...operationOf(action, { client_id: 1042 }),
+    perform: async (z: ZObject, bundle: Bundle) =>
+      withId(await send(z, bundle, requestOf(action, bundle.inputData)), bundle.inputData),
+  },
+});
+
+const searchOf = (action: Action): Search => ({
+  key: keyOf(action),
+  noun: nounOf(action.resource),
+  display: displayOf(action),
+  operation: {
+    ...operationOf(action),
+    perform: async (z: ZObject, bundle: Bundle) => {
+      const answer = await send(z, bundle, requestOf(action, bundle.inputData), { orMissing: true });
+      const records = Object.keys(answer).length === 0 ? [] : recordsOf(action, answer);
+      return records.map((record) => withId(record, {}));
+    },
+  },
+});
+
+const byKey = <Part extends { key: string }>(parts: readonly Part[]): Record<string, Part> =>
+  Object.fromEntries(parts.map((part) => [part.key, part]));
+
+export const creates = byKey(actions.filter(({ method }) => method !== 'GET').map(createOf));
+
+export const searches = byKey(actions.filter(({ method }) => method === 'GET').map(searchOf));
+
+/** A create with an `external_id` that exists updates that record, so two Zaps at once make one record. */
+export const searchOrCreates = byKey(
+  ['lead', 'client'].map((noun) => ({
+    key: `find_${noun}`,
+    display: {
+      label: `Find or Create ${titled(noun)}`,
+      description: `Finds a ${noun}, for example by \`external_id\`, or creates it.`,
+    },
+    search: `find_${noun}`,
+    create: `create_${noun}`,
+  })),
+);
