@@ -34,7 +34,8 @@ export function DeliveryPage() {
     refetchInterval: ({ state }) => (state.data?.state === 'waiting' ? 3000 : false),
   });
   const event = useQuery({ ...eventQuery(name.event), retry: false });
-  const { data } = query;
+  // The head of the page is filled with the rest, or it would move the rest.
+  const data = event.isPending ? undefined : query.data;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
   const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';

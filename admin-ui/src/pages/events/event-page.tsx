@@ -18,10 +18,12 @@ export function EventPage() {
   const { id } = useParams({ from: '/in/events/$id' });
   const { role } = useSession().user;
   const query = useQuery(eventQuery(id));
-  const type = query.data?.type;
-  const subject = query.data ? subjectOf(query.data.payload) : null;
-  const names = useNames([subject]);
   const types = useQuery(eventTypesQuery);
+  // The head of the page is filled with the rest, or it would move the rest.
+  const shown = types.isPending ? undefined : query.data;
+  const type = shown?.type;
+  const subject = shown ? subjectOf(shown.payload) : null;
+  const names = useNames([subject]);
   const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page

@@ -153,20 +153,18 @@ function Events({ client }: { readonly client: number }) {
             <ol className={s.list}>
               {changesOf(events).map(({ event, before, after }) => (
                 <li key={event.id}>
-                  <Row justify="space-between">
-                    <Row>
-                      <Link to="/events/$id" params={{ id: event.id }}>
-                        <strong>Event {event.id}</strong>
-                      </Link>
-                      <Badge mono>{event.type}</Badge>
-                      {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
-                    </Row>
-                    <Quiet small>
-                      {event.origin !== null && <bdi>{origins.get(event.origin) ?? event.origin}, </bdi>}
-                      <TimeAgo time={event.createdUtc} />
-                    </Quiet>
+                  <Row>
+                    <Link to="/events/$id" params={{ id: event.id }}>
+                      <strong>Event {event.id}</strong>
+                    </Link>
+                    <Badge mono>{event.type}</Badge>
+                    {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
                   </Row>
                   <Changes before={before} after={after} />
+                  <p className={s.by}>
+                    <TimeAgo time={event.createdUtc} />
+                    {event.origin !== null && <bdi> · {origins.get(event.origin) ?? event.origin}</bdi>}
+                  </p>
                 </li>
               ))}
             </ol>
