@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, type Database, transaction } from '@causeway/runtime';
+import { acrossTenants, connectDatabase, type Database, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { startMysql } from '../../../deploy/local/servers.ts';
 import { createRandom } from '../../../services/crm/demo/random.ts';
@@ -8,6 +8,7 @@ import { searchClients } from '../../../services/crm/search/search-clients.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
 import { markForSearch } from '../../../services/crm/testing/mark-for-search.ts';
 import { type BenchContext, makeHome } from '../driver.ts';
+import { percentile } from '../report.ts';
 import { createQueries } from './queries.ts';
 import { clientRow, createVariedPerson, type SearchData, searchData, seedSearch } from './seed.ts';
 
@@ -46,8 +47,19 @@ const benchSearch = async (mysqlUrl: string, data: SearchData = searchData): Pro
   }
 };
 
-/** Waits until the server has written and purged what the inserts left behind, so that it does nothing but search. */
+/**
+ * Waits until the server has written and purged what the inserts left behind, so that it does nothing but search, and reads
+ * the tables into memory.
+ */
 const settle = async (db: Database<Tables>): Promise<void> => {
+  const all = acrossTenants(db, 'the bench reads whole tables into memory');
+  for (const sum of [
+    sql`SELECT SUM(LENGTH(occurrences)) FROM client_search_postings`,
+    sql`SELECT SUM(client_id) FROM client_search_entries`,
+    sql`SELECT SUM(LENGTH(email)) FROM clients IGNORE INDEX (external_id, phone_reversed)`,
+    sql`SELECT COUNT(external_id) FROM clients FORCE INDEX (external_id)`,
+  ])
+    await sum.execute(all);
   await sql`SET GLOBAL innodb_max_dirty_pages_pct = 0`.execute(db);
   for (let left = Infinity; left > maxUnsettled; await sleep(500)) {
     const { rows } = await sql<{ left: number }>`
@@ -64,11 +76,18 @@ const measureCompany = async (db: Database<Tables>, companyId: number, clients: 
   const classes = await createQueries(db, companyId, createRandom(companyId));
   const search = createSearch(db, companyId);
   for (const queries of Object.values(classes)) for (const query of queries.slice(0, 5)) await search(query);
-  print(`\na company of ${clients} clients`, 'queries', 'hits', 'p50 ms', 'p99 ms', 'max ms');
-  const all: Timed[] = [];
+  print(
+    `\na company of ${clients} clients`,
+    ...['queries', 'hits', 'p50 ms', 'p99 ms', 'max ms', 'best p99'],
+  );
+  const all: Measured[] = [];
   for (const [name, queries] of Object.entries(classes)) {
-    const timed: Timed[] = [];
-    for (const query of queries) timed.push(await search(query));
+    const timed: Measured[] = [];
+    for (const query of queries) {
+      const first = await search(query);
+      const others = [await search(query), await search(query)].map(({ elapsedMs }) => elapsedMs);
+      timed.push({ ...first, bestMs: Math.min(first.elapsedMs, ...others) });
+    }
     all.push(...timed);
     report(name, timed);
   }
@@ -82,6 +101,11 @@ interface Timed {
   readonly query: string;
   readonly count: number;
   readonly elapsedMs: number;
+}
+
+interface Measured extends Timed {
+  /** Of three times: what the search itself takes, without what else the machine did meanwhile. */
+  readonly bestMs: number;
 }
 
 /** Calls the handler as its lane does. */
@@ -109,11 +133,12 @@ const createSearch = (db: Database<Tables>, companyId: number) => {
   };
 };
 
-const report = (name: string, timed: readonly Timed[]): void => {
-  const sorted = timed.map(({ elapsedMs }) => elapsedMs).sort((one, other) => one - other);
-  const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(2);
+const report = (name: string, timed: readonly Measured[]): void => {
+  const p = (of: (one: Measured) => number, share: number) => percentile(timed.map(of), share).toFixed(2);
+  const first = ({ elapsedMs }: Measured): number => elapsedMs;
   const hits = timed.reduce((sum, { count }) => sum + count, 0) / timed.length;
-  print(name, `${timed.length}`, hits.toFixed(1), at(0.5), at(0.99), at(1));
+  const times = [p(first, 0.5), p(first, 0.99), p(first, 1), p(({ bestMs }) => bestMs, 0.99)];
+  print(name, `${timed.length}`, hits.toFixed(1), ...times);
 };
 
 const print = (name: string, ...columns: readonly string[]): void => {
