@@ -77,7 +77,6 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
       byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 1)),
     );
-    // All are answered: the next group waits for the requests that follow.
     if (db.shards && live.length > 1) await sleep(gatherMs);
   };
 
@@ -189,7 +188,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     when: queueMicrotask,
     maxItems: maxGroupSize,
     maxFlushes: maxGroups,
-    overlapAfterMs: db.shards ? overlapOnShardsAfterMs : overlapAfterMs,
+    overlapAfterMs: overlapAfterMs[db.shards ? 'vtgate' : 'plain'],
     flush: runGroup,
   });
 
@@ -214,15 +213,11 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 const maxTries = 5;
 
 /**
- * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second. But a
- * group that waits for a lock must not delay all others, so the next may start after this long.
+ * One group at a time makes the largest groups: with two at a time, creates fell from 4800 to 3700 a second. But a group that
+ * waits for a lock must not delay all others, so the next may start after this long. Through vtgate a group takes longer.
  */
-const overlapAfterMs = 50;
-/**
- * Through vtgate each statement of a group is a call of its own, however many calls share it, and a group takes longer. Both
- * together made groups of 12.5 instead of 8.8 creates from 32 connections (e2e/scale-out/README.md).
- */
-const overlapOnShardsAfterMs = 300;
+const overlapAfterMs = { plain: 50, vtgate: 300 };
+/** For the requests that follow a group's answers: each statement is a call of vtgate's (e2e/scale-out/README.md). */
 const gatherMs = 4;
 /** Concurrent transactions, once the first is slow. */
 const maxGroups = 4;
@@ -247,7 +242,6 @@ interface WaitingCall {
 }
 
 type Step = readonly WaitingCall[];
-
 type Changes = Map<WaitingCall, Change | Problem>;
 type Results = ReadonlyMap<WaitingCall, unknown>;
 
@@ -335,7 +329,6 @@ const settle = (results: Results): void => {
 };
 
 const identityOf = ({ identity }: WaitingCall): readonly CallIdentity[] => (identity ? [identity] : []);
-
 const submissionOf = ({ submission }: WaitingCall) => submission;
 const companyOf = ({ submission }: WaitingCall): number => submission.companyId;
 const mayCauseEvent = ({ action }: WaitingCall): boolean => action.mayCauseEvent ?? false;
