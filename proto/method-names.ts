@@ -1,8 +1,4 @@
-import type { Contract, OperationId } from './operations.ts';
-
-type KeyOperationId = {
-  [Id in OperationId]: Contract[Id]['audience'] extends 'key' ? Id : never;
-}[OperationId];
+import type { KeyOperationId } from './operations.ts';
 
 /**
  * The method of the client, and the tool for agents (`leads_create`), of each operation. Both names are permanent:

@@ -48,7 +48,7 @@ const userAgent = 'Causeway-Webhooks/1';
 
 /** Contract, "Deliveries"; in the order they are sent. */
 export const deliveryHeaders = (
-  { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id }: DeliveredEvent,
+  { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id, agent_id }: DeliveredEvent,
   timestamp: number,
   [signature, standard]: readonly [signature: string, standard: string],
 ): HeaderPair[] => [
@@ -66,7 +66,11 @@ export const deliveryHeaders = (
   ['webhook-id', `${event_id}`],
   ['webhook-timestamp', `${timestamp}`],
   ['webhook-signature', standard],
+  ...(agent_id ? ([[agentHeader, agent_id]] as const) : []),
 ];
+
+/** Of MCP Events: for which of its subscriptions an agent gets a delivery. */
+export const agentHeader = 'X-MCP-Subscription-Id';
 
 export interface DeliveredEvent {
   readonly event_id: number;
@@ -78,4 +82,6 @@ export interface DeliveredEvent {
   /** Contract, "Changes". Null: the release that wrote the event did not record it. */
   readonly origin: string | null;
   readonly replay_id: number;
+  /** The subscription's ID for its agent; null or absent: it is not an agent's. */
+  readonly agent_id?: string | null;
 }

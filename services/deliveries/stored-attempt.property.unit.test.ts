@@ -15,6 +15,7 @@ const event = fc.record({
   sequence: fc.nat(),
   origin: fc.option(fc.constantFrom('system', 'key:12', 'member:9007199254740991')),
   replay_id: fc.oneof(fc.constant(0), id),
+  agent_id: fc.option(fc.constant(`sub_${'a'.repeat(32)}`)),
 });
 const second = fc.integer({ min: 1_500_000_000, max: 2 ** 33 });
 const stored = { request_headers: [], response_headers: null, response_body: null, sent: null };
@@ -31,8 +32,8 @@ test('an attempt shows the headers that it was sent with', () => {
         ],
       } as const;
       const delivered = own as Parameters<typeof deliveryHeaders>[0];
-      const { event_type, sequence, origin } = delivered;
-      const sent = packRequest({ event_type, sequence, origin, signed, bodyBytes });
+      const { event_type, sequence, origin, agent_id = null } = delivered;
+      const sent = packRequest({ event_type, sequence, origin, agent_id, signed, bodyBytes });
       expect(sent.length).toBeLessThanOrEqual(500);
       const headers = deliveryHeaders(delivered, timestamp, signed.signatures);
       expect(requestHeadersOf({ ...stored, ...own, url, sent })).toEqual(

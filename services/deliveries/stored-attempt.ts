@@ -5,8 +5,9 @@ import type { DeliveryAttemptRow } from './tables.ts';
 
 // Hot: every attempt is packed. As JSON, its headers were four fifths of a stored attempt.
 
-/** The first byte of `sent`. A release that sends other headers needs another, and reads both. */
+/** The first byte of `sent`. A release that sends other headers needs another, and reads both. The second has `agent_id`. */
 const version = 1;
+const agentVersion = 2;
 
 /** What an attempt was signed with. */
 export interface Signed {
@@ -15,21 +16,29 @@ export interface Signed {
   readonly signatures: readonly [signature: string, standard: string];
 }
 
-export interface SentRequest extends Pick<DeliveredEvent, 'event_type' | 'sequence' | 'origin'> {
+export interface SentRequest extends Pick<DeliveredEvent, 'event_type' | 'sequence' | 'origin' | 'agent_id'> {
   readonly signed: Signed;
   /** Null if the request never left, because its URL is not one that is delivered to. */
   readonly bodyBytes: number | null;
 }
 
 /** For the column `sent`: what does not follow from the others. */
-export const packRequest = ({ signed, bodyBytes, event_type, sequence, origin }: SentRequest): Buffer => {
+export const packRequest = ({
+  signed,
+  bodyBytes,
+  event_type,
+  sequence,
+  origin,
+  agent_id,
+}: SentRequest): Buffer => {
   const bytes = createByteWriter();
-  bytes.number(version);
+  bytes.number(agent_id ? agentVersion : version);
   bytes.number(signed.timestamp);
   bytes.number(bodyBytes === null ? 0 : bodyBytes + 1);
   bytes.number(sequence);
   bytes.text(event_type);
   bytes.text(origin ?? '');
+  if (agent_id) bytes.text(agent_id);
   const [hex, standard] = signed.signatures;
   for (const one of hex.split(',')) bytes.encoded(one.slice(hexPrefix.length), 'hex');
   for (const one of standard.split(' ')) bytes.encoded(one.slice(standardPrefix.length), 'base64');
@@ -62,16 +71,18 @@ export const requestHeadersOf = (row: StoredRequest): readonly HeaderPair[] => {
   if (!row.sent) return row.request_headers;
   const bytes = createByteReader(row.sent);
   const stored = bytes.number();
-  if (stored !== version) throw new Error(`this release cannot read attempts of version ${stored}`);
+  if (stored !== version && stored !== agentVersion)
+    throw new Error(`this release cannot read attempts of version ${stored}`);
   const timestamp = bytes.number();
   const bodyBytes = bytes.number() - 1;
   const sequence = bytes.number();
   const event_type = bytes.text() as DeliveredEvent['event_type'];
   const origin = bytes.text() || null;
+  const agent_id = stored === agentVersion ? bytes.text() : null;
   const secrets = Array.from({ length: bytes.left() / (2 * signatureBytes) });
   const hex = secrets.map(() => `${hexPrefix}${bytes.bytes(signatureBytes).toString('hex')}`).join(',');
   const standard = secrets.map(() => `${standardPrefix}${bytes.bytes(signatureBytes).toString('base64')}`);
-  const event = { ...row, event_type, sequence, origin };
+  const event = { ...row, event_type, sequence, origin, agent_id };
   const headers = deliveryHeaders(event, timestamp, [hex, standard.join(' ')]);
   return bodyBytes < 0 ? headers : headersAsSent(new URL(row.url), headers, bodyBytes);
 };

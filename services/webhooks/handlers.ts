@@ -18,6 +18,7 @@ import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } fro
 import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './replays/resend.ts';
 import { reencryptSecrets } from './secrets/reencrypt.ts';
 import { getAttention, getCompanyStatus, getFirstDeliverySteps } from './status/status.ts';
+import { subscribeAgent, unsubscribeAgent } from './subscriptions/agents.ts';
 import { listSubscriptionDeliveries } from './subscriptions/deliveries.ts';
 import { dismissMissedEvents } from './subscriptions/missed.ts';
 import { listMissingEvents } from './subscriptions/missing.ts';
@@ -43,6 +44,8 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   testSubscription,
   updateSubscription,
   listSubscriptionDeliveries,
+  subscribeAgent,
+  unsubscribeAgent,
   listMissingEvents,
   createTestEvent,
   getEvent,

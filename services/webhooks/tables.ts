@@ -20,7 +20,10 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
  */
 export interface Tables extends IdempotencyTables {
   subscriptions: WithJson<
-    WithDefaults<SubscriptionRow, 'subscription_id' | 'enabled' | 'auto_disabled' | 'key_id' | 'expires_utc'>,
+    WithDefaults<
+      SubscriptionRow,
+      'subscription_id' | 'enabled' | 'auto_disabled' | 'key_id' | 'agent_id' | 'expires_utc'
+    >,
     'event_types'
   >;
   subscription_changes: WithDefaults<SubscriptionChangeRow, 'hold_utc' | 'resets_failures'>;

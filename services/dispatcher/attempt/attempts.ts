@@ -1,4 +1,4 @@
-import { eventStream } from '@causeway/proto';
+import { encodeOccurrence, eventStream } from '@causeway/proto';
 import { deliveryHeaders } from '@causeway/proto/signatures';
 import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Context } from '../context.ts';
@@ -41,7 +41,10 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
   };
   const post = async (delivery: Delivery, span: Span | undefined): Promise<boolean | undefined> => {
-    const signed = await signer.sign(delivery);
+    const { attempt } = delivery;
+    const { url, agent_id } = delivery.target;
+    const body = agent_id ? encodeOccurrence(delivery) : delivery.body;
+    const signed = await signer.sign(agent_id ? { ...delivery, body } : delivery);
     // Right before the post: nothing may take long in between.
     if (!(await isHeld(delivery))) {
       notHeld.value++;
@@ -49,9 +52,8 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
       recorder.giveBack([delivery]);
       return undefined;
     }
-    const { attempt, body } = delivery;
-    const { url } = delivery.target;
-    const headers = deliveryHeaders(delivery, signed.timestamp, signed.signatures);
+    const event = agent_id ? { ...delivery, agent_id } : delivery;
+    const headers = deliveryHeaders(event, signed.timestamp, signed.signatures);
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
     const result = await tracedPost(tracer, [span], { url, attempt }, () =>

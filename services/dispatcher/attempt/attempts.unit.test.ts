@@ -24,6 +24,7 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
     secret: Buffer.alloc(0),
     previous_secret: null,
     previous_secret_until: null,
+    agent_id: null,
     consecutive_failures: 0,
   },
   body: Buffer.alloc(0),

@@ -1,5 +1,5 @@
 import { type DeliveryRow, packRequest, packResponse, type WaitingEvent } from '@causeway/deliveries';
-import type { DeliveryState } from '@causeway/proto';
+import { type DeliveryState, encodeOccurrence } from '@causeway/proto';
 import { later, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type AttemptedDelivery, hasNoRow } from '../delivery.ts';
@@ -68,12 +68,19 @@ const attemptValues = (one: AttemptedDelivery) => {
     result.errorClass,
     result.error?.slice(0, maxError) ?? null,
     '[]',
-    packRequest({ ...one, bodyBytes: result.wasSent ? one.body.length : null }),
+    packRequest({
+      ...one,
+      agent_id: one.target.agent_id,
+      bodyBytes: result.wasSent ? sentBytes(one) : null,
+    }),
     result.responseHeaders && packResponse({ headers: result.responseHeaders, body: result.responseBody }),
     result.responseTruncated ? 1 : 0,
     decision.outcome === 'retry' && !decision.gone ? new Date(decision.dueMs) : null,
   ];
 };
+
+const sentBytes = (one: AttemptedDelivery): number =>
+  one.target.agent_id ? encodeOccurrence(one).length : one.body.length;
 
 const maxAddress = 45;
 const maxError = 500;

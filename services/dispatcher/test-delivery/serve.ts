@@ -1,5 +1,7 @@
 import { headersAsSent } from '@causeway/deliveries';
 import {
+  challengeType,
+  encodeOccurrence,
   failuresUntilProbing,
   type TestDelivery,
   type TestDeliveryAnswer,
@@ -73,7 +75,12 @@ const deliver = async (
   const targets = await readTargets(all, [key], now());
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
-  const bytes = Buffer.from(body);
+  const { agent_id } = target;
+  const sent = Buffer.from(body);
+  const bytes =
+    agent_id && eventType !== challengeType
+      ? encodeOccurrence({ event_id: eventId, event_type: eventType, created_utc: now(), body: sent })
+      : sent;
   const delivered = {
     ...key,
     event_id: eventId,
@@ -82,6 +89,7 @@ const deliver = async (
     sequence: 0,
     origin: origin ?? null,
     replay_id: 0,
+    agent_id,
   };
   const { timestamp, signatures } = await signer.sign({ ...delivered, target, body: bytes });
   const headers = deliveryHeaders(delivered, timestamp, signatures);

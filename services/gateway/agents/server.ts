@@ -1,5 +1,6 @@
 import { paramsIn, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { eventsCapability, serveEvents } from './events.ts';
 import type { ToolAnswer, ToolRequest } from './messages.ts';
 import { agentResources } from './resources.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';
@@ -12,7 +13,7 @@ const tools = createAgentTools();
 export const createAgentServer = (scopes: readonly string[], ask: AskTool): Server => {
   const server = new Server(
     { name: 'causeway', title: 'Causeway', version: '1.0.0' },
-    { capabilities: { tools: {}, resources: {} }, instructions },
+    { capabilities: { tools: {}, resources: {}, ...eventsCapability }, instructions },
   );
   server.setRequestHandler('tools/list', () => ({
     tools: [...tools.values()]
@@ -33,6 +34,7 @@ export const createAgentServer = (scopes: readonly string[], ask: AskTool): Serv
     if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri}`);
     return { contents: [{ uri, mimeType: found.mimeType, text: found.text() }] };
   });
+  serveEvents(server, scopes, ask);
   return server;
 };
 

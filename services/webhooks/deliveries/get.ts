@@ -7,12 +7,15 @@ import {
 import {
   contract,
   encodeEnvelope,
+  encodeOccurrence,
   type HeaderPair,
   maskText,
   notFound,
   parseId,
   type Role,
+  type StoredEvent,
 } from '@causeway/proto';
+import { agentHeader } from '@causeway/proto/signatures';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -82,8 +85,15 @@ export const readAttempt = async (
     .executeTakeFirst();
   if (!row) throw notFound('attempt');
   const event = await readEvent(db, companyId, name.eventId);
-  const body = event ? encodeEnvelope(event).toString() : null;
+  const body = event ? bodyOf(row, event) : null;
   return attemptAnswer(row, body, role === 'viewer');
+};
+
+/** An agent's body is made of the event too. */
+const bodyOf = (row: ShownAttempt, event: StoredEvent): string => {
+  const body = encodeEnvelope(event);
+  const isAgent = header(requestHeadersOf(row), agentHeader.toLowerCase()) !== '';
+  return (isAgent ? encodeOccurrence({ ...event, event_type: event.type, body }) : body).toString();
 };
 
 const shownColumns = [

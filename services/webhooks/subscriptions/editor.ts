@@ -30,13 +30,13 @@ const throughApi = (call: Extract<Caller, { audience: 'key' }>): Editor => ({
   by: byKey(call),
 });
 
-export const throughPortalName = 'the portal';
-
 const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
   name: throughPortalName,
   switchesManaged: true,
   by: byMember(call),
 });
+
+const throughPortalName = 'the portal';
 
 /** @param changes the names of the fields to change. @throws Problem `tool_managed` */
 export const assertEditable = (
@@ -50,6 +50,8 @@ export const assertEditable = (
 };
 
 export const disabledThrough = ({ name }: Pick<Editor, 'name'>): string => `disabled through ${name}`;
+
+export const disabledByMember = disabledThrough({ name: throughPortalName });
 
 /** The fields of an enabled subscription. One that has lost its tool is then no longer removed. */
 export const switchedOn = {

@@ -59,6 +59,7 @@ const subscriptionColumns = [
   'created_utc',
   'updated_utc',
   'key_id',
+  'agent_id',
   'expires_utc',
 ] as const satisfies readonly (keyof SubscriptionRow)[];
 

@@ -64,8 +64,17 @@ export const makeSecret = (
   companyId: number,
 ): { readonly shown: string; readonly sealed: Buffer } => {
   const shown = `whsec_${Buffer.from(random(secretBytes)).toString('base64')}`;
+  return { shown, sealed: sealGiven({ keyRing }, companyId, shown) };
+};
+
+/** @throws Problem `secret_encryption_failed` */
+export const sealGiven = (
+  { keyRing }: Pick<WebhooksContext, 'keyRing'>,
+  companyId: number,
+  secret: string,
+): Buffer => {
   try {
-    return { shown, sealed: sealSecret(keyRing, companyId, shown) };
+    return sealSecret(keyRing, companyId, secret);
   } catch (cause) {
     throw problem('secret_encryption_failed', cause);
   }

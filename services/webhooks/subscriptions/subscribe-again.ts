@@ -4,7 +4,7 @@ import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { disabledThrough, type Editor, noteChange, switchedOn, throughPortalName } from './editor.ts';
+import { disabledByMember, type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 import { makeSecret } from './secrets.ts';
@@ -32,6 +32,7 @@ export const findSame = async (
     .where('company_id', '=', companyId)
     .where('managed_by', '=', managedBy)
     .where('url', '=', url)
+    .where('agent_id', 'is', null)
     .orderBy('subscription_id')
     .forUpdate()
     .execute();
@@ -54,7 +55,7 @@ export const subscribeAgain = async (
   const { company_id, subscription_id, verification } = before;
   const isOwn = before.key_id === keyId;
   const secret = isOwn ? undefined : makeSecret(context, company_id);
-  const isOff = before.enabled === 0 && before.disabled_reason !== byMember;
+  const isOff = before.enabled === 0 && before.disabled_reason !== disabledByMember;
   const isEnabled = isOff && wantsEnabled && verification === null;
   const isChallenged = isOff && wantsEnabled && verification !== null;
   if (secret || isEnabled || isChallenged) {
@@ -97,8 +98,6 @@ export const subscribeAgain = async (
     signingSecret: secret?.shown ?? openSecret(context.keyRing, company_id, before.secret),
   };
 };
-
-const byMember = disabledThrough({ name: throughPortalName });
 
 interface Again {
   readonly before: SubscriptionRow;

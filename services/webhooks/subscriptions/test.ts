@@ -142,6 +142,8 @@ export interface Sending {
   readonly type: EventType | typeof challengeType;
   readonly payload: unknown;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Instead of the envelope. */
+  readonly body?: string | undefined;
   readonly origin: string;
 }
 
@@ -156,7 +158,7 @@ type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['a
 /** @param deadlineMs `performance.now()` after which the caller no longer waits. @throws Problem */
 export const sendNow = async (
   context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
-  { companyId, subscriptionId, type, payload, metadata, origin }: Sending,
+  { companyId, subscriptionId, type, payload, metadata, origin, body: given }: Sending,
   deadlineMs: number,
 ): Promise<SentTest> => {
   const now = context.now();
@@ -168,7 +170,8 @@ export const sendNow = async (
     created_utc: now,
     payload: Buffer.from(JSON.stringify(payload)),
   }).toString();
-  const body = metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope;
+  const body =
+    given ?? (metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope);
   const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, origin, body };
   const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { sent: body, attempt: answer.attempt };

@@ -227,7 +227,9 @@ const switched = (
     if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
     return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
   }
-  if (enabled === true) return switchedOn;
+  // An agent's subscription still ends when the agent does not renew it.
+  if (enabled === true)
+    return { ...switchedOn, ...(before.agent_id !== null && { expires_utc: before.expires_utc }) };
   if (enabled === false && wasWanted)
     return {
       ...off(disabledThrough(editor)),

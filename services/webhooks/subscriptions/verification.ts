@@ -1,13 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
-import { byMember, challengeType, contract, enablingDeadlineMs } from '@causeway/proto';
+import {
+  type AgentError,
+  byMember,
+  challengeType,
+  contract,
+  type ErrorClass,
+  enablingDeadlineMs,
+} from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
+import { agentErrorOf } from './agent-errors.ts';
 import { type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
@@ -49,14 +57,26 @@ export const startChallenges = (context: VerificationContext): Challenges => {
  * @returns why the receiver did not prove itself, as a sentence; null if it did.
  * @throws Problem if no challenge was sent, or the subscription is gone.
  */
-export const verifyEndpoint = async (
+export const verifyEndpoint = async (...of: Parameters<typeof verify>): Promise<string | null> =>
+  (await verify(...of)).failure;
+
+/** Why the receiver of an agent did not prove itself; null if it did. @throws Problem as `verifyEndpoint` */
+export const verifyAgentEndpoint = async (...of: Parameters<typeof verify>): Promise<AgentError | null> => {
+  const { failure, error } = await verify(...of);
+  if (failure === null) return null;
+  if (error === null || error === 'status' || error === 'redirect') return 'challenge_failed';
+  return agentErrorOf(error, null);
+};
+
+const verify = async (
   context: VerificationContext,
   editor: Editor,
-  subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'verification'>,
+  subscription: Challenged & Pick<SubscriptionRow, 'verification'>,
   deadlineMs: number,
-): Promise<string | null> => {
+): Promise<Challenge> => {
   const { company_id, subscription_id, verification } = subscription;
-  const { url, failure } = await sendChallenge(context, subscription, deadlineMs);
+  const sent = await sendChallenge(context, subscription, deadlineMs);
+  const { url, failure } = sent;
   const at = context.now();
   await transaction(context.db, async (trx) => {
     const before = await findSubscription(trx, company_id, subscription_id);
@@ -81,13 +101,26 @@ export const verifyEndpoint = async (
   });
   if (failure === null)
     void askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id });
-  return failure;
+  return sent;
 };
+
+type Challenged = Pick<SubscriptionRow, 'company_id' | 'subscription_id'> & {
+  readonly agent_id?: string | null;
+};
+
+interface Challenge {
+  readonly url: string;
+  /** A sentence; null after an echo. */
+  readonly failure: string | null;
+  readonly error: ErrorClass | null;
+}
 
 type VerificationContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'tracer' | 'now' | 'random'>;
 
 const verified = (at: Date) => ({
   ...switchedOn,
+  // An agent's subscription still ends when the agent does not renew it.
+  expires_utc: sql<Date | null>`IF(agent_id IS NULL, NULL, expires_utc)`,
   verification: null,
   challenged_utc: null,
   challenge_failure: null,
@@ -101,25 +134,26 @@ const verified = (at: Date) => ({
  */
 const sendChallenge = async (
   context: Parameters<typeof sendNow>[0],
-  { company_id, subscription_id }: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>,
+  { company_id, subscription_id, agent_id }: Challenged,
   deadlineMs: number,
-): Promise<{ readonly url: string; readonly failure: string | null }> => {
+): Promise<Challenge> => {
   const challenge = Buffer.from(context.random(challengeBytes)).toString('base64url');
   const sending: Sending = {
     companyId: company_id,
     subscriptionId: subscription_id,
     type: challengeType,
     payload: { challenge },
+    body: agent_id ? JSON.stringify({ type: 'verification', challenge }) : undefined,
     origin: 'system',
   };
   const { attempt } = await sendNow(context, sending, deadlineMs);
   const { url, status_code, error_class, error, response_body } = attempt;
-  if (error_class !== null) return { url, failure: error };
+  if (error_class !== null) return { url, failure: error, error: error_class };
   const body = Buffer.from(response_body ?? '', 'base64').toString();
   const failure = echoes(body, challenge)
     ? null
     : `The receiver answered ${status_code} without the challenge.`;
-  return { url, failure };
+  return { url, failure, error: null };
 };
 
 const challengeBytes = 32;

@@ -98,7 +98,7 @@ export const createSubscription = (context: WebhooksContext) =>
   );
 
 /** Locks the company, so its creates run one after another (contract, "Quotas"). */
-const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
+export const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
   await trx
     .insertInto('webhook_companies')
     .values({ company_id: companyId, subscriptions_created: 1 })
@@ -107,7 +107,7 @@ const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => 
 };
 
 /** @throws Problem `quota_exceeded` */
-const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
+export const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
   const { made } = await trx
     .selectFrom('subscriptions')
     .select((eb) => eb.fn.countAll<number>().as('made'))

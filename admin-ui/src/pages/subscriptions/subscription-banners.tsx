@@ -22,7 +22,7 @@ interface OffBannerProps {
 
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
-  const { expiresUtc, managedBy } = subscription;
+  const { expiresUtc, managedBy, isAgent } = subscription;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
@@ -74,7 +74,7 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
       {expiresUtc !== null && (
         <p>
           This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before, here
-          or by {managedBy}.
+          or by {isAgent ? 'its agent' : managedBy}.
         </p>
       )}
     </Notice>
@@ -83,7 +83,8 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
 
 const titleOf = (subscription: Subscription): string => {
   if (!isAutoDisabled(subscription)) return 'This subscription is disabled';
-  const { expiresUtc, managedBy } = subscription;
+  const { expiresUtc, managedBy, isAgent } = subscription;
+  if (isAgent) return 'This subscription of an agent was disabled';
   return expiresUtc === null
     ? 'This subscription was disabled after repeated failures'
     : `This subscription was disabled because ${managedBy} no longer uses it`;

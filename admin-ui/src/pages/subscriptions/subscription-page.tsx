@@ -163,8 +163,17 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
               subscription.description !== null && { label: 'Description', value: subscription.description },
               subscription.managedBy !== null && {
                 label: 'Managed by',
-                value: <Badge tone="info">{subscription.managedBy}</Badge>,
+                value: <Badge tone="info">{subscription.isAgent ? 'Agent' : subscription.managedBy}</Badge>,
               },
+              subscription.isAgent &&
+                subscription.expiresUtc !== null && {
+                  label: 'Expires',
+                  value: (
+                    <>
+                      <Moment time={subscription.expiresUtc} />, unless the agent renews it
+                    </>
+                  ),
+                },
               { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
               { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
             ]}
