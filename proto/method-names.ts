@@ -52,3 +52,9 @@ export const methodNames = {
   createSubscriptionReplay: 'replays.create',
   getSubscriptionReplay: 'replays.get',
 } as const satisfies Record<KeyOperationId, `${string}.${string}`>;
+
+/** `subscriptions.rotateSecret` → `subscriptions_rotate_secret`. */
+export const toolNameOf = (method: string): string =>
+  method.replace('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+export const toolNames: ReadonlySet<string> = new Set(Object.values(methodNames).map(toolNameOf));

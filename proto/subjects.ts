@@ -85,5 +85,8 @@ export const deliveryTailSubject = (companyId: number | '*'): string => `tail.de
 /** Broadcast by `access` when sessions end before their time: a JSON array of their ids. */
 export const sessionsEndedSubject = 'portal.sessions.ended';
 
+/** `AgentCallCount`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
+export const agentCallsSubject = 'agents.called';
+
 /** `RequestReport` from gateways; one `access` replica of the queue group writes them. */
 export const requestsCountedSubject = 'requests.counted';

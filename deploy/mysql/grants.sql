@@ -11,6 +11,7 @@ GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`request_minutes` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_password_resets` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`key_revocations` TO 'causeway_access'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`agent_calls` TO 'causeway_access'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';

@@ -1,4 +1,5 @@
 import {
+  agentCallsSubject,
   beatSubject,
   deliveryCommandSubject,
   deliveryHealthSubject,
@@ -111,6 +112,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...services.flatMap((service) => [laneSubject(service), replicaSubject(service, '*')]),
       keyUsedSubject,
       requestsCountedSubject,
+      agentCallsSubject,
       limitCountSubject('*'),
       limitEntrySubject('*', '*'),
       writesBucket(gatewayBucket),
@@ -144,7 +146,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...limitLogs.flatMap(makesStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [keyUsedSubject, requestsCountedSubject, keyChangesSubject],
+    subscribe: [keyUsedSubject, requestsCountedSubject, agentCallsSubject, keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
     publish: [eventSubject('*', '*.*'), writtenSubject, ...followsKeys.publish],

@@ -236,6 +236,28 @@ test('a client that begins with initialize is served, without a session', async 
   expect(await call(old, 'leads_find', { email: person.email })).toMatchObject({ count: 1 });
 });
 
+test('a header that names another tool than the body is refused, and nothing is done', async () => {
+  const company = await world.company();
+  const { value: key } = await company.key();
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  };
+  const body = {
+    ...toolCall('leads_create', person),
+    params: { _meta: meta, name: 'leads_create', arguments: person },
+  };
+  const headers = { 'x-api-key': key, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' };
+  for (const name of ['people_get', 'nonsense', ''])
+    expect(await post(body, { ...headers, 'mcp-name': name })).toMatchObject({
+      status: 400,
+      text: expect.stringMatching(/Mcp-Name/),
+    });
+  expect((await world.ask('/integrations/me', { key })).json.limits.write.used).toBe(0);
+  expect((await post(body, { ...headers, 'mcp-name': 'leads_create' })).status).toBe(200);
+});
+
 test('strangers, other methods, other sites and malformed requests are refused, each in its own words', async () => {
   const company = await world.company();
   const [{ value: key }, { value: second }] = [await company.key(), await company.key()];

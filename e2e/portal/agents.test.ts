@@ -31,4 +31,42 @@ test('the address and the configuration of the page connect an agent', async () 
     new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization } } }),
   );
   expect((await agent.listTools()).tools.map(({ name }) => name)).toContain('leads_create');
+
+  // What it calls is counted by tool.
+  await agent.callTool({ name: 'lookups_employees', arguments: {} });
+  await agent.callTool({ name: 'people_get', arguments: { client_id: 1 } });
+  const row = (tool: string) =>
+    page.getByRole('table', { name: 'Calls by tool' }).getByRole('row', { name: tool });
+  await expect
+    .poll(
+      async () => {
+        await page.reload();
+        await see(page.getByRole('heading', { name: 'Agents', level: 1 })).toBeVisible();
+        return row('people_get')
+          .textContent({ timeout: 1_000 })
+          .catch(() => null);
+      },
+      { timeout: 60_000 },
+    )
+    .toBe('people_get01');
+  await see(row('lookups_employees')).toHaveText('lookups_employees10');
+});
+
+test('a preset opens the form for a key with the name and permissions of an agent', async () => {
+  const { page } = await portal.openOwner();
+  const checked = () => page.getByRole('dialog').getByRole('checkbox', { checked: true });
+  const scopes = ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'];
+  for (const [button, name, granted] of [
+    ['Create read-only key', 'Agent, read only', [scopes[0]!, scopes[2]!]],
+    ['Create read and write key', 'Agent, read and write', scopes],
+  ] as const) {
+    await visit(page, 'agents', 'Agents');
+    await page.getByRole('button', { name: button }).click();
+    await see(page.getByRole('dialog').getByLabel('Name')).toHaveValue(name);
+    await see(checked()).toHaveCount(granted.length);
+    for (const scope of granted)
+      await see(page.getByRole('dialog').getByRole('checkbox', { name: scope })).toBeChecked();
+  }
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await see(page.getByRole('dialog', { name: 'Your new API key' })).toBeVisible();
 });

@@ -44,6 +44,11 @@ export const deleteExpired = async (
       key: ['company_id', 'minute_utc', 'key_id', 'bucket'],
       where: sql<boolean>`minute_utc < ${before(portal.retentionDays * dayMs)}`,
     },
+    {
+      table: 'agent_calls',
+      key: ['company_id', 'hour_utc', 'tool'],
+      where: sql<boolean>`hour_utc < ${before(portal.retentionDays * dayMs)}`,
+    },
   ] as const;
   for (const rows of expired)
     for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopping?.aborted; )

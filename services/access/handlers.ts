@@ -35,7 +35,7 @@ import { acceptInvitation, getInvitation, inviteMember, revokeInvitation } from 
 import { listMemberKeys } from './team/member-keys.ts';
 import { changeRole, listTeam, offerPasswordReset, removeMember, resetSecondFactor } from './team/members.ts';
 import { createPortalOwner, resetPortalOwner } from './team/owners.ts';
-import { getFirstSteps, getUsage } from './usage/get-usage.ts';
+import { getAgentCalls, getFirstSteps, getUsage } from './usage/get-usage.ts';
 
 const listEventTypes = ({ now }: Access) =>
   handler(contract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));
@@ -81,6 +81,7 @@ export const handlers: HandlerTable<'access', Access> = {
   revokeInvitation,
   listAudit,
   listEventTypes,
+  getAgentCalls,
   getFirstSteps,
   getUsage,
 };

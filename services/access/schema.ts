@@ -12,6 +12,7 @@ export interface AccessTables {
   portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
+  agent_calls: AgentCallTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
 }
 
@@ -30,6 +31,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'portal_password_resets',
   'audit_log',
   'request_minutes',
+  'agent_calls',
   'key_revocations',
 ] as const);
 
@@ -120,6 +122,14 @@ interface SignInDelayTable {
   failures: number;
   last_attempt_utc: Date;
   next_attempt_utc: Date;
+}
+
+interface AgentCallTable {
+  company_id: number;
+  hour_utc: Date;
+  tool: string;
+  answered: number;
+  refused: number;
 }
 
 interface RequestMinuteTable {

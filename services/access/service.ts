@@ -25,7 +25,7 @@ import { createGate, createReserve } from './sessions/gate.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
 import { resolveSession } from './sessions/use-session.ts';
-import { recordKeyUses, recordRequests } from './usage/reports.ts';
+import { recordAgentCalls, recordKeyUses, recordRequests } from './usage/reports.ts';
 
 interface AccessService {
   ready(): boolean;
@@ -38,6 +38,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
+  const agentCalls = recordAgentCalls({ bus, db, log, metrics, now });
   const { keyPrefix, keyQuota, portal } = options;
   const passwords = createHasher();
   const cleanup = startCleanup({ db, log, now, portal });
@@ -82,6 +83,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await cleanup.stop();
       await uses.drain();
       await requests.drain();
+      await agentCalls.drain();
       await table.stop();
     },
   };

@@ -44,6 +44,7 @@ export class Exchange {
   readonly #rules: AnswerRules;
   readonly #startedMs = performance.now();
   #operation: AskedOperation | undefined;
+  #label: string | undefined;
   #caller: Caller = nobody;
   /** Empty if no limit counted the request (contract, "Rate limits"). */
   #limitHeaders: readonly Header[] = noHeaders;
@@ -73,6 +74,11 @@ export class Exchange {
 
   identify(operation: AskedOperation): void {
     this.#operation = operation;
+  }
+
+  /** In logs and metrics, of a request that is no operation itself. */
+  label(name: string): void {
+    this.#label = name;
   }
 
   calledBy(caller: Caller): void {
@@ -179,7 +185,7 @@ export class Exchange {
         traceparent,
         address,
         method: head.method,
-        operation: operation?.id ?? this.#rules.unnamed,
+        operation: operation?.id ?? this.#label ?? this.#rules.unnamed,
         companyId,
         keyId,
         userId,
@@ -200,7 +206,7 @@ export class Exchange {
     this.#reading?.release();
     const operation = this.#operation;
     const durationMs = performance.now() - this.#startedMs;
-    this.#gateway.traffic.finished(operation?.id, status, durationMs - this.#heldMs);
+    this.#gateway.traffic.finished(operation?.id ?? this.#label, status, durationMs - this.#heldMs);
     if (this.span)
       endRequest(this.span, {
         method: this.head.method,

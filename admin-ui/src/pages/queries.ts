@@ -102,6 +102,12 @@ export const auditQuery = ({ q, action, kind, target, user, cursor }: AuditSearc
 
 export const sessionsQuery = operationQuery('listSessions', {});
 
+/** Keys for which the form comes filled in. */
+export const keyPresetNames = ['agent-read', 'agent-write'] as const;
+export type KeyPresetName = (typeof keyPresetNames)[number];
+
+export const agentCallsQuery = operationQuery('getAgentCalls', {});
+
 /** The programs whose configuration is shown, in the order of their tabs. */
 export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
 

@@ -1,4 +1,6 @@
 import {
+  type AgentCallCount,
+  agentCallsSubject,
   buckets,
   type KeyUse,
   keyUsedSubject,
@@ -110,6 +112,70 @@ export const recordRequests = (options: ReportsOptions): ReportWriter =>
     companyOf: ([company]) => company,
     write: addCounts,
   });
+
+export const recordAgentCalls = (options: ReportsOptions): ReportWriter =>
+  gatherReports<AgentCallCount>({
+    ...options,
+    subject: agentCallsSubject,
+    what: 'agent calls',
+    read: (data) => {
+      const currentHour = Math.floor(options.now().getTime() / hourMs);
+      return readCalls(data).map(([company, tool, hour, ...sums]) => [
+        company,
+        tool,
+        Math.min(hour, currentHour),
+        ...sums,
+      ]);
+    },
+    nameOf: (count) => count.slice(0, 3).join(' '),
+    merge: ([company, tool, hour, answered, refused], [, , , moreAnswered, moreRefused]) => [
+      company,
+      tool,
+      hour,
+      answered + moreAnswered,
+      refused + moreRefused,
+    ],
+    companyOf: ([company]) => company,
+    write: addCalls,
+  });
+
+const hourMs = 3_600_000;
+
+const readCalls = (data: Uint8Array): readonly AgentCallCount[] => {
+  const counts = JSON.parse(Buffer.from(data).toString()) as readonly AgentCallCount[];
+  const isCall = (count: unknown): boolean =>
+    Array.isArray(count) &&
+    count.length === 5 &&
+    /^[a-z_/]{1,64}$/.test(String(count[1])) &&
+    count.every((value, at) => at === 1 || (Number.isSafeInteger(value) && value >= 0));
+  if (!Array.isArray(counts) || !counts.every(isCall)) throw new Error('not a list of agent calls');
+  return counts;
+};
+
+const addCalls = async (db: Database<AccessTables>, counts: readonly AgentCallCount[]): Promise<void> => {
+  const rows = counts
+    .map(([company_id, tool, hour, answered, refused]) => ({
+      company_id,
+      hour_utc: new Date(hour * hourMs),
+      tool,
+      answered,
+      refused,
+    }))
+    .toSorted(
+      (a, b) =>
+        a.company_id - b.company_id ||
+        a.hour_utc.getTime() - b.hour_utc.getTime() ||
+        (a.tool < b.tool ? -1 : 1),
+    );
+  await db
+    .insertInto('agent_calls')
+    .values(rows)
+    .onDuplicateKeyUpdate({
+      answered: sql`agent_calls.answered + VALUES(answered)`,
+      refused: sql`agent_calls.refused + VALUES(refused)`,
+    })
+    .execute();
+};
 
 const readCounts = (data: Uint8Array): RequestReport => {
   const counts = JSON.parse(Buffer.from(data).toString()) as RequestReport;

@@ -73,7 +73,14 @@ const typeNamed = ({ name, arguments: given }: z.infer<typeof named>): EventType
 
 const requestTo = (id: (typeof agentOperations)[number]['id'], body: object) => {
   const { method, path } = agentOperations.find((operation) => operation.id === id)!;
-  return { method, path, query: '', body: JSON.stringify(body), idempotencyKey: undefined };
+  return {
+    tool: id === 'subscribeAgent' ? 'events/subscribe' : 'events/unsubscribe',
+    method,
+    path,
+    query: '',
+    body: JSON.stringify(body),
+    idempotencyKey: undefined,
+  };
 };
 
 const maxEvents = 100;
@@ -94,6 +101,7 @@ const poll = async (
       ...(from && { cursor: from }),
     });
     return ask({
+      tool: 'events/poll',
       method: 'GET',
       path: '/events',
       query: query.toString(),

@@ -1,4 +1,5 @@
 import { maxAgentBytes, methodNotAllowed, Problem, problem } from '@causeway/proto';
+import { toolNames } from '@causeway/proto/method-names';
 import type { AnswerRules, Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
@@ -25,6 +26,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
   return authenticated.then((key) => {
     const { id, companyId, scopes } = key;
     exchange.calledBy({ companyId, keyId: id });
+    exchange.label(labelOf(headers['mcp-name']));
     if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
     // A page of another site has no key, but the protocol wants it refused.
     if (page.origin !== '' && URL.parse(page.origin)?.host !== client.host) throw otherSite();
@@ -61,6 +63,7 @@ const answer = async (
       const resume = exchange.hold(ignore);
       const { headers: answered, ...served } = await serveToolCall(gateway, exchange, apiKey, request);
       resume();
+      gateway.uses.called(companyId, request.tool, served.status);
       limits = answered.filter(([name]) => /^(X-)?RateLimit/.test(name));
       isRevoked ||= served.status === 401;
       return served;
@@ -72,6 +75,12 @@ const answer = async (
     leave();
   }
 };
+
+/**
+ * `mcp leads_create`, by the header alone: a client of the revision 2026-07-28 names the tool there, and the protocol refuses a
+ * name that is not the body's. Other names, which callers can invent, are left out.
+ */
+const labelOf = (name: string | undefined): string => (toolNames.has(name ?? '') ? `mcp ${name}` : 'mcp');
 
 const ignore = (): void => {};
 

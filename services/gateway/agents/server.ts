@@ -45,7 +45,7 @@ Calls count against the limits of the API key, a minute at a time. When a tool s
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-const callTool = async ({ operation }: AgentTool, given: Arguments, ask: AskTool) => {
+const callTool = async ({ operation, listed }: AgentTool, given: Arguments, ask: AskTool) => {
   const { [idempotencyArgument]: written, ...others } = given;
   const takesKey = takesIdempotencyKey(operation);
   const [idempotencyKey, rest] = takesKey ? [written, others] : [undefined, given];
@@ -57,6 +57,7 @@ const callTool = async ({ operation }: AgentTool, given: Arguments, ask: AskTool
   );
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !ids.includes(name)));
   const answer = await ask({
+    tool: listed.name,
     method: operation.method,
     path,
     // An operation without a body refuses what it does not know by the name of the parameter.

@@ -6,7 +6,7 @@ import {
   type Scope,
   takesIdempotencyKey,
 } from '@causeway/proto';
-import { methodNames } from '@causeway/proto/method-names';
+import { methodNames, toolNameOf } from '@causeway/proto/method-names';
 import { openApiDocument } from '@causeway/proto/openapi';
 
 /** A tool for agents: one operation of an API key, under a permanent name. */
@@ -68,10 +68,6 @@ export const createAgentTools = (): ReadonlyMap<string, AgentTool> => {
   tools.sort((a, b) => (a.listed.name < b.listed.name ? -1 : 1));
   return new Map(tools.map((tool) => [tool.listed.name, tool]));
 };
-
-/** `subscriptions.rotateSecret` → `subscriptions_rotate_secret`. */
-const toolNameOf = (method: string): string =>
-  method.replace('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Written with each call, so that a retry by the agent does the work once (contract, "Idempotency"). */
 export const idempotencyArgument = 'idempotency_key';

@@ -1,11 +1,16 @@
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useBaseUrl, useSession } from '../../app/session.ts';
-import { CopyButton } from '../../ui/button.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Bot } from 'lucide-react';
+import type { Answer } from '../../api/client.ts';
+import { useBaseUrl, useRefusal, useSession } from '../../app/session.ts';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { number } from '../../ui/format.ts';
 import { Card, Facts, Page, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/toolbar.tsx';
-import { scopeWords } from '../keys/scopes.ts';
-import { agentPrograms } from '../queries.ts';
+import { agentCallsQuery, agentPrograms, type KeyPresetName } from '../queries.ts';
 
 export function AgentsPage() {
   const { limits } = useSession();
@@ -51,18 +56,66 @@ export function AgentsPage() {
       >
         <Card title="Connect an agent">
           <Stack>
-            <p>
-              Create an <Link to="/keys">API key</Link> for the agent. To read only, choose “
-              {scopeWords['integrations:read'].label}”; to write as well, also “
-              {scopeWords['integrations:write'].label}”. Then add this server to the agent’s program.
-            </p>
+            <p>Create an API key for the agent, with only the permissions it needs.</p>
+            <Row>
+              <NewKeyButton preset="agent-read">Create read-only key</NewKeyButton>
+              <NewKeyButton preset="agent-write">Create read and write key</NewKeyButton>
+            </Row>
+            <p>Then add this server to the agent’s program.</p>
             <Configurations address={address} />
           </Stack>
         </Card>
+        <Calls />
       </Split>
     </Page>
   );
 }
+
+interface NewKeyButtonProps {
+  readonly preset: KeyPresetName;
+  readonly children: string;
+}
+
+/** Opens the form for a new key, filled in. */
+function NewKeyButton({ preset, children }: NewKeyButtonProps) {
+  const navigate = useNavigate();
+  return (
+    <Button
+      disabledReason={useRefusal('developer')}
+      onClick={() => void navigate({ to: '/keys', search: { dialog: 'create', preset } })}
+    >
+      {children}
+    </Button>
+  );
+}
+
+function Calls() {
+  const calls = useQuery(agentCallsQuery);
+  return (
+    <Card flush title="Calls of the last 24 hours" description="By tool, the busiest first.">
+      <Table
+        query={calls}
+        label="Calls by tool"
+        columns={callColumns}
+        rows={calls.data?.tools}
+        rowKey={({ tool }) => tool}
+        skeletonRows={3}
+        narrow
+        emptyState={
+          <Empty icon={<Bot />} title="No calls yet">
+            The tools that agents call are counted here within seconds.
+          </Empty>
+        }
+      />
+    </Card>
+  );
+}
+
+const callColumns: readonly Column<Answer<'getAgentCalls'>['tools'][number]>[] = [
+  { id: 'tool', header: 'Tool', grow: true, cell: ({ tool }) => <code>{tool}</code> },
+  { id: 'answered', header: 'Succeeded', align: 'end', cell: ({ answered }) => number(answered) },
+  { id: 'refused', header: 'Refused or failed', align: 'end', cell: ({ refused }) => number(refused) },
+];
 
 function Configurations({ address }: { readonly address: string }) {
   const search = useSearch({ from: '/in/agents' });

@@ -6,11 +6,17 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { Badge } from '../../ui/values.tsx';
-import { keysQuery } from '../queries.ts';
-import { type Scope, sampleCall, scopeWords } from './scopes.ts';
+import { type KeyPresetName, keysQuery } from '../queries.ts';
+import { keyPresets, type Scope, sampleCall, scopeWords } from './scopes.ts';
+
+interface CreateKeyProps {
+  readonly open: boolean;
+  readonly preset: KeyPresetName | undefined;
+  readonly onClose: () => void;
+}
 
 /** Only the state of this component holds the key's value. */
-export function CreateKey({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
   if (made !== null) {
@@ -37,6 +43,7 @@ export function CreateKey({ open, onClose }: { readonly open: boolean; readonly 
       description="Create one key for each tool, with only the permissions it needs."
     >
       <CreateForm
+        preset={preset}
         onClose={onClose}
         onMade={(key) => {
           setMade(key);
@@ -49,10 +56,17 @@ export function CreateKey({ open, onClose }: { readonly open: boolean; readonly 
 
 type MadeKey = Answer<'createApiKey'>;
 
-function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: MadeKey) => void }) {
+interface CreateFormProps {
+  readonly preset: KeyPresetName | undefined;
+  readonly onClose: () => void;
+  readonly onMade: (key: MadeKey) => void;
+}
+
+function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const { scopes } = useSession();
-  const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<readonly Scope[]>([]);
+  const filled = preset === undefined ? undefined : keyPresets[preset];
+  const [name, setName] = useState(filled?.name ?? '');
+  const [chosen, setChosen] = useState<readonly Scope[]>(filled?.scopes ?? []);
   const create = useMutation({
     mutationFn: () => call('createApiKey', { body: { name, scopes: [...chosen] } }),
     gcTime: 0,

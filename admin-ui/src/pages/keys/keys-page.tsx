@@ -20,7 +20,7 @@ import { CreateKey } from './create-key.tsx';
 import { type ApiKey, scopeWords } from './scopes.ts';
 
 export function KeysPage() {
-  const { dialog, revoke, ...search } = useSearch({ from: '/in/keys' });
+  const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });
   const { key, ...wanted } = search;
   const { show, q, cursor } = wanted;
   const navigate = useNavigate({ from: '/keys' });
@@ -120,7 +120,7 @@ export function KeysPage() {
           onPage={(to) => void navigate({ search: { ...wanted, cursor: to } })}
         />
       </Card>
-      <CreateKey open={dialog === 'create' && refusal === undefined} onClose={close} />
+      <CreateKey open={dialog === 'create' && refusal === undefined} preset={preset} onClose={close} />
       <RevokeKey apiKey={shown?.find((one) => one.id === revoke && one.isActive)} onClose={close} />
     </Page>
   );

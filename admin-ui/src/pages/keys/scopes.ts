@@ -1,4 +1,5 @@
 import type { Answer } from '../../api/client.ts';
+import type { keyPresetNames } from '../queries.ts';
 
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type Scope = ApiKey['scopes'][number];
@@ -18,8 +19,20 @@ export const scopeWords: Readonly<Record<Scope, { readonly label: string; readon
     description: 'List, create, change and delete subscriptions, and rotate their secrets.',
   },
   admin: {
-    label: 'Send tests',
-    description: 'Send test deliveries and test events. Includes no other permission.',
+    label: 'Send tests and erase people',
+    description:
+      'Send test deliveries and test events, and erase a person for privacy. Includes no other permission.',
+  },
+};
+
+/** What the form for a new key is filled with. */
+export const keyPresets: Readonly<
+  Record<(typeof keyPresetNames)[number], { readonly name: string; readonly scopes: readonly Scope[] }>
+> = {
+  'agent-read': { name: 'Agent, read only', scopes: ['integrations:read', 'events:read'] },
+  'agent-write': {
+    name: 'Agent, read and write',
+    scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
   },
 };
 
