@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,23 +13,15 @@ const version = '2.12.0';
 const world = await openWorld();
 const folder = mkdtempSync(join(tmpdir(), 'causeway-inspector-'));
 cleanUp(() => rmSync(folder, { recursive: true, force: true }));
-execFileSync(
-  'npm',
-  [
-    'install',
-    '--prefix',
-    folder,
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    `@modelcontextprotocol/inspector@${version}`,
-  ],
-  { stdio: 'ignore' },
-);
+const run = promisify(execFile);
+await run('npm', [
+  ...['install', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts'],
+  `@modelcontextprotocol/inspector@${version}`,
+]);
 const launcher = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 
 const inspect = async (key: string, ...options: readonly string[]): Promise<Json> => {
-  const { stdout } = await promisify(execFile)(
+  const { stdout } = await run(
     process.execPath,
     [launcher, '--cli', `${world.baseUrl}/mcp`, '--header', `X-Api-Key: ${key}`, '--method', ...options],
     // Its settings and catalogue stay in the folder.
