@@ -88,7 +88,7 @@ describe('A subscription', () => {
     await page.keyboard.press('Enter');
     await see(page.getByText('Copied to the clipboard')).toBeAttached();
     await page.keyboard.press('Escape');
-    await see(page.getByText('payment.failed', { exact: true })).toBeVisible();
+    await see(page.getByText('payment.failed', { exact: true }).first()).toBeVisible();
   });
 
   test('is edited', async () => {

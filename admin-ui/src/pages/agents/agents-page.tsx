@@ -40,6 +40,11 @@ export function AgentsPage() {
                   value: 'One for each operation that the permissions of its key allow; it sees no others.',
                 },
                 {
+                  label: 'Events',
+                  value:
+                    'Programs that support MCP Events poll them, or subscribe with a URL. Subscriptions that are not renewed expire.',
+                },
+                {
                   label: 'Requests per minute',
                   value: `${limits.read} read, ${limits.write} write, ${limits.admin} for webhooks and tests, shared with other uses of the same key`,
                 },
@@ -100,7 +105,6 @@ function Calls() {
         rows={calls.data?.tools}
         rowKey={({ tool }) => tool}
         skeletonRows={3}
-        narrow
         emptyState={
           <Empty icon={<Bot />} title="No calls yet">
             The tools that agents call are counted here within seconds.
