@@ -55,6 +55,16 @@ export const byOperator = (requestId: string): AuditSource => ({
   requestId,
 });
 
+/** What happens by itself, such as the expiry of a key. */
+export const bySystem: AuditSource = {
+  kind: 'system',
+  id: null,
+  name: 'Causeway',
+  address: null,
+  userAgent: null,
+  requestId: null,
+};
+
 /** A row of `audit_log` (services/access/migrations), without its id. */
 export interface AuditRow {
   company_id: number;

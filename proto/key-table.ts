@@ -10,9 +10,15 @@ export interface KeyEntry {
   readonly scopes: readonly Scope[];
   /** False forever once revoked. The entry stays for a week, so that late readers see it too. */
   readonly active: boolean;
+  /** From then on the key is refused, as a revoked one. Absent: never. */
+  readonly expiresMs?: number;
   /** A bucket that is absent has the limit of the company, or else the configured one. */
   readonly limits?: LimitOverrides;
 }
+
+/** Whether a request with the key is admitted now. */
+export const isUsable = (key: KeyEntry | undefined, nowMs: number): key is KeyEntry =>
+  key?.active === true && (key.expiresMs === undefined || nowMs < key.expiresMs);
 
 export interface CompanyEntry {
   readonly version: number;

@@ -50,6 +50,85 @@ describe('API keys at the portal', () => {
     expect([again.status, again.text]).toEqual([204, '']);
   });
 
+  test('permissions, name, note and expiry are changed, and apply to the next request everywhere', async () => {
+    const team = await openTeam(world);
+    const { json: key } = await makeKey(team, 'Zapier', ['integrations:read', 'events:read']);
+    const change = (body: object, member = team.owner) =>
+      member.browser.ask('PATCH', `/keys/${key.id}`, body);
+    const expiresUtc = new Date(Date.now() + 90 * 86_400_000).toISOString();
+    const changed = await change({ scopes: ['events:read'], note: ' in the vault ', expiresUtc });
+    expect([changed.status, changed.json]).toMatchObject([
+      200,
+      {
+        id: key.id,
+        name: 'Zapier',
+        scopes: ['events:read'],
+        note: 'in the vault',
+        expiresUtc,
+        isActive: true,
+      },
+    ]);
+    const replies = await Promise.all(
+      Array.from({ length: 16 }, () => world.ask(lookup, { key: key.value })),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([403]));
+    expect((await world.ask('/events', { key: key.value })).status).toBe(200);
+    expect((await change({ name: 'Make', note: null, expiresUtc: null })).json).toMatchObject({
+      name: 'Make',
+      note: null,
+      expiresUtc: null,
+      scopes: ['events:read'],
+    });
+    const { entries } = (await team.owner.browser.ask('GET', '/audit?action=key.changed')).json;
+    expect(entries.map(({ before, after }: { before: object; after: object }) => [before, after])).toEqual([
+      [
+        { name: 'Zapier', note: 'in the vault', expiresUtc },
+        { name: 'Make', note: null, expiresUtc: null },
+      ],
+      [
+        { scopes: ['integrations:read', 'events:read'], note: null, expiresUtc: null },
+        { scopes: ['events:read'], note: 'in the vault', expiresUtc },
+      ],
+    ]);
+    // Nothing to change, and what must not be.
+    expect((await change({})).status).toBe(400);
+    expect((await change({ scopes: [] })).status).toBe(400);
+    for (const time of ['2020-01-01T00:00:00Z', '2040-01-01T00:00:00Z', 'tomorrow'])
+      expect((await change({ expiresUtc: time })).status).toBe(400);
+    const stranger = await openTeam(world);
+    expect((await change({ name: 'mine' }, stranger.owner)).status).toBe(404);
+    await team.owner.browser.ask('POST', `/keys/${key.id}/revoke`);
+    expect((await change({ name: 'again' })).status).toBe(409);
+    expect((await team.owner.browser.ask('GET', `/keys?ids=${key.id}`)).json.keys).toMatchObject([
+      { name: 'Make', isActive: false },
+    ]);
+  });
+
+  test('a viewer changes no key', async () => {
+    const team = await openTeam(world);
+    const { json: key } = await makeKey(team);
+    const { browser } = await team.join('viewer');
+    expect((await browser.ask('PATCH', `/keys/${key.id}`, { name: 'x' })).status).toBe(403);
+  });
+
+  test('a key is refused from its expiry on, and is then revoked by itself', async () => {
+    const team = await openTeam(world);
+    const expiresUtc = new Date(Date.now() + 4_000).toISOString();
+    const made = await team.owner.browser.ask('POST', '/keys', {
+      name: 'For a day',
+      scopes: ['integrations:read'],
+      expiresUtc,
+    });
+    expect((await world.ask(lookup, { key: made.json.value })).status).toBe(200);
+    const find = async () => (await team.owner.browser.ask('GET', `/keys?ids=${made.json.id}`)).json.keys[0];
+    await until(Date.parse(expiresUtc) + 1);
+    // Whether or not it was revoked yet: the gateway knows the time.
+    expect((await world.ask(lookup, { key: made.json.value })).status).toBe(401);
+    await expect.poll(find, { timeout: 60_000 }).toMatchObject({ isActive: false, expiresUtc });
+    const { entries } = (await team.owner.browser.ask('GET', '/audit?action=key.revoked')).json;
+    expect(entries).toMatchObject([{ actor: { kind: 'system' }, after: { reason: 'expired' } }]);
+  });
+
   test('keys are listed by pages, active and revoked ones separately, and none is lost between pages', async () => {
     const team = await openTeam(world);
     const made: number[] = [];

@@ -48,7 +48,7 @@ describe('An API key', () => {
       .getByRole('table', { name: 'API keys' })
       .getByRole('row')
       .filter({ hasText: 'Website form' });
-    await see(row).toContainText('Look up records');
+    await see(row).toContainText('Read only');
     expect(await page.content()).not.toContain(key);
     expect(await row.locator('code').textContent()).toContain(`crm_${team.companyId}_`);
 

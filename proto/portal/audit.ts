@@ -27,6 +27,7 @@ const auditActions = [
   'company.created',
   'limits.changed',
   'key.created',
+  'key.changed',
   'key.revoked',
   'subscription.created',
   'subscription.changed',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
-import { fieldName, id, instant, text } from '../schemas/values.ts';
+import { setsSomething } from '../schemas/records.ts';
+import { fieldName, id, instant, optionalText, text } from '../schemas/values.ts';
 import { cursorParameter } from './fields.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;
@@ -15,6 +16,8 @@ const apiKey = z.object({
   createdUtc: instant,
   revokedUtc: instant.nullable(),
   lastUsedUtc: instant.nullable().meta({ description: 'To the minute.' }),
+  note: z.string().nullable(),
+  expiresUtc: instant.nullable().meta({ description: 'When the key is revoked by itself; null: never.' }),
   /** Requests per minute; null: the limit of the company. */
   limits: z.object({
     read: z.int().nullable(),
@@ -29,6 +32,11 @@ export const keyScopes = z
   .min(1, { error: `at least one scope is required: ${scopes.join(', ')}` })
   .max(50)
   .transform((list) => scopes.filter((scope) => list.includes(scope)));
+
+const keyName = text({ min: 1, max: 100, oneLine: true });
+const keyNote = optionalText({ max: 500 });
+/** In the future, and at most five years from now. */
+const keyExpiry = instant.nullish();
 
 export const listApiKeys = defineOperation({
   ...keys,
@@ -69,8 +77,28 @@ export const createApiKey = defineOperation({
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  body: z.strictObject({ name: text({ min: 1, max: 100, oneLine: true }), scopes: keyScopes }),
+  body: z.strictObject({ name: keyName, scopes: keyScopes, note: keyNote, expiresUtc: keyExpiry }),
   answers: { 201: { schema: apiKey.extend({ value: z.string() }) } },
+});
+
+/** Only the sent fields change. Once this is answered, every gateway knows the new permissions and expiry. */
+export const updateApiKey = defineOperation({
+  ...keys,
+  id: 'updateApiKey',
+  method: 'PATCH',
+  path: '/keys/{id}',
+  deadlineMs: 10_000,
+  body: z
+    .strictObject({
+      name: keyName.optional(),
+      scopes: keyScopes.optional(),
+      note: keyNote,
+      expiresUtc: keyExpiry,
+    })
+    .check(setsSomething),
+  answers: { 200: { schema: apiKey } },
+  // The key is revoked.
+  errors: [409],
 });
 
 /** Once this is answered, no gateway accepts the key. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { buckets, defineOperation, memberDefaults } from '../operation.ts';
+import { idParameter } from '../schemas/fields.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import { rangeParameter, ranges } from './fields.ts';
 
@@ -25,7 +26,10 @@ export const getUsage = defineOperation({
   service: 'access',
   id: 'getUsage',
   path: '/usage',
-  query: z.strictObject({ range: rangeParameter }),
+  query: z.strictObject({
+    range: rangeParameter,
+    keyId: idParameter.optional().meta({ description: 'Only requests of this key.' }),
+  }),
   answers: {
     200: {
       schema: z.object({

@@ -11,6 +11,7 @@ import {
   listKeys,
   revokeApiKey,
   revokeKey,
+  updateApiKey,
 } from './keys/keys.ts';
 import { setLimits } from './limits.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
@@ -50,6 +51,7 @@ export const handlers: HandlerTable<'access', Access> = {
   listKeys,
   revokeApiKey,
   revokeKey,
+  updateApiKey,
   setLimits,
   changePassword,
   confirmTotp,

@@ -63,6 +63,8 @@ interface KeyTable extends LimitColumns {
   created_utc: Date;
   revoked_utc: Date | null;
   last_used_utc: Date | null;
+  note: Generated<string | null>;
+  expires_utc: Generated<Date | null>;
 }
 
 interface PortalUserTable {

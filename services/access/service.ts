@@ -18,6 +18,7 @@ import type { Access, PortalSettings } from './context.ts';
 import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
+import { startExpiry } from './keys/keys.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import { createRefusals } from './sessions/attempts.ts';
@@ -65,6 +66,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     now,
     random,
   };
+  const expiry = startExpiry(access);
   const ready = (): boolean => table.ready() && db.isUp();
   const lanes = await serveOperations({
     ...options,
@@ -81,6 +83,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await lanes.drain();
       await passwords.close();
       await cleanup.stop();
+      await expiry.stop();
       await uses.drain();
       await requests.drain();
       await agentCalls.drain();

@@ -1,5 +1,6 @@
 import {
   companyEntryName,
+  isUsable,
   type KeyEntry,
   keyEntryName,
   missingScope,
@@ -94,7 +95,7 @@ export const followCallers = ({ bus, log, metrics, now, onRevoked }: FollowCalle
 
   const ofKey = (call: Call, scope: Scope | null, entry: KeyEntry | undefined): Call | Problem => {
     if (!entry) return refuse(call, 'unknown_key', problem('unauthorized'));
-    if (!entry.active) return refuse(call, 'revoked_key', problem('unauthorized'));
+    if (!isUsable(entry, now().getTime())) return refuse(call, 'revoked_key', problem('unauthorized'));
     if (entry.companyId !== call.tenant || entry.id !== call.caller)
       return refuse(call, 'other_company', problem('unauthorized'));
     if (scope && !entry.scopes.includes(scope)) return refuse(call, 'missing_scope', missingScope(scope));

@@ -21,7 +21,7 @@ import {
   eventQuery,
   eventsQuery,
   eventTypesQuery,
-  keyPresetNames,
+  keyQuery,
   keySorts,
   keysPageQuery,
   keyViews,
@@ -224,6 +224,15 @@ const keysRoute = createRoute({
   component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 
+const keyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys/$id',
+  params: pathIds('id'),
+  validateSearch: searchOf({ dialog: oneOf(['edit', 'revoke']), range: oneOf(ranges) }),
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(keyQuery(params.id)),
+  component: lazyPage(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
+});
+
 const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
@@ -308,6 +317,7 @@ export const routeTree = rootRoute.addChildren([
     recordRoute,
     testRoute,
     keysRoute,
+    keyRoute,
     developersRoute,
     agentsRoute,
     teamRoute,

@@ -1,14 +1,15 @@
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
-import { operationQuery } from '../api/client.ts';
+import { type Answer, operationQuery } from '../api/client.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
+export const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 export type UsageRange = (typeof ranges)[number];
 
 const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
 
-export const usageQuery = (range: UsageRange) => ({
-  ...operationQuery('getUsage', { query: { range } }),
+export const usageQuery = (range: UsageRange, keyId?: number) => ({
+  ...operationQuery('getUsage', { query: { range, keyId } }),
   ...liveOptions,
 });
 export const statsQuery = (range: UsageRange) => ({
@@ -39,6 +40,12 @@ export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readon
   const state = show === 'revoked' ? 'revoked' : 'active';
   return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
 };
+
+/** Null if the company has no such key. */
+export const keyQuery = (id: number) => ({
+  ...operationQuery('listApiKeys', { query: { ids: String(id) } }),
+  select: ({ keys }: Answer<'listApiKeys'>) => keys[0] ?? null,
+});
 
 export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
 

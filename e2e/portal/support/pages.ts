@@ -33,6 +33,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'test', path: `test?subscription=${one.healthy}`, heading: 'Test delivery' },
   { name: 'keys', path: 'keys', heading: 'API keys' },
   { name: 'keys-revoked', path: 'keys?show=revoked', heading: 'API keys' },
+  { name: 'key', path: `keys/${one.key}`, heading: 'Zapier' },
   { name: 'developers', path: 'developers', heading: 'Developers' },
   { name: 'developers-signatures', path: 'developers?tab=signatures&language=python', heading: 'Developers' },
   { name: 'developers-checker', path: 'developers?tab=checker', heading: 'Developers' },
@@ -46,7 +47,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
 /** Every dialog that a URL opens. */
 export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-key', path: 'keys?dialog=create', dialog: 'Create an API key' },
-  { name: 'dialog-key-preset', path: 'keys?dialog=create&preset=agent-write', dialog: 'Create an API key' },
+  { name: 'dialog-key-edit', path: `keys/${one.key}?dialog=edit`, dialog: 'Edit the API key' },
   { name: 'dialog-revoke', path: `keys?q=Zapier&revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
   {
     name: 'dialog-rotate',

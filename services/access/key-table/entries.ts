@@ -24,6 +24,7 @@ export const keyEntryColumns = [
   'scopes',
   'is_active',
   'version',
+  'expires_utc',
   ...limitColumns,
 ] as const;
 export const companyLimitColumns = [...limitColumns, 'temporary_limits'] as const;
@@ -39,6 +40,7 @@ export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
   companyId: row.company_id,
   scopes: row.scopes.split(' ') as Scope[],
   active: row.is_active === 1,
+  ...(row.expires_utc && { expiresMs: row.expires_utc.getTime() }),
   ...limitsOf(row),
 });
 

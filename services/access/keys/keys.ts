@@ -4,7 +4,11 @@ import {
   type AuditSource,
   byMember,
   byOperator,
+  bySystem,
+  changes,
+  conflict,
   contract,
+  invalidField,
   type KeyAnswer,
   type LimitsAnswer,
   notFound,
@@ -13,9 +17,19 @@ import {
   quotaExceeded,
   type Scope,
 } from '@causeway/proto';
-import { acrossTenants, each, handler, json, laneHandler, type Trx, transaction } from '@causeway/runtime';
+import {
+  acrossTenants,
+  each,
+  handler,
+  json,
+  laneHandler,
+  type Repeated,
+  repeat,
+  type Trx,
+  transaction,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
-import { audit } from '../audit.ts';
+import { audit, authorOf } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
 import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';
@@ -37,6 +51,7 @@ export const createApiKey = (access: Access) =>
     const { row, value } = await makeKey(access, {
       companyId,
       ...body,
+      expires: expiryOf(body, access.now()),
       by: byMember(call),
       check: (trx) => requireRoleStill(trx, companyId, call.user.id, 'developer'),
     });
@@ -141,16 +156,103 @@ export const getMe = ({ db }: Access) =>
     }),
   );
 
+/** @throws Problem if it is not within the next five years. */
+const expiryOf = (body: { readonly expiresUtc?: string | null | undefined }, now: Date): Date | null => {
+  if (body.expiresUtc == null) return null;
+  const leftMs = Date.parse(body.expiresUtc) - now.getTime();
+  if (leftMs > 0 && leftMs <= longestExpiryMs) return new Date(body.expiresUtc);
+  throw invalidField(
+    'expiresUtc',
+    'out_of_range',
+    'expiresUtc must be in the future, and at most five years away',
+  );
+};
+const longestExpiryMs = 5 * 366 * 86_400_000;
+
+/** Under the lock of the row, so that two changes at once keep each other's fields. */
+export const updateApiKey = (access: Access) =>
+  handler(contract.updateApiKey, async (call) => {
+    const { companyId, body } = call;
+    const { db, table, now } = access;
+    const { name, scopes, note } = body;
+    const set = {
+      ...(name !== undefined && { name }),
+      ...(scopes !== undefined && { scopes: scopes.join(' ') }),
+      ...(note !== undefined && { note }),
+      ...(body.expiresUtc !== undefined && { expires_utc: expiryOf(body, now()) }),
+    };
+    const id = call.id('key');
+    const row = await transaction(db, async (trx) => {
+      await requireRoleStill(trx, companyId, call.user.id, 'developer');
+      const find = () =>
+        trx
+          .selectFrom('api_keys')
+          .select([...keyColumns, ...keyEntryColumns])
+          .where('company_id', '=', companyId)
+          .where('id', '=', id)
+          .forUpdate()
+          .executeTakeFirst();
+      const before = await find();
+      if (!before) throw notFound('key');
+      if (before.is_active === 0) throw conflict('this key is revoked; create another one');
+      await trx
+        .updateTable('api_keys')
+        .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
+        .where('company_id', '=', companyId)
+        .where('id', '=', id)
+        .execute();
+      const after = (await find())!;
+      const change = changes(settingsOf(before), settingsOf(after));
+      if (Object.keys(change.after).length > 0)
+        await audit(trx, authorOf(access, call), 'key.changed', ['key', id, before.name], change);
+      return after;
+    });
+    await table.publish(keyName(row), keyEntry(row));
+    return json(200, portalKey(row));
+  });
+
+const settingsOf = (row: KeyRow) => ({
+  name: row.name,
+  scopes: row.scopes.split(' '),
+  note: row.note,
+  expiresUtc: row.expires_utc?.toISOString() ?? null,
+});
+
+/** Revokes the keys that have expired, as a member would. Replicas may run it at once. */
+export const startExpiry = (access: Access): Repeated =>
+  repeat(() => revokeExpired(access), {
+    pauseMs: expiryPauseMs,
+    onError: (error) => access.log.warn({ error }, 'revoking expired keys failed'),
+  });
+
+/** Gateways refuse an expired key by themselves. */
+const expiryPauseMs = 15_000;
+
+const revokeExpired = async (access: Access): Promise<number> => {
+  const rows = await acrossTenants(access.db, 'expired keys of all companies are looked for')
+    .selectFrom('api_keys')
+    .select(['company_id', 'id'])
+    .where('expires_utc', '<=', access.now())
+    .where('is_active', '=', 1)
+    .limit(100)
+    .execute();
+  for (const { company_id: companyId, id } of rows)
+    await revokeEverywhere(access, { companyId, id, by: bySystem });
+  return rows.length;
+};
+
 interface NewKey {
   readonly companyId: number;
   readonly name: string;
   readonly scopes: readonly Scope[];
+  readonly note?: string | null | undefined;
+  readonly expires?: Date | null;
   readonly by: AuditSource;
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
 /** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded` */
-const makeKey = async (access: Access, { companyId, name, scopes, by, check }: NewKey) => {
+const makeKey = async (access: Access, { companyId, name, scopes, note, expires, by, check }: NewKey) => {
   const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
   const at = now();
@@ -162,13 +264,17 @@ const makeKey = async (access: Access, { companyId, name, scopes, by, check }: N
     last4: lastFour(value),
     scopes: scopes.join(' '),
     created_utc: at,
+    note: note ?? null,
+    expires_utc: expires ?? null,
   };
   const id = await transaction(db, async (trx) => {
     await check?.(trx);
     await requireRoomForKey(trx, companyId, keyQuota);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     const made = Number(insertId);
-    await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], { after: { name, scopes } });
+    await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], {
+      after: { name, scopes, ...(expires && { expiresUtc: expires.toISOString() }) },
+    });
     return made;
   });
   const row = { ...key, ...untouched, id };
@@ -176,7 +282,6 @@ const makeKey = async (access: Access, { companyId, name, scopes, by, check }: N
     await table.publish(keyName(row), keyEntry(row));
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
-    const bySystem = { ...by, kind: 'system', id: null, name: 'system' } as const;
     await transaction(db, (trx) => deactivateIn(trx, { companyId, id, by: bySystem, at: now() })).catch(
       (cause: unknown) => log.error({ error: cause, keyId: id }, 'revoking an unused key failed'),
     );
@@ -260,13 +365,14 @@ export const deactivateIn = async (
     .insertInto('key_revocations')
     .values({ company_id: companyId, key_id: id, revoked_utc: at })
     .execute();
-  const { name } = await trx
+  const { name, expires_utc } = await trx
     .selectFrom('api_keys')
-    .select('name')
+    .select(['name', 'expires_utc'])
     .where('company_id', '=', companyId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name]);
+  const change = expires_utc && expires_utc <= at ? { after: { reason: 'expired' } } : undefined;
+  await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name], change);
 };
 
 /** @throws Problem `not_found` */
@@ -291,6 +397,8 @@ export const keyColumns = [
   'created_utc',
   'revoked_utc',
   'last_used_utc',
+  'note',
+  'expires_utc',
 ] as const;
 
 type KeyRow = RowOf<'api_keys', typeof keyColumns>;
@@ -317,6 +425,8 @@ const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][numb
   createdUtc: row.created_utc.toISOString(),
   revokedUtc: row.revoked_utc?.toISOString() ?? null,
   lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
+  note: row.note,
+  expiresUtc: row.expires_utc?.toISOString() ?? null,
   limits: limitsAnswer(row),
 });
 

@@ -11,13 +11,13 @@ const minuteMs = 60_000;
 
 export const getUsage = (access: Access) =>
   handler(contract.getUsage, async ({ companyId, query }) => {
-    const { range } = query;
+    const { range, keyId } = query;
     const { total, step } = rangeMinutes[range];
     const stepMs = step * minuteMs;
     // Steps begin at whole multiples, so that a chart's points stay in place between two looks.
     const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
-    const rows = await readSteps(access, companyId, fromMs, untilMs, step);
+    const rows = await readSteps(access, { companyId, keyId, fromMs, untilMs, step });
     const { company, keys } = await readLimits(access, companyId);
     const { limits } = access.portal;
     const ofCompany = companyLimitsNow(company, access.now());
@@ -76,12 +76,17 @@ interface StepRow extends Counts {
   readonly peak: number;
 }
 
+interface Wanted {
+  readonly companyId: number;
+  readonly keyId: number | undefined;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly step: number;
+}
+
 const readSteps = async (
   { db }: Access,
-  companyId: number,
-  fromMs: number,
-  untilMs: number,
-  step: number,
+  { companyId, keyId, fromMs, untilMs, step }: Wanted,
 ): Promise<StepRow[]> => {
   const from = new Date(fromMs);
   const at = sql<number>`FLOOR(TIMESTAMPDIFF(MINUTE, ${from}, minute_utc) / ${step})`;
@@ -99,6 +104,7 @@ const readSteps = async (
     .where('company_id', '=', companyId)
     .where('minute_utc', '>=', from)
     .where('minute_utc', '<', new Date(untilMs))
+    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId!))
     .groupBy(['key_id', 'bucket', 'at'])
     .execute();
   return rows.map((row) => ({

@@ -9,6 +9,7 @@ import {
   type WaitingEvent,
 } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
+import { bySystem } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -323,7 +324,7 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
     .executeTakeFirstOrThrow();
   await writeAudit(db, {
     companyId: key.company_id,
-    by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
+    by: bySystem,
     action: 'subscription.disabled',
     target: { kind: 'subscription', id: key.subscription_id, name: name ?? url },
     before: { enabled: true },

@@ -7,6 +7,7 @@ import {
   type CompanyEntry,
   companyAt,
   conditionOf,
+  isUsable,
   type KeyEntry,
   type KeyOperation,
   keyEntryName,
@@ -107,7 +108,7 @@ const findKey = (
   const name = keyEntryName(proof);
   const key = table.key(name);
   if (!key && !gateway.bus.connected()) return undefined;
-  if (!key?.active || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
+  if (!isUsable(key, Date.now()) || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
   return { proof, name, key };
 };
 
@@ -165,7 +166,8 @@ const forward = async (
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
-  if (!gateway.table.trusted() || !gateway.table.key(name)?.active) await requireActive(gateway, name);
+  if (!gateway.table.trusted() || !isUsable(gateway.table.key(name), Date.now()))
+    await requireActive(gateway, name);
   exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
     gateway.uses.answered(key, bucket, status),
   );
@@ -224,7 +226,7 @@ const untilWritten = async (
 /** Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`). */
 const requireActive = async ({ table }: Gateway, name: string): Promise<void> => {
   if (!table.trusted() && !(await table.untilTrustedAgain(keysWaitMs))) throw problem('keys_unavailable');
-  if (!table.key(name)?.active) throw problem('unauthorized');
+  if (!isUsable(table.key(name), Date.now())) throw problem('unauthorized');
 };
 
 /** Answers `getMe`: names from `access`, the use of each limit from the owner of the counts. */

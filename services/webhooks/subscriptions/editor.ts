@@ -11,11 +11,6 @@ export interface Editor {
   readonly by: AuditSource;
 }
 
-/** Ends subscriptions of revoked keys, and expired ones. */
-export const bySystem: Pick<Editor, 'by'> = {
-  by: { kind: 'system', id: null, name: 'Causeway', address: null, userAgent: null, requestId: null },
-};
-
 /** The caller of an operation that keys and members have in common. */
 export type Caller =
   | (Pick<OperationCall<KeyOperation>, 'audience' | 'keyId' | 'address'> & { readonly requestId: string })

@@ -1,10 +1,11 @@
 import { expiryWithoutTool, raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { bySystem } from '@causeway/proto';
 import { acrossTenants, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { bySystem, noteChange } from './editor.ts';
+import { noteChange } from './editor.ts';
 import { removeSubscription } from './write.ts';
 
 type EndsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
@@ -85,7 +86,7 @@ const switchOff = async (
   await noteChange(trx, key, 'disabled', now);
   await auditChange(
     trx,
-    bySystem,
+    { by: bySystem },
     'subscription.disabled',
     { ...key, ...shown },
     {
@@ -118,7 +119,11 @@ export const removeExpired = async (context: EndsContext): Promise<number> => {
         .forUpdate()
         .executeTakeFirst();
       if (row)
-        await removeSubscription(context, trx, { row, editor: bySystem, after: { reason: reasonOf(row) } });
+        await removeSubscription(context, trx, {
+          row,
+          editor: { by: bySystem },
+          after: { reason: reasonOf(row) },
+        });
     });
   return rows.length;
 };

@@ -22,6 +22,7 @@ const actionWords: Readonly<Record<Action, string>> = {
   'company.created': 'created the company',
   'limits.changed': 'changed the limits of',
   'key.created': 'created the API key',
+  'key.changed': 'changed the API key',
   'key.revoked': 'revoked the API key',
   'subscription.created': 'added the subscription',
   'subscription.changed': 'changed the subscription',

@@ -1,23 +1,22 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, KeyRound, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { call, useMutation } from '../../api/client.ts';
 import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty, Notice } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
-import { Badge, Cut, MinuteAgo, TimeAgo, useNow } from '../../ui/values.tsx';
-import { type KeySearch, keySorts, keysPageQuery, keysQuery } from '../queries.ts';
+import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { type KeySearch, keySorts, keysPageQuery } from '../queries.ts';
 import { CreateKey } from './create-key.tsx';
-import { type ApiKey, scopeWords } from './scopes.ts';
+import { RevokeKey } from './revoke-key.tsx';
+import { type ApiKey, expiresSoon, keyState, permissionsOf, scopeWords } from './scopes.ts';
 
 export function KeysPage() {
   const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });
@@ -150,6 +149,7 @@ interface KeyTableProps {
 }
 
 function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState }: KeyTableProps) {
+  const now = useNow();
   const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
     {
@@ -159,7 +159,9 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       grow: true,
       cell: (key) => (
         <Stack gap="xs">
-          <Cut strong text={key.name} />
+          <Link to="/keys/$id" params={{ id: key.id }}>
+            <Cut strong text={key.name} />
+          </Link>
           <Row gap="s">
             <Quiet small>
               <code>{key.masked}</code>
@@ -169,6 +171,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
                 {number(refused.get(key.id) ?? 0)} refused
               </Badge>
             )}
+            {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}
           </Row>
         </Stack>
       ),
@@ -179,13 +182,9 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       phone: 'detail',
       grow: true,
       cell: (key) => (
-        <Row gap="xs">
-          {key.scopes.map((scope) => (
-            <Badge key={scope} title={scopeWords[scope].description}>
-              {scopeWords[scope].label}
-            </Badge>
-          ))}
-        </Row>
+        <span data-tip={key.scopes.map((scope) => scopeWords[scope].label).join(', ')}>
+          {permissionsOf(key)}
+        </span>
       ),
     },
     { id: 'used', header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
@@ -260,39 +259,5 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
         <MinuteAgo time={apiKey.lastUsedUtc} />
       </Badge>
     </Row>
-  );
-}
-
-function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey | undefined; onClose: () => void }) {
-  const revoke = useMutation({
-    mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
-    meta: { invalidates: [keysQuery.queryKey] },
-    onSuccess: () => {
-      toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
-      onClose();
-    },
-  });
-  if (!apiKey) return null;
-  const recent = apiKey.lastUsedUtc !== null && Date.now() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
-  return (
-    <ConfirmDialog
-      open
-      onClose={onClose}
-      title={`Revoke “${apiKey.name}”?`}
-      confirm="Revoke key"
-      danger
-      typed={recent ? 'revoke' : undefined}
-      mutation={revoke}
-      onSubmit={() => revoke.mutate(apiKey.id)}
-    >
-      <Stack gap="s">
-        {recent && apiKey.lastUsedUtc !== null && (
-          <Notice tone="warn" title="This key is in use">
-            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
-          </Notice>
-        )}
-        <p>Requests with this key are refused at once. This cannot be undone.</p>
-      </Stack>
-    </ConfirmDialog>
   );
 }

@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/client.ts';
-import type { keyPresetNames } from '../queries.ts';
+import { span } from '../../ui/format.ts';
 
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type Scope = ApiKey['scopes'][number];
@@ -34,6 +34,32 @@ export const keyPresets: Readonly<
     name: 'Agent, read and write',
     scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
   },
+};
+
+/** In one or two words; the key's page lists them. */
+export const permissionsOf = ({ scopes }: Pick<ApiKey, 'scopes'>): string => {
+  if (scopes.length === Object.keys(scopeWords).length) return 'Full access';
+  if (scopes.every((scope) => scope.endsWith(':read'))) return 'Read only';
+  return scopes.length === 1 ? scopeWords[scopes[0]!].label : `${scopes.length} permissions`;
+};
+
+type Dated = Pick<ApiKey, 'isActive' | 'expiresUtc'>;
+
+const leftMs = ({ expiresUtc }: Dated, now: number): number =>
+  expiresUtc === null ? Number.POSITIVE_INFINITY : Date.parse(expiresUtc) - now;
+
+export const expiresSoon = (key: Dated, now: number): boolean => key.isActive && leftMs(key, now) < soonMs;
+
+const soonMs = 14 * 86_400_000;
+
+export const keyState = (
+  key: Dated,
+  now: number,
+): { readonly tone: 'good' | 'warn' | 'neutral'; readonly label: string } => {
+  if (leftMs(key, now) <= 0) return { tone: 'neutral', label: 'Expired' };
+  if (!key.isActive) return { tone: 'neutral', label: 'Revoked' };
+  if (!expiresSoon(key, now)) return { tone: 'good', label: 'Active' };
+  return { tone: 'warn', label: `Expires in ${span(leftMs(key, now))}` };
 };
 
 /** The first call to make with a key, by the first of these scopes that it has: reading before writing. */

@@ -12,6 +12,7 @@ import { MinuteAgo } from '../../ui/values.tsx';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
+  rangeLabels,
   ranges,
   statsQuery,
   type UsageRange,
@@ -20,8 +21,6 @@ import {
 import { AttentionBanner } from './attention-banner.tsx';
 import s from './overview-page.module.css';
 import { DeliveryChart, KeyUsage, SubscriptionsByHealth, TookChart, UsageChart } from './usage.tsx';
-
-const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { KeyRound, Webhook } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
@@ -34,7 +35,7 @@ export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
                     <Cut text={key.name} /> <code>{key.masked}</code>
                   </p>
                   {key.buckets.map((bucket) => (
-                    <Bucket key={bucket.bucket} bucket={bucket} />
+                    <BucketBar key={bucket.bucket} bucket={bucket} />
                   ))}
                 </li>
               ))}
@@ -46,7 +47,7 @@ export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   );
 }
 
-function Bucket({ bucket }: { readonly bucket: KeyBucket }) {
+export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
   const { peakPerMinute, limitPerMinute, limited, answered } = bucket;
   const level = Math.min(peakPerMinute / limitPerMinute, 1);
   return (
@@ -72,7 +73,7 @@ function Bucket({ bucket }: { readonly bucket: KeyBucket }) {
 
 type BucketName = Usage['buckets'][number]['bucket'];
 
-const bucketLabels: Readonly<Record<BucketName, string>> = {
+export const bucketLabels: Readonly<Record<BucketName, string>> = {
   read: 'Read',
   write: 'Write',
   admin: 'Webhooks and tests',
@@ -85,9 +86,14 @@ const colors: Readonly<Record<BucketName, string>> = {
   lookup: 'var(--good-mark)',
 };
 
-export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
+interface UsageChartProps {
+  readonly usage: UseQueryResult<Usage>;
+  readonly actions?: ReactNode;
+}
+
+export function UsageChart({ usage, actions }: UsageChartProps) {
   return (
-    <Card title="API requests" description="By kind, with requests refused by rate limits.">
+    <Card title="API requests" description="By kind, with requests refused by rate limits." actions={actions}>
       <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];

@@ -1,0 +1,201 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Ban, KeyRound, Pencil } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { number, plural } from '../../ui/format.ts';
+import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
+import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
+import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
+import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';
+import { keyQuery, keysQuery, rangeLabels, ranges, type UsageRange, usageQuery } from '../queries.ts';
+import { type KeyDraft, KeyForm } from './key-form.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+import { type ApiKey, keyState, scopeWords } from './scopes.ts';
+
+export function KeyPage() {
+  const { id } = useParams({ from: '/in/keys/$id' });
+  const { dialog, range = '30d' } = useSearch({ from: '/in/keys/$id' });
+  const navigate = useNavigate({ from: '/keys/$id' });
+  const refusal = useRefusal('developer');
+  const now = useNow();
+  const query = useQuery(keyQuery(id));
+  const key = query.data;
+  const show = (
+    change: { dialog?: 'edit' | 'revoke'; range?: UsageRange | undefined },
+    replace = true,
+  ): void => void navigate({ search: { range: range === '30d' ? undefined : range, ...change }, replace });
+  const close = (): void => show({});
+  return (
+    <Page
+      title={key?.name ?? 'API key'}
+      badge={key && <StateBadge {...keyState(key, now)} />}
+      back={<BackLink to="/keys">API keys</BackLink>}
+      refreshing={query.isRefetching}
+      actions={
+        key?.isActive && (
+          <>
+            <Button
+              icon={<Pencil />}
+              disabledReason={refusal}
+              onClick={() => show({ dialog: 'edit' }, false)}
+            >
+              Edit
+            </Button>
+            <Button
+              icon={<Ban />}
+              variant="danger"
+              disabledReason={refusal}
+              onClick={() => show({ dialog: 'revoke' }, false)}
+            >
+              Revoke…
+            </Button>
+          </>
+        )
+      }
+    >
+      <Loaded query={query} skeleton={<SkeletonCard lines={12} />}>
+        {(found) =>
+          found === null ? (
+            <Empty
+              icon={<KeyRound />}
+              title="This key does not exist"
+              action={<LinkButton to="/keys">All API keys</LinkButton>}
+            />
+          ) : (
+            <Split aside={<KeyFacts apiKey={found} />}>
+              <KeyUse
+                id={id}
+                range={range}
+                onRange={(to) => show({ range: to === '30d' ? undefined : to })}
+              />
+            </Split>
+          )
+        }
+      </Loaded>
+      {key?.isActive && refusal === undefined && (
+        <>
+          <EditKey open={dialog === 'edit'} apiKey={key} onClose={close} />
+          <RevokeKey apiKey={dialog === 'revoke' ? key : undefined} onClose={close} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+interface KeyUseProps {
+  readonly id: number;
+  readonly range: UsageRange;
+  readonly onRange: (range: UsageRange) => void;
+}
+
+function KeyUse({ id, range, onRange }: KeyUseProps) {
+  const usage = useQuery(usageQuery(range, id));
+  return (
+    <>
+      <UsageChart
+        usage={usage}
+        actions={
+          <Segmented
+            label="Period"
+            value={range}
+            options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+            onChange={onRange}
+          />
+        }
+      />
+      <Card title="Busiest minutes" description="Beside the limit of each kind of request.">
+        <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
+          {({ keys }) =>
+            keys[0] === undefined ? (
+              <Quiet>Not used in this period.</Quiet>
+            ) : (
+              keys[0].buckets.map((bucket) => <BucketBar key={bucket.bucket} bucket={bucket} />)
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { id, masked, note, scopes, createdUtc, lastUsedUtc, expiresUtc, revokedUtc, limits } = apiKey;
+  const own = Object.entries(limits).filter(([, limit]) => limit !== null);
+  const when = (time: string | null, otherwise: ReactNode) =>
+    time === null ? otherwise : <Moment time={time} />;
+  return (
+    <Card title="About">
+      <Facts
+        facts={[
+          { label: 'Key', value: <code>{masked}</code> },
+          note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
+          {
+            label: plural(scopes.length, 'permission'),
+            value: (
+              <Stack gap="xs">
+                {scopes.map((scope) => (
+                  <span key={scope}>
+                    {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
+                  </span>
+                ))}
+              </Stack>
+            ),
+          },
+          { label: 'Last used', value: lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} /> },
+          revokedUtc === null && { label: 'Expires', value: when(expiresUtc, 'Never') },
+          revokedUtc !== null && { label: 'Revoked', value: when(revokedUtc, null) },
+          { label: 'Created', value: when(createdUtc, null) },
+          own.length > 0 && {
+            label: 'Own limits',
+            value: own
+              .map(
+                ([bucket, limit]) =>
+                  `${bucketLabels[bucket as keyof typeof limits]}: ${number(limit!)} a minute`,
+              )
+              .join('; '),
+          },
+          { label: 'ID', value: id },
+        ]}
+      />
+      <Quiet small>
+        <Link to="/audit" search={{ kind: 'key', q: apiKey.name.split(/\s+/).slice(0, 4).join(' ') }}>
+          Who changed it
+        </Link>
+      </Quiet>
+    </Card>
+  );
+}
+
+interface EditKeyProps {
+  readonly open: boolean;
+  readonly apiKey: ApiKey;
+  readonly onClose: () => void;
+}
+
+function EditKey({ open, apiKey, onClose }: EditKeyProps) {
+  const { id } = apiKey;
+  const update = useMutation({
+    mutationFn: (body: KeyDraft) => call('updateApiKey', { params: { id }, body }),
+    meta: { invalidates: [keysQuery.queryKey] },
+    onSuccess: () => {
+      toast('Key changed');
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Edit the API key"
+      description="New permissions apply to every request from now on."
+    >
+      <KeyForm initial={apiKey} mutation={update} submit="Save changes" onCancel={onClose} />
+    </Dialog>
+  );
+}

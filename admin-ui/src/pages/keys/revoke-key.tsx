@@ -1,0 +1,47 @@
+import { call, useMutation } from '../../api/client.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { MinuteAgo } from '../../ui/values.tsx';
+import { keysQuery } from '../queries.ts';
+import type { ApiKey } from './scopes.ts';
+
+interface RevokeKeyProps {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}
+
+export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
+  const revoke = useMutation({
+    mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
+    meta: { invalidates: [keysQuery.queryKey] },
+    onSuccess: () => {
+      toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
+      onClose();
+    },
+  });
+  if (!apiKey) return null;
+  const recent = apiKey.lastUsedUtc !== null && Date.now() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Revoke “${apiKey.name}”?`}
+      confirm="Revoke key"
+      danger
+      typed={recent ? 'revoke' : undefined}
+      mutation={revoke}
+      onSubmit={() => revoke.mutate(apiKey.id)}
+    >
+      <Stack gap="s">
+        {recent && apiKey.lastUsedUtc !== null && (
+          <Notice tone="warn" title="This key is in use">
+            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
+          </Notice>
+        )}
+        <p>Requests with this key are refused at once. This cannot be undone.</p>
+      </Stack>
+    </ConfirmDialog>
+  );
+}
