@@ -3,6 +3,7 @@ import { type HandlerTable, handler, json } from '@causeway/runtime';
 import { listAudit } from './audit.ts';
 import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
+import { updateApiKey } from './keys/change-key.ts';
 import {
   createApiKey,
   createKey,
@@ -11,7 +12,6 @@ import {
   listKeys,
   revokeApiKey,
   revokeKey,
-  updateApiKey,
 } from './keys/keys.ts';
 import { setLimits } from './limits.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';

@@ -18,7 +18,7 @@ import type { Access, PortalSettings } from './context.ts';
 import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
-import { startExpiry } from './keys/keys.ts';
+import { startExpiry } from './keys/change-key.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import { createRefusals } from './sessions/attempts.ts';
