@@ -48,7 +48,9 @@ describe('dependencies point one way', () => {
   /** A service's test world may start another service beside it, through that service's own test world, and the receiver. */
   const isBeside = (file: string, specifier: string): boolean =>
     /^services\/\w+\/testing\//.test(file) &&
-    /^(services\/\w+\/testing|deploy\/local\/receiver)\//.test(normalize(join(dirname(file), specifier)));
+    /^(services\/\w+\/testing|deploy\/local\/(receiver|inbox))\//.test(
+      normalize(join(dirname(file), specifier)),
+    );
 
   test.each(bound)('%s', (file) => {
     const allowed = mayImport(roomOf(file));

@@ -1,6 +1,7 @@
 import type { AuditSource } from './audit-log.ts';
 import type { challengeType, ErrorClass } from './delivery-states.ts';
 import type { EventType } from './events.ts';
+import type { NoticeChannel, OperationalType } from './notices.ts';
 
 /** The request to a dispatcher may get lost: the command is a row. */
 export type DeliveryCommand =
@@ -28,10 +29,12 @@ export interface TestDelivery {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly eventId: number;
-  readonly eventType: EventType | typeof challengeType;
+  readonly eventType: EventType | typeof challengeType | OperationalType;
   /** Who asked for it (contract, "Changes"). Absent: an older release sent it. */
   readonly origin?: string;
   readonly body: string;
+  /** A notice for this channel of the company; `subscriptionId` is 0 then. */
+  readonly channel?: NoticeChannel;
 }
 
 /** Dates are ISO text and the response body is base64, because JSON has neither type. */

@@ -31,6 +31,7 @@ import * as deliveryShares from './portal/delivery-shares.ts';
 import * as portalEvents from './portal/events.ts';
 import * as failureCauses from './portal/failure-causes.ts';
 import * as apiKeys from './portal/keys.ts';
+import * as notices from './portal/notices.ts';
 import * as overview from './portal/overview.ts';
 import * as people from './portal/people.ts';
 import * as profile from './portal/profile.ts';
@@ -71,6 +72,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(team),
   ...definitionsIn(apiKeys),
   ...definitionsIn(audit),
+  ...definitionsIn(notices),
   ...definitionsIn(portalSubscriptions),
   ...definitionsIn(portalEvents),
   ...definitionsIn(overview),

@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { HeaderPair } from './deliveries.ts';
 import type { challengeType } from './delivery-states.ts';
 import type { EventType } from './events.ts';
+import type { OperationalType } from './notices.ts';
 
 /**
  * Only the dispatcher's signing threads hold an open secret. They load this file and no other of `proto`.
@@ -44,7 +45,7 @@ export const standardSignatureHeader = (
     )
     .join(' ');
 
-const userAgent = 'Causeway-Webhooks/1';
+export const userAgent = 'Causeway-Webhooks/1';
 
 /** Contract, "Deliveries"; in the order they are sent. */
 export const deliveryHeaders = (
@@ -74,8 +75,9 @@ export const agentHeader = 'X-MCP-Subscription-Id';
 
 export interface DeliveredEvent {
   readonly event_id: number;
-  readonly event_type: EventType | typeof challengeType;
+  readonly event_type: EventType | typeof challengeType | OperationalType;
   readonly attempt: number;
+  /** 0 for a notice, which belongs to none. */
   readonly subscription_id: number;
   /** The event's number in its company; 0 if it is not in the log. */
   readonly sequence: number;

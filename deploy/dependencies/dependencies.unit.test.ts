@@ -12,6 +12,7 @@ import {
 /** Each allows us to distribute the images without our own source. */
 const allowed = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   'BSD-2-Clause',
   'BSD-3-Clause',

@@ -18,6 +18,7 @@ const production = rendered['overlays/production'];
 
 const ofThePlace = new Set([
   ...['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'LIMIT_LOG_SERVERS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL'],
+  ...['SMTP_URL', 'MAIL_FROM', 'PORTAL_URL'],
 ]);
 const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable) || variable.startsWith('OTEL_');
 

@@ -9,9 +9,9 @@ import { type Demo, seedDemoOnce } from './demo.ts';
 import { endLeftovers, removeStack, type Stack, stackMark, writeStack } from './home.ts';
 import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
-import { isPortFree } from './ports.ts';
+import { freePort, isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
-import { offerReceiver } from './receiver/offer.ts';
+import { offerProgram } from './receiver/offer.ts';
 import type { Report } from './report.ts';
 import { mysqlUsers, openSecrets } from './secrets.ts';
 import { explainDisk, SetupError } from './setup-error.ts';
@@ -67,12 +67,20 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
 
   await endLeftovers(home, leftoversGraceMs);
   await requirePort(options.port);
-  const receiver = await offerReceiver({
+  const place = {
     root,
     home,
     host,
     env: { PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE, [stackMark]: home },
-  });
+  };
+  const receiver = await offerProgram('receiver', place);
+  const smtpPort = await freePort();
+  const inbox = await offerProgram('inbox', place, ['--smtp-port', String(smtpPort)]);
+  const mail = {
+    SMTP_URL: `smtp://${host}:${smtpPort}`,
+    MAIL_FROM: 'Causeway <no-reply@causeway.test>',
+    PORTAL_URL: `${baseUrl}/portal`,
+  };
 
   const stack = (): Stack => ({
     baseUrl,
@@ -81,6 +89,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     portalEmail: demo?.portalEmail ?? '',
     portalPassword: demo?.portalPassword ?? '',
     receiverUrl: receiver.url,
+    inboxUrl: inbox.url,
     mysqlUrl: mysqlUrl(),
     natsUrl: natsUrl('operator'),
     processes: kept.map((part) => ({ name: part.name, pid: part.pid(), metricsUrl: part.metricsUrl() })),
@@ -135,6 +144,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
       const launch = async () => {
         const given = {
           ...(options.nats >= 3 ? { NATS_REPLICAS: '3' } : {}),
+          ...(spec.keepsMembers && !env.SMTP_URL ? mail : {}),
           ...passedOn(env),
           [stackMark]: home,
           INSTANCE: name,
@@ -162,7 +172,10 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     });
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
   await report.step('services', () =>
-    all([...present.flatMap(startService), start({ name: 'receiver', launch: receiver.launch })]),
+    all([
+      ...present.flatMap(startService),
+      ...[receiver, inbox].map(({ name, launch }) => start({ name, launch })),
+    ]),
   );
 
   demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });

@@ -69,6 +69,7 @@ export interface Stack {
   readonly portalEmail: string;
   readonly portalPassword: string;
   readonly receiverUrl: string;
+  readonly inboxUrl: string;
   readonly mysqlUrl: string;
   readonly natsUrl: string;
   readonly processes: readonly StackProcess[];

@@ -128,6 +128,7 @@ const readyScreen = (stack: Stack, { home, elapsedMs, detached }: ScreenOptions)
     ['', `${stack.portalEmail}  ${stack.portalPassword}`],
     ['API key', `${stack.apiKey}  ${dim('(all scopes)')}`],
     ['Receiver', `webhook receiver ${stack.receiverUrl}  ${dim(`(what came: ${place}/logs/receiver.log)`)}`],
+    ['Inbox', `mails ${stack.inboxUrl}`],
     ['Logs', `${place}/logs`],
   ];
   return [

@@ -22,7 +22,7 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
 
 /** The rule: a service may do everything with the tables of its own migrations, and nothing with others. */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
-  access: { audit_log: append },
+  access: { audit_log: append, notice_channels: read, delivery_minutes: read },
   crm: {
     lookup_versions: read,
     events: [...append, 'UPDATE'],
@@ -45,6 +45,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
     key_revocations: ['SELECT', 'DELETE'],
+    notice_channels: everyRow,
     dispatchers: [],
   },
   dispatcher: {
@@ -61,6 +62,8 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     replays: change,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE'],
+    notices: ['INSERT'],
+    notice_channels: change,
     dispatchers: everyRow,
   },
 };

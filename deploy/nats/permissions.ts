@@ -136,6 +136,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
     publish: [
       keyRevokedSubject,
       sessionsEndedSubject,
+      testDeliverySubject,
       writesBucket(keyBucket),
       '$JS.API.INFO',
       ...makesStream(bucketStream(keyBucket)),

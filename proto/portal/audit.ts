@@ -54,6 +54,9 @@ const auditActions = [
   'failures.acknowledged',
   'failures.reopened',
   'person.erased',
+  'notices.mail_changed',
+  'notices.channel_changed',
+  'notices.channel_removed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

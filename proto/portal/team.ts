@@ -58,6 +58,7 @@ export const inviteMember = defineOperation({
       schema: z.object({
         invitation,
         link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
+        mailed: z.boolean().meta({ description: 'The link also goes to the address by mail.' }),
       }),
     },
   },
@@ -116,6 +117,7 @@ export const offerPasswordReset = defineOperation({
       schema: z.object({
         link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
         expiresUtc: instant,
+        mailed: z.boolean().meta({ description: 'The link also goes to the member by mail.' }),
       }),
     },
   },

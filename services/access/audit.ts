@@ -1,4 +1,4 @@
-import { writeAudit } from '@causeway/identity';
+import { writeAudit, writeNotices } from '@causeway/identity';
 import {
   type Actor,
   type AnswerTo,
@@ -104,13 +104,39 @@ export interface Author {
   readonly at: Date;
 }
 
-export const audit = (
+export const audit = async (
   trx: Trx<AccessTables>,
   author: Author,
   action: AuditEntry['action'],
   [kind, id, name]: readonly [AuditEntry['target']['kind'], number | null, string],
   change?: Pick<AuditEntry, 'before' | 'after'>,
-): Promise<void> => writeAudit(trx, { ...author, action, target: { kind, id, name }, ...change });
+): Promise<void> => {
+  const auditId = await writeAudit(trx, { ...author, action, target: { kind, id, name }, ...change });
+  if (!noticedActions.has(action)) return;
+  const { companyId, by, at } = author;
+  await writeNotices(trx, [
+    {
+      companyId,
+      kind: 'access_changed',
+      cause: `audit:${auditId}`,
+      subject: { id, name },
+      // Who joins knows it.
+      userId: action === 'member.joined' ? null : id,
+      detail: { action, by: by.name, before: change?.before?.role, after: change?.after?.role },
+      at,
+    },
+  ]);
+};
+
+/** The members are told of these. */
+const noticedActions: ReadonlySet<AuditEntry['action']> = new Set([
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'totp.enabled',
+  'totp.disabled',
+  'totp.reset',
+]);
 
 export const authorOf = (
   { now }: Pick<Access, 'now'>,

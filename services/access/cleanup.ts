@@ -45,9 +45,9 @@ export const deleteExpired = async (
       where: sql<boolean>`minute_utc < ${before(portal.retentionDays * dayMs)}`,
     },
     {
-      table: 'agent_calls',
-      key: ['company_id', 'hour_utc', 'tool'],
-      where: sql<boolean>`hour_utc < ${before(portal.retentionDays * dayMs)}`,
+      table: 'notices',
+      key: ['company_id', 'notice_id'],
+      where: sql<boolean>`created_utc < ${before(portal.retentionDays * dayMs)}`,
     },
   ] as const;
   for (const rows of expired)

@@ -1,5 +1,6 @@
 import { retryScheduleMs } from '@causeway/proto';
 import {
+  ConfigError,
   commonConfig,
   duration,
   durations,
@@ -10,6 +11,7 @@ import {
   parseConfig,
 } from '@causeway/runtime';
 import { z } from 'zod';
+import { type MailSettings, senderText } from './notices/mail.ts';
 
 const limit = () => integer(1, 1_000_000_000);
 const days = (count: number): number => count * 86_400_000;
@@ -38,6 +40,14 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       PORTAL_SESSION_TIMEOUT: duration(1000, days(30)).default(days(1)),
       /** Where customers reach the interface, if that is not the portal's own origin. */
       PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
+      /** Where mail goes: `smtp://user:password@host:port`, or `smtps://`. Without it, no mail is sent. */
+      SMTP_URL: z
+        .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
+        .optional(),
+      /** The sender of mails; needed with SMTP_URL. */
+      MAIL_FROM: senderText().optional(),
+      /** Where members reach the portal, for links in mails; needed with SMTP_URL. */
+      PORTAL_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
       /** The gateways and the webhooks service enforce these; the portal only shows them. */
       RATE_LIMIT_READ: limit().default(60),
       RATE_LIMIT_WRITE: limit().default(100),
@@ -50,6 +60,18 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     },
     env,
   );
+
+/** @throws ConfigError if some of the mail settings are missing */
+export const mailSettings = ({
+  SMTP_URL: url,
+  MAIL_FROM: from,
+  PORTAL_URL: portalUrl,
+}: ReturnType<typeof readConfig>): MailSettings | null => {
+  if (url === undefined) return null;
+  if (from === undefined || portalUrl === undefined)
+    throw new ConfigError('configuration: SMTP_URL needs MAIL_FROM and PORTAL_URL');
+  return { url, from, portalUrl: portalUrl.replace(/\/$/, '') };
+};
 
 export const portalSettings = (config: ReturnType<typeof readConfig>) => ({
   keyRing: config.PORTAL_SECRET_KEYS,

@@ -17,6 +17,8 @@ export interface Access {
   readonly keyPrefix: string;
   readonly keyQuota: number;
   readonly portal: PortalSettings;
+  /** The sender of mails; null: this installation sends none. */
+  readonly mailsFrom: string | null;
   readonly passwords: Hasher;
   readonly refusals: Refusals;
   /** Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. */
@@ -25,7 +27,7 @@ export interface Access {
   readonly sessionTokens: Signer;
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
-  readonly cursors: Cursors<'audit' | 'keys' | 'keys by use'>;
+  readonly cursors: Cursors<'audit' | 'keys' | 'keys by use' | 'notices'>;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -14,6 +14,7 @@ import {
   revokeKey,
 } from './keys/keys.ts';
 import { setLimits } from './limits.ts';
+import { getNoticeSettings, listNotices, readNotices, updateNoticeSettings } from './notices/notices.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
 import {
   confirmTotp,
@@ -53,6 +54,10 @@ export const handlers: HandlerTable<'access', Access> = {
   revokeKey,
   updateApiKey,
   setLimits,
+  getNoticeSettings,
+  listNotices,
+  readNotices,
+  updateNoticeSettings,
   changePassword,
   confirmTotp,
   disableTotp,

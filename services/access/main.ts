@@ -1,5 +1,5 @@
 import { readEnv, runService } from '@causeway/runtime';
-import { portalSettings, readConfig } from './config.ts';
+import { mailSettings, portalSettings, readConfig } from './config.ts';
 import { type AccessTables, tenantTables } from './schema.ts';
 import { createAccess } from './service.ts';
 
@@ -13,6 +13,7 @@ await runService<AccessTables, ReturnType<typeof readConfig>>(
       keyPrefix: config.API_KEY_PREFIX,
       keyQuota: config.QUOTA_KEYS,
       portal: portalSettings(config),
+      mail: mailSettings(config),
       replicas: config.NATS_REPLICAS,
       limitLogServers: config.NATS_REPLICAS >= 3 ? config.LIMIT_LOG_SERVERS.split(',') : [],
     }),

@@ -1,4 +1,4 @@
-import type { AuditRow, Bucket, Role } from '@causeway/proto';
+import type { AuditRow, Bucket, NoticeChannel, NoticeKind, Role } from '@causeway/proto';
 import type { Generated, Selectable } from 'kysely';
 
 export interface AccessTables {
@@ -14,6 +14,12 @@ export interface AccessTables {
   request_minutes: RequestMinuteTable;
   agent_calls: AgentCallTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
+  notices: NoticeTable;
+  notice_sends: NoticeSendTable;
+  /** Written by `webhooks`. */
+  notice_channels: { company_id: number; channel: NoticeChannel; kinds: string };
+  /** Written by the dispatchers. */
+  delivery_minutes: { company_id: number; minute_utc: Date; succeeded: number; failed: number };
 }
 
 export type RowOf<
@@ -33,6 +39,10 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'request_minutes',
   'agent_calls',
   'key_revocations',
+  'notices',
+  'notice_sends',
+  'notice_channels',
+  'delivery_minutes',
 ] as const);
 
 interface LimitColumns {
@@ -79,6 +89,8 @@ interface PortalUserTable {
   totp_step: Generated<number>;
   device_epoch: Generated<number>;
   last_sign_in_utc: Generated<Date | null>;
+  notice_mail: Generated<string | null>;
+  notices_read: Generated<Date | null>;
   created_utc: Date;
 }
 
@@ -142,4 +154,31 @@ interface RequestMinuteTable {
   answered: number;
   limited: number;
   failed: number;
+}
+
+interface NoticeTable {
+  company_id: number;
+  notice_id: Generated<number>;
+  kind: NoticeKind;
+  cause: string;
+  subject_id: number | null;
+  subject_name: string;
+  user_id: number | null;
+  detail: string;
+  created_utc: Date;
+  due_utc: Date | null;
+  planned_utc: Date | null;
+  group_id: number | null;
+}
+
+interface NoticeSendTable {
+  company_id: number;
+  send_id: Generated<number>;
+  channel: 'mail' | NoticeChannel;
+  group_id: number | null;
+  user_id: number | null;
+  sealed: Buffer | null;
+  attempts: Generated<number>;
+  due_utc: Date;
+  created_utc: Date;
 }

@@ -3,7 +3,6 @@ import { createSessionSigner } from '@causeway/identity';
 import { resolveSessionOperation } from '@causeway/proto';
 import {
   type Bus,
-  type Cursors,
   createCursors,
   type Database,
   type KeyRing,
@@ -19,6 +18,8 @@ import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
 import { startExpiry } from './keys/change-key.ts';
+import { createMail, type MailSettings } from './notices/mail.ts';
+import { startNotices } from './notices/start.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import { createRefusals } from './sessions/attempts.ts';
@@ -39,10 +40,16 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
-  const agentCalls = recordAgentCalls({ bus, db, log, metrics, now });
-  const { keyPrefix, keyQuota, portal } = options;
+  const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
   const cleanup = startCleanup({ db, log, now, portal });
+  const notices = startNotices({
+    ...{ bus, db, log, metrics, now },
+    keyRing: portal.keyRing,
+    limits: portal.limits,
+    mail: mailSettings && createMail(mailSettings),
+    gatherMs: options.gatherMs ?? gatherMs,
+  });
   const access: Access = {
     bus,
     db,
@@ -51,6 +58,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     keyPrefix,
     keyQuota,
     portal,
+    mailsFrom: mailSettings?.from ?? null,
     passwords,
     refusals: createRefusals(),
     gates: {
@@ -82,6 +90,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     drain: async () => {
       await lanes.drain();
       await passwords.close();
+      await notices.stop();
       await cleanup.stop();
       await expiry.stop();
       await uses.drain();
@@ -102,6 +111,9 @@ export interface AccessOptions {
   readonly keyPrefix: string;
   readonly keyQuota: number;
   readonly portal: PortalSettings;
+  readonly mail?: MailSettings | null;
+  /** How long notices wait for others of their kind, to go in one message. */
+  readonly gatherMs?: number;
   readonly replicas: number;
   /** See `ensureLimitStreams`; none: a single NATS server. */
   readonly limitLogServers?: readonly string[];
@@ -110,7 +122,9 @@ export interface AccessOptions {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-const openCursors = (keyRing: KeyRing): Cursors<'audit' | 'keys' | 'keys by use'> => {
+const gatherMs = 10_000;
+
+const openCursors = (keyRing: KeyRing): Access['cursors'] => {
   const keys = derivedKeys(keyRing, 'cursors');
-  return createCursors({ audit: 1, keys: 1, 'keys by use': 2 }, async () => keys);
+  return createCursors({ audit: 1, keys: 1, 'keys by use': 2, notices: 2 }, async () => keys);
 };

@@ -8,7 +8,7 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/deliveries';
-import type { AuditRow, StoredEvent } from '@causeway/proto';
+import type { AuditRow, NoticeChannel, StoredEvent } from '@causeway/proto';
 
 import type { ColumnType, Generated } from 'kysely';
 
@@ -36,6 +36,16 @@ export interface Tables {
   replays: ReplayRow;
   events: StoredEvent & { readonly sequence: number; readonly origin: string | null };
   event_outbox: EventOutboxRow;
+  notices: { readonly company_id: number };
+  notice_channels: {
+    readonly company_id: number;
+    readonly channel: NoticeChannel;
+    readonly url: string;
+    readonly secret: Buffer | null;
+    readonly last_utc: Date | null;
+    readonly last_status: number | null;
+    readonly last_error: string | null;
+  };
   event_sequences: { readonly company_id: number; readonly subscriptions_version: number };
 }
 
@@ -51,4 +61,6 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_outbox',
   'event_sequences',
   'audit_log',
+  'notices',
+  'notice_channels',
 ]);

@@ -5,12 +5,12 @@ interface AuditTables {
   audit_log: AuditRow & { audit_id: Generated<number> };
 }
 
-/** Call it in the transaction of the change. */
+/** Call it in the transaction of the change. @returns the ID of the entry */
 export const writeAudit = async <DB extends AuditTables>(
   db: Kysely<DB>,
   { companyId, by, action, target, before, after, at }: AuditEntry,
-): Promise<void> => {
-  await (db as unknown as Kysely<AuditTables>)
+): Promise<number> => {
+  const { insertId } = await (db as unknown as Kysely<AuditTables>)
     .insertInto('audit_log')
     .values({
       company_id: companyId,
@@ -28,5 +28,6 @@ export const writeAudit = async <DB extends AuditTables>(
       user_agent: by.userAgent,
       request_id: by.requestId,
     })
-    .execute();
+    .executeTakeFirstOrThrow();
+  return Number(insertId);
 };

@@ -13,7 +13,7 @@ export const auditChange = (
   action: AuditAction,
   { company_id, subscription_id, name, url }: Shown,
   more: Pick<AuditEntry, 'at' | 'before' | 'after'>,
-): Promise<void> =>
+): Promise<number> =>
   writeAudit(trx, {
     companyId: company_id,
     by,

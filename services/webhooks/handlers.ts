@@ -13,6 +13,7 @@ import {
 import { getDeliveryStats } from './delivery-stats.ts';
 import { createPortalTestEvent, createTestEvent } from './events/create.ts';
 import { getEvent, getPortalEvent, listEvents, listPortalEvents, listSampleEvents } from './events/read.ts';
+import { getNoticeChannels, testNoticeChannel, updateNoticeChannel } from './notices/channels.ts';
 import { countHeld, discardHeldDeliveries, releaseHeldDeliveries } from './replays/held.ts';
 import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } from './replays/replays.ts';
 import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './replays/resend.ts';
@@ -83,6 +84,9 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   getSubscriptionSettings,
   listPortalEvents,
   updateSubscriptionSettings,
+  getNoticeChannels,
+  testNoticeChannel,
+  updateNoticeChannel,
   reencryptSecrets,
   getCompanyStatus,
 };

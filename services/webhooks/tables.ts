@@ -9,7 +9,7 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/deliveries';
-import type { AuditRow, StoredEvent } from '@causeway/proto';
+import type { AuditRow, NoticeChannel, StoredEvent } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
@@ -35,6 +35,17 @@ export interface Tables extends IdempotencyTables {
     readonly company_id: number;
     readonly subscriptions_created: number;
     readonly verify_endpoints: Generated<number>;
+  };
+  notice_channels: {
+    readonly company_id: number;
+    readonly channel: NoticeChannel;
+    readonly url: string;
+    readonly kinds: string;
+    readonly secret: Buffer | null;
+    readonly last_utc: Date | null;
+    readonly last_status: number | null;
+    readonly last_error: string | null;
+    readonly updated_utc: Date;
   };
   missed_events: {
     readonly company_id: number;
@@ -94,6 +105,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscription_changes',
   'delivery_queues',
   'webhook_companies',
+  'notice_channels',
   'missed_events',
   'acknowledged_causes',
   'delivery_shares',

@@ -1,5 +1,6 @@
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
+  Bell,
   BookOpen,
   Bot,
   CalendarDays,
@@ -14,6 +15,7 @@ import {
   Webhook,
 } from 'lucide-react';
 import { countsQuery, deliveriesQuery, deliveryQuery } from '../pages/deliveries/deliveries.ts';
+import { noticesQuery } from '../pages/notifications/notices.ts';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
   agentPrograms,
@@ -44,6 +46,7 @@ import {
   auditSearch,
   deliveriesSearch,
   eventsSearch,
+  notificationsSearch,
   oneOf,
   pathIds,
   searchOf,
@@ -295,6 +298,21 @@ const securityRoute = createRoute({
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
 });
 
+const notificationsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/notifications',
+  staticData: link(
+    'Company',
+    'Notifications',
+    Bell,
+    'viewer',
+    'alerts mails slack operational webhook digest',
+  ),
+  validateSearch: notificationsSearch,
+  loader: ({ context }) => void context.queryClient.prefetchQuery(noticesQuery({})),
+  component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),
+});
+
 const notFoundRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
 
 /** All pages. Those with a `link` are in the sidebar, in this order. */
@@ -322,6 +340,7 @@ export const routeTree = rootRoute.addChildren([
     agentsRoute,
     teamRoute,
     auditRoute,
+    notificationsRoute,
     securityRoute,
     notFoundRoute,
   ]),

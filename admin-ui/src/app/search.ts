@@ -78,3 +78,5 @@ export const auditSearch = searchOf({
   user: anyNumber,
   cursor: anyText,
 });
+
+export const notificationsSearch = searchOf({ tab: oneOf(['settings', 'channels']), cursor: anyText });

@@ -6,7 +6,10 @@ import { IconButton } from './button.tsx';
 import s from './menu.module.css';
 
 interface MenuAction {
+  /** Where labels repeat. */
+  readonly id?: string;
   readonly label: string;
+  readonly detail?: ReactNode;
   readonly icon?: ReactNode;
   readonly danger?: boolean;
   readonly disabledReason?: string | undefined;
@@ -18,11 +21,12 @@ export interface MenuProps {
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];
   readonly align?: 'start' | 'end';
+  readonly onClose?: () => void;
 }
 
-export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
+export function Menu({ trigger, heading, actions, align = 'end', onClose }: MenuProps) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root modal={false} onOpenChange={(open) => !open && onClose?.()}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className={s.positioner} align={align} sideOffset={4}>
@@ -33,7 +37,7 @@ export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
                 <Base.Separator key={String(index)} className={s.separator} />
               ) : (
                 <Base.Item
-                  key={action.label}
+                  key={action.id ?? action.label}
                   className={clsx(s.item, action.danger && s.danger)}
                   disabled={action.disabledReason !== undefined}
                   onClick={action.onSelect}
@@ -41,6 +45,7 @@ export function Menu({ trigger, heading, actions, align = 'end' }: MenuProps) {
                   {action.icon}
                   <span>
                     {action.label}
+                    {action.detail !== undefined && <small className={s.reason}>{action.detail}</small>}
                     {action.disabledReason !== undefined && (
                       <small className={s.reason}>{action.disabledReason}</small>
                     )}

@@ -3,23 +3,32 @@ import { join } from 'node:path';
 import { freePort, isPortFree } from '../ports.ts';
 import { type Run, runService } from '../supervisor.ts';
 
-interface OfferedReceiver {
+interface OfferedProgram {
+  readonly name: string;
   readonly url: string;
   launch(): Promise<Run>;
 }
 
-/** Keeps its port across starts of a home unless it is taken, because subscriptions to it are kept too. */
-export const offerReceiver = async ({ root, home, host, env }: ReceiverPlace): Promise<OfferedReceiver> => {
-  const port = await portOf(join(home, 'receiver.port'), host);
+/**
+ * The webhook receiver, or the inbox of mails. Keeps its port across starts of a home unless it is taken, because
+ * subscriptions to it are kept too.
+ */
+export const offerProgram = async (
+  name: 'receiver' | 'inbox',
+  { root, home, host, env }: ProgramPlace,
+  more: readonly string[] = [],
+): Promise<OfferedProgram> => {
+  const port = await portOf(join(home, `${name}.port`), host);
   return {
+    name,
     url: `http://${host}:${port}/`,
     launch: () =>
       runService({
-        name: 'receiver',
-        entry: join(root, 'deploy', 'local', 'receiver', 'main.ts'),
-        args: ['--port', String(port)],
+        name,
+        entry: join(root, 'deploy', 'local', name, 'main.ts'),
+        args: ['--port', String(port), ...more],
         env,
-        logFile: join(home, 'logs', 'receiver.log'),
+        logFile: join(home, 'logs', `${name}.log`),
       }),
   };
 };
@@ -40,7 +49,7 @@ const read = (file: string): number => {
   }
 };
 
-interface ReceiverPlace {
+interface ProgramPlace {
   readonly root: string;
   readonly home: string;
   readonly host: string;

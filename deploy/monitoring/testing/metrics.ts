@@ -1,5 +1,6 @@
 import { identityMetrics } from '@causeway/identity';
 import { createMetrics, runtimeMetrics } from '@causeway/runtime';
+import { accessMetrics } from '../../../services/access/metrics.ts';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
@@ -9,6 +10,7 @@ import { serversMetrics } from '../servers/watch.ts';
 export const declaredMetrics = [
   runtimeMetrics,
   identityMetrics,
+  accessMetrics,
   crmMetrics,
   dispatcherMetrics,
   gatewayMetrics,

@@ -40,6 +40,9 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'agents', path: 'agents', heading: 'Agents' },
   { name: 'team', path: 'team', heading: 'Team' },
   { name: 'audit', path: 'audit', heading: 'Audit log' },
+  { name: 'notifications', path: 'notifications', heading: 'Notifications' },
+  { name: 'notifications-mails', path: 'notifications?tab=settings', heading: 'Notifications' },
+  { name: 'notifications-channels', path: 'notifications?tab=channels', heading: 'Notifications' },
   { name: 'security', path: 'security', heading: 'Your security' },
   { name: 'not-found', path: 'nowhere', heading: 'Page not found' },
 ];

@@ -84,7 +84,7 @@ export const makePasswordReset = async (
   { now, random }: Pick<Access, 'now' | 'random'>,
   trx: Trx<AccessTables>,
   { companyId, userId, madeBy = null }: Member & { readonly madeBy?: number | null },
-): Promise<{ readonly link: string; readonly expires: Date }> => {
+): Promise<PasswordReset> => {
   const token = newToken(random);
   const created_utc = now();
   const expires = new Date(created_utc.getTime() + validForMs);
@@ -95,8 +95,15 @@ export const makePasswordReset = async (
     .insertInto('portal_password_resets')
     .values({ company_id: companyId, user_id: userId, ...row })
     .execute();
-  return { link: `/portal/password#${token}`, expires };
+  return { link: `/portal/password#${token}`, token, created: created_utc, expires };
 };
+
+interface PasswordReset {
+  readonly link: string;
+  readonly token: string;
+  readonly created: Date;
+  readonly expires: Date;
+}
 
 export const endPasswordReset = async (
   trx: Trx<AccessTables>,

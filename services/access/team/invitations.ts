@@ -2,6 +2,7 @@ import { conflict, contract, invalidField, notFound, problem, roleRequired } fro
 import { acrossTenants, duplicateKey, handler, json, transaction } from '@causeway/runtime';
 import { audit, authorOf, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
+import { mailLink } from '../notices/links.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { countChosenPassword } from '../sessions/attempts.ts';
 import { hashForAddress, requireRoleStill } from '../sessions/person.ts';
@@ -30,7 +31,7 @@ export const inviteMember = (access: Access) =>
       created_utc: at,
       expires_utc: new Date(at.getTime() + validForMs),
     };
-    const invitationId = await transaction(db, async (trx) => {
+    const { invitationId, mailed } = await transaction(db, async (trx) => {
       await requireRoleStill(trx, companyId, user.id, body.role === 'owner' ? 'owner' : 'admin');
       const member = await trx
         .selectFrom('portal_users')
@@ -56,11 +57,13 @@ export const inviteMember = (access: Access) =>
       await audit(trx, { ...authorOf(access, call), at }, 'member.invited', target, {
         after: { email: body.email, role: body.role },
       });
-      return Number(insertId);
+      const mailed = await mailLink(access, trx, { kind: 'invitation', token, companyId, at });
+      return { invitationId: Number(insertId), mailed };
     });
     return json(201, {
       invitation: invitationAnswer({ ...row, invitation_id: invitationId }, at),
       link: `/portal/invitation#${token}`,
+      mailed,
     });
   });
 

@@ -10,6 +10,7 @@ import {
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { type Author, audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
+import { mailLink } from '../notices/links.ts';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { endSessions } from '../sessions/end.ts';
 import { endPasswordReset, makePasswordReset } from '../sessions/password.ts';
@@ -91,15 +92,23 @@ export const offerPasswordReset = (access: Access) =>
     const { companyId, user } = call;
     const memberId = call.id('member');
     if (memberId === user.id) throw conflict('change your own password under Your security');
-    const { link, expires } = await transaction(access.db, async (trx) => {
+    const { link, expires, mailed } = await transaction(access.db, async (trx) => {
       await requireRoleStill(trx, companyId, user.id, 'admin');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
       const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
       const target = ['member', memberId, member.email] as const;
       await audit(trx, authorOf(access, call), 'password.reset_offered', target);
-      return made;
+      const { token, created: at } = made;
+      const mailed = await mailLink(access, trx, {
+        kind: 'password',
+        token,
+        companyId,
+        userId: memberId,
+        at,
+      });
+      return { ...made, mailed };
     });
-    return json(201, { link, expiresUtc: expires.toISOString() });
+    return json(201, { link, expiresUtc: expires.toISOString(), mailed });
   });
 
 /** Only owners may: admins, who can create password reset links, could then sign in as a colleague. */

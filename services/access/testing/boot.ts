@@ -21,7 +21,10 @@ import { openGatewayBucket } from '../key-table/bucket.ts';
 import { type AccessTables, tenantTables } from '../schema.ts';
 import { type AccessOptions, createAccess } from '../service.ts';
 
-const folders = [{ name: 'access', folder: join(import.meta.dirname, '../migrations') }];
+const folders = ['access', 'crm', 'webhooks'].map((name) => ({
+  name,
+  folder: join(import.meta.dirname, '../..', name, 'migrations'),
+}));
 export const testPortal: PortalSettings = {
   keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
   idleTimeoutMs: 8 * 3_600_000,

@@ -33,6 +33,7 @@ import { ensureQueues, holdOrDrop, isBeingEnabled } from '../queue-rows.ts';
 import { addRows, isOneOfDeliveries, isOneOfQueues, isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { countFailures } from './count-failures.ts';
+import { noteDisabled, noteHealth } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
 interface WriteOptions {
@@ -83,7 +84,10 @@ export const writeResults = (
     const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one)))]));
     await change(all, changes, now);
     await countReplays(all, changes);
-    return { recorded, missed, changes: await updateQueues(all, queues, counted, changes, options) };
+    const changed = await updateQueues(all, queues, counted, changes, options);
+    const givenUp = counted.filter((one) => changes.get(one)?.state === 'failed' && one.replay_id === 0);
+    await noteHealth(all, changed, givenUp, now);
+    return { recorded, missed, changes: changed };
   });
 
 /** A failed first attempt gets a row to wait for its retry. At the quota it has failed for good. */
@@ -322,6 +326,7 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
     .select(['name', 'url'])
     .where(isQueue(key))
     .executeTakeFirstOrThrow();
+  await noteDisabled(db, { ...key, name, url }, reason, at);
   await writeAudit(db, {
     companyId: key.company_id,
     by: bySystem,

@@ -1,4 +1,3 @@
-import { headersAsSent } from '@causeway/deliveries';
 import {
   challengeType,
   encodeOccurrence,
@@ -16,14 +15,15 @@ import type { Poster } from '../http/post.ts';
 import { endBackOff } from '../queue-rows.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
+import { attemptAnswer, postNotice } from './notice.ts';
 
 interface TestDeliveries {
   stop(): Promise<void>;
 }
 
 /**
- * Test deliveries and verification challenges. Each is one attempt, signed and sent like any other, limited
- * separately, and not recorded. After a success, a failing subscription is probed at once.
+ * Test deliveries, verification challenges and posts of notices. Each is one attempt, signed and sent like any other,
+ * limited separately, and not recorded. After a success, a failing subscription is probed at once.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
@@ -67,9 +67,11 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
 const maxInFlight = 32;
 
 const deliver = async (
-  { db, signer, poster, tracer, now, log }: TestDeliveryOptions,
-  { companyId, subscriptionId, eventId, eventType, origin, body }: TestDelivery,
+  options: TestDeliveryOptions,
+  { companyId, subscriptionId, eventId, eventType, origin, body, channel }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
+  const { db, signer, poster, tracer, now, log } = options;
+  if (channel) return postNotice(options, { companyId, channel, eventId, eventType, body });
   const key = { company_id: companyId, subscription_id: subscriptionId };
   const all = acrossTenants(db, 'the calling service names the company');
   const targets = await readTargets(all, [key], now());
@@ -105,28 +107,11 @@ const deliver = async (
         'ending the back-off failed; the next probe keeps its time',
       ),
     );
-  return {
-    attempt: {
-      started_utc: startedUtc,
-      elapsed_ms: result.elapsedMs,
-      dns_ms: result.dnsMs,
-      connect_ms: result.connectMs,
-      tls_ms: result.tlsMs,
-      first_byte_ms: result.firstByteMs,
-      url,
-      address: result.address,
-      status_code: result.statusCode,
-      error_class: result.errorClass,
-      error: result.error,
-      request_headers: result.wasSent ? headersAsSent(new URL(url), headers, bytes.length) : headers,
-      response_headers: result.responseHeaders,
-      response_body: result.responseBody?.toString('base64') ?? null,
-      response_truncated: result.responseTruncated ? 1 : 0,
-    },
-  };
+  const sent = { headers, bytes: bytes.length };
+  return { attempt: attemptAnswer(url, startedUtc, result, sent) };
 };
 
-interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log' | 'tracer'> {
+export interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log' | 'tracer'> {
   readonly signer: Signer;
   readonly poster: Poster;
 }

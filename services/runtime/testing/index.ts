@@ -5,6 +5,7 @@ export { cleanUp } from './cleanup.ts';
 export type { CollectedSpan, Collector } from './collector.ts';
 export { compileCache } from './compile-cache.ts';
 export { type TestDatabase, testDatabase, withDatabase } from './database.ts';
+export { testInbox } from './inbox.ts';
 export { type TestLane, testLane } from './lane.ts';
 export { waitsForLock } from './locks.ts';
 export { type TestNats, testNats, testNatsCluster } from './nats.ts';

@@ -29,7 +29,10 @@ export const reencryptSecrets = ({ db, keyRing, log }: WebhooksContext) =>
         next,
       };
     };
-    if (after === 0) add(await reencryptKeys(db, keyRing), after);
+    if (after === 0) {
+      add(await reencryptKeys(db, keyRing), after);
+      add(await reencryptChannels(db, keyRing), after);
+    }
     while (done.next !== null && performance.now() < stopMs) {
       const { next, ...counts } = await reencryptBatch(db, keyRing, done.next);
       add(counts, next);
@@ -100,6 +103,30 @@ export const reencryptKeys = async (db: Database<Tables>, keyRing: KeyRing): Pro
           .set({ sealed: fresh })
           .where('name', '=', name)
           .where('sealed', '=', sealed)
+          .execute(),
+    }),
+  );
+  return reseal(db, keyRing, secrets);
+};
+
+/** The same for the secrets of notice channels, of which a company has at most one. */
+const reencryptChannels = async (db: Database<Tables>, keyRing: KeyRing): Promise<Counts> => {
+  const rows = await acrossTenants(db, 'an operator reseals the signing secrets of all companies')
+    .selectFrom('notice_channels')
+    .select(['company_id', 'channel', 'secret'])
+    .where('secret', 'is not', null)
+    .execute();
+  const secrets = rows.map(
+    ({ company_id, channel, secret }): Sealed => ({
+      companyId: company_id,
+      bytes: secret!,
+      replace: (trx, fresh) =>
+        trx
+          .updateTable('notice_channels')
+          .set({ secret: fresh })
+          .where('company_id', '=', company_id)
+          .where('channel', '=', channel)
+          .where('secret', '=', secret)
           .execute(),
     }),
   );

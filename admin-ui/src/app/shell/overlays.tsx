@@ -13,6 +13,7 @@ import { Badge } from '../../ui/values.tsx';
 import { leave, useSession } from '../session.ts';
 import { CompanyCode, type OtherCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { Bell } from './bell.tsx';
 import { CommandMenu } from './command-menu.tsx';
 import { Navigation } from './navigation.tsx';
 import s from './overlays.module.css';
@@ -20,6 +21,7 @@ import s from './overlays.module.css';
 export function HeaderMenus() {
   return (
     <>
+      <Bell />
       <ThemeMenu />
       <UserMenu />
     </>

@@ -48,6 +48,9 @@ const actionWords: Readonly<Record<Action, string>> = {
   'missed.dismissed': 'dismissed the missed events of',
   'failures.acknowledged': 'acknowledged failures of',
   'failures.reopened': 'reopened failures of',
+  'notices.mail_changed': 'chose the mails of',
+  'notices.channel_changed': 'changed the',
+  'notices.channel_removed': 'removed the',
   'person.erased': 'erased',
 };
 

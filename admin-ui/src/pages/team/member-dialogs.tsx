@@ -147,12 +147,17 @@ function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
 const memberKeysQuery = (id: number) => operationQuery('listMemberKeys', { params: { id } });
 
 export function OfferPassword({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  const [link, setLink] = useState<{ readonly url: string; readonly expiresUtc: string } | null>(null);
+  const [link, setLink] = useState<{
+    readonly url: string;
+    readonly expiresUtc: string;
+    readonly mailed: boolean;
+  } | null>(null);
   const offer = useMutation({
     mutationFn: (id: number) => call('offerPasswordReset', { params: { id } }),
     gcTime: 0,
     onSuccess: (answer) => {
-      setLink({ url: `${location.origin}${answer.link}`, expiresUtc: answer.expiresUtc });
+      const { link: path, ...more } = answer;
+      setLink({ url: `${location.origin}${path}`, ...more });
       onClose();
     },
   });
@@ -160,8 +165,8 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
     return (
       <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
         <p>
-          Send this link to the person privately: anyone who opens it can choose the password. It works once,
-          until <Moment time={link.expiresUtc} />.
+          {link.mailed && 'It also goes to them by mail. '}Send this link to the person privately: anyone who
+          opens it can choose the password. It works once, until <Moment time={link.expiresUtc} />.
         </p>
       </SecretDialog>
     );

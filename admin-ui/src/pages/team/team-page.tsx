@@ -191,11 +191,16 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
 }
 
 function InviteMember({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [link, setLink] = useState<string | null>(null);
+  const [link, setLink] = useState<{ readonly url: string; readonly mailed: boolean } | null>(null);
   if (link !== null) {
     return (
-      <SecretDialog title="Invitation link" name="link" value={link} onClose={() => setLink(null)}>
-        <p>Send this link to the person privately. Anyone who opens it first can join.</p>
+      <SecretDialog title="Invitation link" name="link" value={link.url} onClose={() => setLink(null)}>
+        <p>
+          {link.mailed
+            ? 'It also goes to them by mail. Copy it only if the mail does not arrive.'
+            : 'Send this link to the person privately.'}{' '}
+          Anyone who opens it first can join.
+        </p>
       </SecretDialog>
     );
   }
@@ -203,8 +208,8 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
     <Dialog open={open} onClose={onClose} title="Invite a member">
       <InviteForm
         onClose={onClose}
-        onDone={(path) => {
-          setLink(`${location.origin}${path}`);
+        onDone={(path, mailed) => {
+          setLink({ url: `${location.origin}${path}`, mailed });
           onClose();
         }}
       />
@@ -212,14 +217,20 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
   );
 }
 
-function InviteForm({ onClose, onDone }: { onClose: () => void; onDone: (path: string) => void }) {
+function InviteForm({
+  onClose,
+  onDone,
+}: {
+  onClose: () => void;
+  onDone: (path: string, mailed: boolean) => void;
+}) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('developer');
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
     gcTime: 0,
     meta: { invalidates: [teamQuery.queryKey] },
-    onSuccess: (answer) => onDone(answer.link),
+    onSuccess: (answer) => onDone(answer.link, answer.mailed),
   });
   return (
     <Form mutation={invite} fields={['email', 'role']} submit="Create invitation link" onCancel={onClose}>

@@ -1,0 +1,151 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { BellOff } from 'lucide-react';
+import { useEffect } from 'react';
+import { call, useMutation } from '../../api/client.ts';
+import { roleAtLeast, useSession } from '../../app/session.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/form.tsx';
+import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
+import { Empty, Loaded, Notice as NoticeBox, SkeletonCard } from '../../ui/states.tsx';
+import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { Tabs } from '../../ui/toolbar.tsx';
+import { Badge, TimeAgo } from '../../ui/values.tsx';
+import { ChannelCards } from './channels.tsx';
+import { type Notice, noticeSettingsQuery, noticesQuery } from './notices.ts';
+
+export function NotificationsPage() {
+  const { tab = 'list' } = useSearch({ from: '/in/notifications' });
+  const navigate = useNavigate({ from: '/notifications' });
+  const { role } = useSession().user;
+  return (
+    <Page
+      title="Notifications"
+      description="What happened to subscriptions, keys and members, and how you are told."
+    >
+      <Tabs
+        label="Notifications"
+        value={tab}
+        tabs={[
+          { id: 'list', label: 'Latest' },
+          { id: 'settings', label: 'Your mails' },
+          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: 'Company channels' }] : []),
+        ]}
+        onChange={(id) => void navigate({ search: id === 'list' ? {} : { tab: id } })}
+      >
+        {tab === 'list' && <NoticeList />}
+        {tab === 'settings' && <MailSettings />}
+        {tab === 'channels' && roleAtLeast(role, 'admin') && <ChannelCards />}
+      </Tabs>
+    </Page>
+  );
+}
+
+function NoticeList() {
+  const { cursor } = useSearch({ from: '/in/notifications' });
+  const navigate = useNavigate({ from: '/notifications' });
+  const query = useQuery({ ...noticesQuery({ cursor }), placeholderData: keepPreviousData });
+  const { mutate: markRead } = useMutation({
+    mutationFn: (upTo: number) => call('readNotices', { body: { upTo } }),
+    meta: { invalidates: [['listNotices']] },
+  });
+  const newest = cursor === undefined ? query.data?.notices[0] : undefined;
+  const unread = newest && !newest.read ? newest.id : undefined;
+  // They stay marked as new until the page is left.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each newest notice
+  useEffect(() => (unread === undefined ? undefined : () => markRead(unread)), [unread]);
+  return (
+    <Card flush>
+      <Table
+        query={query}
+        label="Notifications"
+        columns={columns}
+        rows={query.data?.notices}
+        rowKey={(notice) => notice.id}
+        skeletonRows={8}
+        emptyState={
+          <Empty
+            icon={<BellOff />}
+            title="No notifications yet"
+            action={
+              <LinkButton to="/notifications" search={{ tab: 'settings' }}>
+                Choose your mails
+              </LinkButton>
+            }
+          >
+            You are told here when a subscription fails, a key nears its limit, or a role changes.
+          </Empty>
+        }
+      />
+      <Pager cursor={cursor} page={query.data} onPage={(to) => void navigate({ search: { cursor: to } })} />
+    </Card>
+  );
+}
+
+const columns: readonly Column<Notice>[] = [
+  {
+    id: 'what',
+    header: 'What happened',
+    phone: 'title',
+    grow: true,
+    cell: (notice) => (
+      <Stack gap="xs">
+        <p>
+          <Link to={notice.path}>
+            <strong dir="auto">{notice.title}</strong>
+          </Link>{' '}
+          {!notice.read && <Badge tone="accent">New</Badge>}
+        </p>
+        <Quiet small>{notice.text}</Quiet>
+      </Stack>
+    ),
+  },
+  {
+    id: 'when',
+    header: 'When',
+    phone: 'time',
+    align: 'end',
+    cell: (notice) => <TimeAgo time={notice.createdUtc} />,
+  },
+];
+
+function MailSettings() {
+  const query = useQuery(noticeSettingsQuery);
+  const { email } = useSession().user;
+  const change = useMutation({
+    mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
+    meta: { invalidates: [noticeSettingsQuery.queryKey] },
+    onSuccess: () => toast('Mails changed'),
+    onError: toastError,
+  });
+  return (
+    <Loaded query={query} skeleton={<SkeletonCard lines={9} />}>
+      {({ mailsFrom, kinds }) => (
+        <Card
+          title="Your mails"
+          description={
+            mailsFrom === null ? undefined : `They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
+          }
+        >
+          <Stack>
+            {mailsFrom === null && (
+              <NoticeBox tone="info">
+                This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
+              </NoticeBox>
+            )}
+            {kinds.map(({ kind, title, description, mail }) => (
+              <Checkbox
+                key={kind}
+                label={title}
+                description={description}
+                checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
+                onChange={(event) => change.mutate({ [kind]: event.target.checked })}
+              />
+            ))}
+          </Stack>
+        </Card>
+      )}
+    </Loaded>
+  );
+}

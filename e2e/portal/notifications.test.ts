@@ -1,0 +1,130 @@
+import { testReceiver } from '@causeway/runtime/testing';
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, inject, test } from 'vitest';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
+import { openSubscriber } from './support/subscriber.ts';
+
+const portal = await openPortal();
+const receiver = await testReceiver();
+
+interface InboxMail {
+  readonly subject: string;
+  readonly recipients: readonly string[];
+  readonly text: string;
+}
+const mailsTo = async (address: string): Promise<readonly InboxMail[]> => {
+  const mails = (await (await fetch(`${inject('stack').inboxUrl}mails.json`)).json()) as InboxMail[];
+  return mails.filter(({ recipients }) => recipients.includes(address));
+};
+const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 250 });
+
+describe('Notifications', () => {
+  test('tell of a subscription that is switched off, in the bell, by mail and to the webhook', async () => {
+    const { page, team } = await portal.openOwner();
+    const subscriber = openSubscriber(portal.world, receiver, team);
+    const { id } = await subscriber.subscribe();
+    const path = `/operational-${team.companyId}`;
+    const made = await team.owner.browser.ask('PATCH', '/notices/channels', {
+      channel: 'webhook',
+      url: `${receiver.url}${path}`,
+    });
+    expect(made.status, made.text).toBe(200);
+    subscriber.behave('status=410');
+    await subscriber.createClients(1);
+
+    await visit(page, '', 'Overview');
+    const bell = page.getByRole('button', { name: /^Notifications, \d+ unread/ });
+    await see(bell).toBeVisible();
+    await see(page.getByRole('status').filter({ hasText: 'unread notification' })).toBeAttached();
+    const title = '“Billing” was switched off';
+    await eventually(async () => {
+      const { json } = await team.owner.browser.ask('GET', '/notices');
+      return json.notices.map((one: { title: string }) => one.title);
+    }).toContain(title);
+    await page.reload();
+    await bell.focus();
+    await page.keyboard.press('Enter');
+    const item = page.getByRole('menuitem', { name: title });
+    await see(item).toBeVisible();
+    await item.press('Enter');
+    await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
+    expect(page.url()).toContain(`/portal/subscriptions/${id}`);
+    await see(page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible();
+
+    const mail = async () => (await mailsTo(team.owner.email)).find(({ subject }) => subject.includes(title));
+    await eventually(mail).toBeDefined();
+    expect((await mail())!.text).toContain(`/portal/subscriptions/${id}`);
+    const posted = () => receiver.received.filter((one) => one.path === path);
+    const disabled = () =>
+      posted().find(({ headers }) => headers['x-webhook-event'] === 'operational.subscription_disabled');
+    await eventually(disabled).toBeDefined();
+    const { body, headers } = disabled()!;
+    const message = new Webhook(made.json.signingSecret).verify(
+      String(body),
+      headers as Record<string, string>,
+    );
+    expect(message).toMatchObject({
+      payload: { count: 1, notices: [{ subject: { id, name: 'Billing' }, title }] },
+    });
+  });
+
+  test('come by mail as the member chooses', async () => {
+    const { page, team } = await portal.openOwner();
+    const viewer = await team.join('viewer');
+    await visit(page, 'notifications?tab=settings', 'Notifications');
+    const failing = page.getByRole('checkbox', { name: 'Subscription failing' });
+    await see(failing).toBeChecked();
+    await failing.press('Space');
+    await see(page.getByText('Mails changed')).toBeVisible();
+    await page.reload();
+    await see(failing).not.toBeChecked();
+    const theirs = await portal.open(viewer);
+    await visit(theirs, 'notifications?tab=settings', 'Notifications');
+    await see(theirs.getByRole('checkbox', { name: 'Subscription failing' })).not.toBeChecked();
+    await see(theirs.getByRole('tab', { name: 'Company channels' })).toBeHidden();
+  });
+
+  test('go to channels that an admin adds, tests and removes', async () => {
+    const { page, team } = await portal.openOwner();
+    const path = `/channel-${team.companyId}`;
+    await visit(page, 'notifications?tab=channels', 'Notifications');
+    const card = page.locator('section').filter({ hasText: 'Operational webhook' });
+    await card.getByLabel('URL of Operational webhook').fill('https://127.0.0.1:99999/');
+    await card.getByRole('button', { name: 'Add channel' }).click();
+    await see(card.getByText(/invalid URL/)).toBeVisible();
+    await card.getByLabel('URL of Operational webhook').fill(`${receiver.url}${path}`);
+    await card.getByRole('button', { name: 'Add channel' }).click();
+    await page.getByRole('button', { name: 'Copy secret' }).click();
+    const secret = await clipboard(page);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await card.getByRole('button', { name: 'Send test' }).click();
+    await see(page.getByText('Test accepted')).toBeVisible();
+    const [post] = receiver.received.filter((one) => one.path === path);
+    const headers = post!.headers as Record<string, string>;
+    expect(new Webhook(secret).verify(String(post!.body), headers)).toMatchObject({
+      type: 'operational.test',
+    });
+    receiver.behave(path, 'status=500');
+    await card.getByRole('button', { name: 'Send test' }).click();
+    await see(page.getByText('The test failed: status 500.')).toBeVisible();
+    await see(card.getByText('Failed: 500')).toBeVisible();
+    await card.getByRole('button', { name: 'Remove' }).click();
+    await see(page.getByText('Channel removed')).toBeVisible();
+    await see(card.getByRole('button', { name: 'Add channel' })).toBeVisible();
+    const { json } = await team.owner.browser.ask('GET', '/audit?q=webhook');
+    expect(json.entries.map(({ action }: { action: string }) => action)).toEqual([
+      'notices.channel_removed',
+      'notices.channel_changed',
+    ]);
+  });
+
+  test('an invitation also goes by mail', async () => {
+    const { team } = await portal.openOwner();
+    const email = `grace-${team.companyId}@example.com`;
+    const { json } = await team.owner.browser.ask('POST', '/team/invitations', { email, role: 'viewer' });
+    expect(json.mailed).toBe(true);
+    await eventually(async () => (await mailsTo(email)).map(({ text }) => text)).toEqual([
+      expect.stringContaining(json.link),
+    ]);
+  });
+});

@@ -1,0 +1,110 @@
+import { openSecret, sealSecret, type Trx } from '@causeway/runtime';
+import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
+import { hashToken } from '../sessions/token.ts';
+import type { NoticesContext } from './context.ts';
+import type { MailMessage } from './mail.ts';
+import type { Send } from './send.ts';
+import { oneLine } from './words.ts';
+
+interface SealedLink {
+  readonly kind: 'invitation' | 'password';
+  readonly token: string;
+}
+
+/**
+ * Mails a link, in the transaction that makes it. Until the mail is accepted, the token is kept sealed; everywhere else only
+ * its hash is stored. @returns whether this installation sends mail
+ */
+export const mailLink = async (
+  { portal, mailsFrom }: Pick<Access, 'portal' | 'mailsFrom'>,
+  trx: Trx<AccessTables>,
+  {
+    companyId,
+    userId = null,
+    at,
+    ...link
+  }: SealedLink & {
+    readonly companyId: number;
+    readonly userId?: number | null;
+    readonly at: Date;
+  },
+): Promise<boolean> => {
+  if (mailsFrom === null) return false;
+  await trx
+    .insertInto('notice_sends')
+    .values({
+      company_id: companyId,
+      channel: 'mail',
+      group_id: null,
+      user_id: userId,
+      sealed: sealSecret(portal.keyRing, companyId, JSON.stringify(link)),
+      due_utc: at,
+      created_utc: at,
+    })
+    .execute();
+  return true;
+};
+
+/** Undefined if the link was used, replaced or withdrawn, or has expired. */
+export const linkMail = async (
+  { db, now, keyRing, mail }: NoticesContext,
+  { company_id, send_id, sealed }: Send,
+): Promise<MailMessage | undefined> => {
+  const { kind, token } = JSON.parse(openSecret(keyRing, company_id, sealed!)) as SealedLink;
+  const { name } = await db
+    .selectFrom('companies')
+    .select('name')
+    .where('company_id', '=', company_id)
+    .executeTakeFirstOrThrow();
+  const company = oneLine(name);
+  const messageId = `link.${company_id}.${send_id}`;
+  const url = `${mail!.portalUrl}/${kind}#${token}`;
+  if (kind === 'invitation') {
+    const invitation = await db
+      .selectFrom('portal_invitations')
+      .select(['email', 'role', 'invited_by_name', 'expires_utc'])
+      .where('company_id', '=', company_id)
+      .where('token_hash', '=', hashToken(token))
+      .where('expires_utc', '>', now())
+      .executeTakeFirst();
+    if (!invitation) return undefined;
+    const { email, role, invited_by_name, expires_utc } = invitation;
+    return {
+      to: email,
+      subject: `Invitation to ${company} on Causeway`,
+      messageId,
+      paragraphs: [
+        `${oneLine(invited_by_name)} invites you to join ${company} as ${role}.`,
+        `The link works once, until ${minuteOf(expires_utc)}.`,
+      ],
+      link: { label: 'Accept the invitation', url },
+      footer: 'If you did not expect this, ignore it: nothing happens without you.',
+    };
+  }
+  const reset = await db
+    .selectFrom('portal_password_resets as reset')
+    .innerJoin('portal_users as member', (join) =>
+      join.onRef('member.company_id', '=', 'reset.company_id').onRef('member.id', '=', 'reset.user_id'),
+    )
+    .select(['member.email', 'reset.expires_utc'])
+    .where('reset.company_id', '=', company_id)
+    .where('reset.token_hash', '=', hashToken(token))
+    .where('reset.expires_utc', '>', now())
+    .executeTakeFirst();
+  if (!reset) return undefined;
+  return {
+    to: reset.email,
+    subject: `Choose a new password for ${company} on Causeway`,
+    messageId,
+    paragraphs: [
+      `An admin of ${company} made a link with which you choose a new password.`,
+      `The link works once, until ${minuteOf(reset.expires_utc)}.`,
+    ],
+    link: { label: 'Choose a new password', url },
+    footer:
+      'If you did not ask for this, tell an admin. Your password stays as it is until the link is used.',
+  };
+};
+
+const minuteOf = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

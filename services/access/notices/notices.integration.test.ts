@@ -1,0 +1,420 @@
+import { join } from 'node:path';
+import { type Notice, writeNotices } from '@causeway/identity';
+import { cleanUp, testInbox, testProcess } from '@causeway/runtime/testing';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  browserOf,
+  joinAsGateway,
+  operatorOf,
+  portalLaneOf,
+  testPortal,
+  testWorld,
+} from '../testing/boot.ts';
+import { messagesPerHour } from './plan.ts';
+
+// Mails of notices and links, from the rows of their causes to a real SMTP server.
+
+const world = await testWorld();
+let refuse: (() => Promise<void>) | undefined;
+const inbox = await testInbox({ onMail: async () => refuse?.() });
+const mail = {
+  url: inbox.smtpUrl,
+  from: 'Causeway <no-reply@example.com>',
+  portalUrl: 'https://crm.example.com/portal',
+};
+// Two replicas: whatever is told twice by them is a fault.
+await world.startAccess({ mail, gatherMs: 0 });
+await world.startAccess({ mail, gatherMs: 0 });
+const db = world.openDb();
+const operator = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+const { leave } = await joinAsGateway(gateway, 'gateway-1');
+cleanUp(leave);
+const send = portalLaneOf(gateway);
+const rowsOf = <Row>(sql: string, ...values: readonly unknown[]) => world.database.query<Row>(sql, values);
+beforeEach(() => {
+  refuse = undefined;
+});
+
+const password = 'seven otters juggle lanterns';
+let serial = 0;
+const newAddress = () => `person${++serial}@example.com`;
+const tokenOf = (link: unknown) => String(link).split('#')[1];
+const mailsTo = (address: string) => inbox.mails().filter(({ recipients }) => recipients.includes(address));
+const subjectsTo = (address: string) => mailsTo(address).map(({ subject }) => subject);
+const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000, interval: 50 });
+const settled = (companyId: number) =>
+  eventually(() =>
+    rowsOf(
+      `SELECT 1 FROM notices WHERE company_id = ? AND due_utc <= UTC_TIMESTAMP(3)
+       UNION ALL SELECT 1 FROM notice_sends WHERE company_id = ?`,
+      ...[companyId, companyId],
+    ),
+  ).toEqual([]);
+
+/** The server has refused what there is, which waits for another attempt. */
+const refused = async (companyId: number) => {
+  const rows = (where: string) =>
+    eventually(() => rowsOf(`SELECT 1 FROM notice_sends WHERE company_id = ? AND ${where}`, companyId));
+  await rows('TRUE').not.toEqual([]);
+  await rows('(attempts = 0 OR due_utc > UTC_TIMESTAMP(3) + INTERVAL 45 SECOND)').toEqual([]);
+};
+const sendAgain = (companyId: number) =>
+  rowsOf('UPDATE notice_sends SET due_utc = UTC_TIMESTAMP(3) WHERE company_id = ?', companyId);
+
+const newCompany = async (name = 'Acme') => {
+  const address = `198.51.${++serial >> 8}.${serial & 255}`;
+  const { company_id } = (await operator('createCompany', { name })).body;
+  const email = newAddress();
+  await operator('createPortalOwner', { company_id, email, password });
+  const owner = browserOf(send, address);
+  await owner.ask('signIn', { email, password });
+  const member = async (role: string, memberName = 'Ada') => {
+    const its = newAddress();
+    const { link } = await owner.ask('inviteMember', { email: its, role });
+    const browser = browserOf(send, address);
+    const { user } = await browser.ask('acceptInvitation', {
+      token: tokenOf(link),
+      name: memberName,
+      password,
+    });
+    return { browser, id: user.id as number, email: its };
+  };
+  return { companyId: company_id as number, owner: { browser: owner, email }, member };
+};
+
+const failing = (companyId: number, subscription: number, name = `Subscription ${subscription}`): Notice => ({
+  companyId,
+  kind: 'subscription_failing',
+  cause: `subscription_failing:${subscription}:2026-01-01T00`,
+  subject: { id: subscription, name },
+  detail: { failures: 5 },
+  at: new Date(),
+});
+
+describe('a notice', () => {
+  test('goes once to each member whose role gets it, and a second one of its cause to nobody', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const [developer, viewer] = [await member('developer'), await member('viewer')];
+    await writeNotices(db, [failing(companyId, 7, 'Billing')]);
+    await eventually(() => subjectsTo(developer.email)).toContain('“Billing” is failing · Acme');
+    await writeNotices(db, [failing(companyId, 7, 'Billing')]);
+    await settled(companyId);
+    for (const { email } of [owner, developer])
+      expect(subjectsTo(email).filter((subject) => subject.includes('Billing'))).toHaveLength(1);
+    expect(subjectsTo(viewer.email).filter((subject) => subject.includes('Billing'))).toEqual([]);
+    const { text, html } = mailsTo(developer.email).find(({ subject }) => subject.includes('Billing'))!;
+    expect(text).toContain('5 attempts in a row have failed.');
+    expect(text).toContain('https://crm.example.com/portal/subscriptions/7');
+    expect(html).toContain('href="https://crm.example.com/portal/subscriptions/7"');
+  });
+
+  test('of a change of rights goes to the admins and to the member concerned', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const [admin, developer] = [await member('admin'), await member('developer', 'Grace')];
+    await settled(companyId);
+    await owner.browser.ask('changeRole', { role: 'viewer' }, [String(developer.id)]);
+    const title = `${developer.email} is now viewer · Acme`;
+    for (const { email } of [owner, admin, developer])
+      await eventually(() => subjectsTo(email)).toContain(title);
+    await settled(companyId);
+    expect(mailsTo(developer.email).at(-1)!.text).toContain('https://crm.example.com/portal/security');
+    expect(mailsTo(admin.email).at(-1)!.text).toContain('https://crm.example.com/portal/team');
+    // Nobody else's: a viewer does not learn of colleagues.
+    expect(subjectsTo(developer.email).filter((subject) => subject.includes(admin.email))).toEqual([]);
+  });
+
+  test('stays away when the member has chosen so, has left, or has lost the role', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const [off, left, on] = [await member('developer'), await member('developer'), await member('viewer')];
+    const changed = await off.browser.ask('updateNoticeSettings', { mail: { subscription_failing: false } });
+    expect(changed.kinds.find(({ kind }: Notice) => kind === 'subscription_failing').mail).toBe(false);
+    await on.browser.ask('updateNoticeSettings', { mail: { subscription_failing: true } });
+    await settled(companyId);
+    // The server is slow: all of this happens after the mails were planned.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    refuse = () => promise;
+    await writeNotices(db, [failing(companyId, 8)]);
+    await eventually(() => rowsOf('SELECT 1 FROM notice_sends WHERE company_id = ?', companyId)).not.toEqual(
+      [],
+    );
+    await owner.browser.ask('removeMember', undefined, [String(left.id)]);
+    resolve();
+    await settled(companyId);
+    const told = (email: string) => subjectsTo(email).filter((subject) => subject.includes('Subscription 8'));
+    expect(told(on.email)).not.toEqual([]);
+    expect(told(off.email)).toEqual([]);
+    expect(
+      await rowsOf('SELECT 1 FROM notice_sends WHERE company_id = ? AND user_id = ?', companyId, left.id),
+    ).toEqual([]);
+    const [entry] = (await owner.browser.ask('listAudit', undefined, [], 'action=notices.mail_changed'))
+      .entries;
+    expect(entry.after.kinds).toContain('subscription_failing');
+  });
+
+  test('with a hostile name neither adds a header nor markup nor turns the line around', async () => {
+    const { companyId, owner } = await newCompany();
+    await settled(companyId);
+    await rowsOf(
+      'UPDATE companies SET name = ? WHERE company_id = ?',
+      'Acme\r\nBcc: victim@example.com',
+      companyId,
+    );
+    const name = 'x\r\nBcc: victim@example.com\r\n\r\n<img src=x onerror=alert(1)> 😀 \u202eגילוי';
+    await writeNotices(db, [failing(companyId, 9, name)]);
+    await settled(companyId);
+    const received = mailsTo(owner.email).at(-1);
+    expect(received!.recipients).toEqual([owner.email]);
+    expect(inbox.mails().flatMap(({ recipients }) => recipients)).not.toContain('victim@example.com');
+    const [head] = received!.raw.split('\r\n\r\n');
+    expect(head).not.toMatch(/^Bcc:/im);
+    expect(received!.html).not.toContain('<img');
+    expect(received!.html).toContain('&#60;img');
+    expect(received!.subject).not.toContain('\u202e');
+    expect(received!.subject).toContain('\u2068');
+  });
+});
+
+describe('many notices', () => {
+  test('go in few mails, lose none, and delay no other company', async () => {
+    const [noisy, quiet] = [await newCompany('Noisy'), await newCompany('Quiet')];
+    const count = 2500;
+    for (let at = 0; at < count; at += 500)
+      await writeNotices(
+        db,
+        Array.from({ length: 500 }, (_, one) => failing(noisy.companyId, at + one)),
+      );
+    await writeNotices(db, [failing(quiet.companyId, 1, 'Calm')]);
+    await eventually(() => subjectsTo(quiet.owner.email)).toContain('“Calm” is failing · Quiet');
+    // Each pass tells what is due; past the bound of the hour the rest waits.
+    for (let round = 0; round < 10; round++) {
+      await writeNotices(db, [failing(noisy.companyId, 10_000 + round)]);
+      await settled(noisy.companyId);
+    }
+    const told = subjectsTo(noisy.owner.email).filter((subject) => /failing/.test(subject));
+    expect(told.length).toBeLessThanOrEqual(messagesPerHour);
+    const [row] = await rowsOf<{ planned: number; waiting: number }>(
+      `SELECT COUNT(planned_utc) AS planned, COUNT(due_utc) AS waiting FROM notices
+       WHERE company_id = ? AND kind = 'subscription_failing'`,
+      noisy.companyId,
+    );
+    expect(Number(row!.planned) + Number(row!.waiting)).toBe(count + 10);
+    expect(Number(row!.waiting)).toBeGreaterThan(0);
+    // An hour later they are told.
+    await rowsOf(
+      `UPDATE notices SET planned_utc = planned_utc - INTERVAL 1 HOUR,
+       due_utc = due_utc - INTERVAL 1 HOUR WHERE company_id = ?`,
+      noisy.companyId,
+    );
+    await settled(noisy.companyId);
+    expect(
+      await rowsOf('SELECT 1 FROM notices WHERE company_id = ? AND planned_utc IS NULL', noisy.companyId),
+    ).toEqual([]);
+  });
+
+  test('reach the server once while two replicas send them, and again after it refused', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const developers = [owner, ...(await Promise.all([1, 2, 3].map(() => member('developer'))))];
+    await settled(companyId);
+    refuse = async () => {
+      throw Object.assign(new Error('try again later'), { responseCode: 451 });
+    };
+    await writeNotices(db, [failing(companyId, 21)]);
+    await refused(companyId);
+    refuse = undefined;
+    await sendAgain(companyId);
+    await settled(companyId);
+    for (const { email } of developers)
+      expect(subjectsTo(email).filter((subject) => subject.includes('Subscription 21'))).toHaveLength(1);
+  });
+});
+
+test('a process that is killed while it sends loses no mail, and the mail keeps its id', async () => {
+  const own = await testWorld();
+  const started = Promise.withResolvers<void>();
+  const hold = Promise.withResolvers<void>();
+  let isHeld = true;
+  const mailbox = await testInbox({
+    onMail: async () => {
+      started.resolve();
+      if (isHeld) await hold.promise;
+    },
+  });
+  const [[name, key]] = [...testPortal.keyRing.keys] as [[string, Buffer]];
+  const start = () =>
+    testProcess({
+      entry: join(import.meta.dirname, '../main.ts'),
+      env: {
+        ...process.env,
+        MYSQL_URL: own.database.url,
+        NATS_URL: own.nats.url,
+        PORTAL_SECRET_KEYS: `${name}:${key.toString('base64')}`,
+        SMTP_URL: mailbox.smtpUrl,
+        MAIL_FROM: 'no-reply@example.com',
+        PORTAL_URL: 'https://crm.example.com/portal',
+        LOG_LEVEL: 'error',
+      },
+    });
+  const first = await start();
+  const ask = operatorOf(await own.openBus('operator'));
+  const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+  const email = newAddress();
+  await ask('createPortalOwner', { company_id, email, password });
+  await writeNotices(own.openDb(), [failing(company_id, 5, 'Billing')]);
+  await eventually(() => own.database.query('SELECT 1 FROM notice_sends')).toHaveLength(2);
+  await started.promise;
+  await first.kill();
+  expect(mailbox.mails()).toEqual([]);
+  isHeld = false;
+  // The first process never reads the answer.
+  hold.resolve();
+  const rows = await own.database.query<{ attempts: number }>('SELECT attempts FROM notice_sends');
+  expect(rows.map(({ attempts }) => attempts).toSorted()).toEqual([0, 1]);
+  await own.database.query('UPDATE notice_sends SET due_utc = UTC_TIMESTAMP(3)');
+  await start();
+  await eventually(() => own.database.query('SELECT 1 FROM notice_sends')).toEqual([]);
+  // Two messages; the server gets the interrupted one twice.
+  await eventually(() => mailbox.mails().length).toBe(3);
+  expect(new Set(mailbox.mails().map(({ messageId }) => messageId)).size).toBe(2);
+});
+
+describe('a link', () => {
+  test('of an invitation goes to its address, and works; its token is stored nowhere in plain text', async () => {
+    const { companyId, owner } = await newCompany();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    refuse = () => promise;
+    const email = newAddress();
+    const { link, mailed } = await owner.browser.ask('inviteMember', { email, role: 'developer' });
+    expect(mailed).toBe(true);
+    const token = tokenOf(link)!;
+    const dump = JSON.stringify(await rowsOf('SELECT *, CAST(sealed AS CHAR) AS text FROM notice_sends'));
+    expect(dump).not.toContain(token);
+    resolve();
+    await settled(companyId);
+    const [received] = mailsTo(email);
+    expect(received!.text).toContain(`https://crm.example.com/portal/invitation#${token}`);
+    expect((await browserOf(send).ask('getInvitation', { token })).email).toBe(email);
+  });
+
+  test('that was withdrawn or replaced before it was sent is not sent', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const developer = await member('developer');
+    await settled(companyId);
+    refuse = async () => {
+      throw Object.assign(new Error('try again later'), { responseCode: 451 });
+    };
+    const email = newAddress();
+    const { invitation } = await owner.browser.ask('inviteMember', { email, role: 'developer' });
+    const offer = () => owner.browser.ask('offerPasswordReset', undefined, [String(developer.id)]);
+    const [replaced, latest] = [await offer(), await offer()];
+    expect(latest.mailed).toBe(true);
+    await owner.browser.ask('revokeInvitation', undefined, [String(invitation.id)]);
+    await refused(companyId);
+    refuse = undefined;
+    await sendAgain(companyId);
+    await settled(companyId);
+    expect(mailsTo(email)).toEqual([]);
+    const texts = mailsTo(developer.email).map(({ text }) => text);
+    expect(texts.filter((text) => text.includes(tokenOf(replaced.link)!))).toEqual([]);
+    expect(texts.filter((text) => text.includes(tokenOf(latest.link)!))).toHaveLength(1);
+  });
+
+  test('is only shown where no mail is configured', async () => {
+    const own = await testWorld();
+    await own.startAccess();
+    const ask = operatorOf(await own.openBus('operator'));
+    const { company_id } = (await ask('createCompany', { name: 'Acme' })).body;
+    const email = newAddress();
+    await ask('createPortalOwner', { company_id, email, password });
+    const ownGateway = await own.openBus('gateway');
+    cleanUp((await joinAsGateway(ownGateway, 'gateway-1')).leave);
+    const owner = browserOf(portalLaneOf(ownGateway));
+    await owner.ask('signIn', { email, password });
+    const answer = await owner.ask('inviteMember', { email: newAddress(), role: 'viewer' });
+    expect(answer).toMatchObject({ mailed: false, link: expect.stringContaining('#') });
+    expect((await owner.ask('getNoticeSettings')).mailsFrom).toBeNull();
+    expect(await own.database.query('SELECT 1 FROM notice_sends')).toEqual([]);
+  });
+});
+
+describe('the list of notices', () => {
+  test('shows what the role may see, counts what is unread, and remembers what was read', async () => {
+    const { companyId, owner, member } = await newCompany();
+    const viewer = await member('viewer');
+    await writeNotices(db, [failing(companyId, 31, 'Billing'), failing(companyId, 32, 'Stock')]);
+    await settled(companyId);
+    const titles = async (browser: typeof viewer.browser): Promise<string[]> =>
+      (await browser.ask('listNotices')).notices.map(({ title }: { title: string }) => title);
+    expect((await titles(owner.browser)).toSorted()).toEqual(
+      [
+        `${owner.email} joined as owner`,
+        `${viewer.email} joined as viewer`,
+        '“Billing” is failing',
+        '“Stock” is failing',
+      ].toSorted(),
+    );
+    expect(await titles(viewer.browser)).toHaveLength(2);
+    const first = await owner.browser.ask('listNotices', undefined, [], 'limit=1');
+    const second = await owner.browser.ask(
+      'listNotices',
+      undefined,
+      [],
+      `limit=10&cursor=${first.nextCursor}`,
+    );
+    expect(second.notices).toHaveLength(3);
+    expect(first.unread).toBe(4);
+    await owner.browser.ask('readNotices', { upTo: first.notices[0].id });
+    expect((await owner.browser.ask('listNotices')).unread).toBe(0);
+    expect((await viewer.browser.ask('listNotices')).unread).toBe(2);
+    // Another company's.
+    const other = await newCompany();
+    await other.owner.browser.ask('readNotices', { upTo: first.notices[0].id });
+    await settled(other.companyId);
+    expect((await other.owner.browser.ask('listNotices')).unread).toBe(1);
+  });
+});
+
+test('a key that used most of a limit is told once a day, with its limit', async () => {
+  const { companyId, owner } = await newCompany();
+  const { id } = await owner.browser.ask('createApiKey', { name: 'Zapier', scopes: ['admin'] });
+  const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000);
+  await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'read');
+  await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'write');
+  // A process looks when it starts.
+  await world.startAccess({ mail, gatherMs: 0 });
+  await world.startAccess({ mail, gatherMs: 0 });
+  await eventually(() => subjectsTo(owner.email)).toContain('“Zapier” is near its read limit · Acme');
+  await settled(companyId);
+  const told = mailsTo(owner.email).filter(({ subject }) => subject.includes('Zapier'));
+  expect(told).toHaveLength(1);
+  expect(told[0]!.text).toContain('It made 48 of 60 requests');
+});
+
+test('a week is told once, to companies in which something happened', async () => {
+  const [busy, idle] = [await newCompany('Busy'), await newCompany('Idle')];
+  const { companyId } = busy;
+  await rowsOf(
+    'UPDATE companies SET created_utc = created_utc - INTERVAL 30 DAY WHERE company_id IN (?, ?)',
+    companyId,
+    idle.companyId,
+  );
+  const monday = new Date(Math.floor((Date.now() / 86_400_000 - 4) / 7) * 7 * 86_400_000 + 4 * 86_400_000);
+  const inLastWeek = new Date(monday.getTime() - 86_400_000);
+  const thisWeek = new Date(monday.getTime() + 3_600_000);
+  for (const [at, count] of [
+    [inLastWeek, 1200],
+    [thisWeek, 9],
+  ] as const)
+    await rowsOf('INSERT INTO request_minutes VALUES (?, ?, 1, ?, ?, 0, 0)', companyId, at, 'read', count);
+  const now = () => new Date(monday.getTime() + 9 * 3_600_000 + (Date.now() % 3_600_000));
+  await Promise.all([1, 2].map(() => world.startAccess({ mail, gatherMs: 0, now })));
+  const day = inLastWeek.toISOString().slice(0, 10);
+  await eventually(() => subjectsTo(busy.owner.email)).toContain(`The week to ${day} · Busy`);
+  await world.startAccess({ mail, gatherMs: 0, now });
+  await settled(companyId);
+  const told = mailsTo(busy.owner.email).filter(({ subject }) => subject.startsWith('The week'));
+  expect(told).toHaveLength(1);
+  expect(told[0]!.text).toContain('1,200 API requests');
+  await settled(idle.companyId);
+  expect(subjectsTo(idle.owner.email).filter((subject) => subject.startsWith('The week'))).toEqual([]);
+});

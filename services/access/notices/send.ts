@@ -1,0 +1,280 @@
+import {
+  type NoticeChannel,
+  operationalType,
+  type TestDelivery,
+  type TestDeliveryAnswer,
+  testDeliverySubject,
+} from '@causeway/proto';
+import { acrossTenants, type Repeated, repeat } from '@causeway/runtime';
+import { accessMetrics } from '../metrics.ts';
+import type { RowOf } from '../schema.ts';
+import type { NoticesContext } from './context.ts';
+import { linkMail } from './links.ts';
+import { type MailMessage, MailRefused } from './mail.ts';
+import { maySee, wantsMail } from './recipients.ts';
+import { type NoticeRow, noticeColumns, oneLine, titleOf, wordsOf } from './words.ts';
+
+const sendColumns = [
+  'company_id',
+  'send_id',
+  'channel',
+  'group_id',
+  'user_id',
+  'sealed',
+  'attempts',
+  'created_utc',
+] as const;
+export type Send = RowOf<'notice_sends', typeof sendColumns>;
+
+/**
+ * Sends what is due, for at most `slots` companies at a time and one message of each: a company with many messages, or a
+ * receiver that hangs, delays no other. A message is claimed by a lease right before it is sent, and its row is deleted after
+ * it was accepted, so a process that is killed in between sends it again, under the same id.
+ */
+export const startSender = (
+  context: NoticesContext,
+  channels: readonly Send['channel'][],
+  slots: number,
+): { wake(): void; stop(): Promise<void> } => {
+  const busy = new Map<number, Promise<void>>();
+  for (const channel of channels)
+    context.metrics.counter(accessMetrics.access_notices_total).cell(channel, 'accepted');
+  const ofCompany = async (companyId: number, stopping: AbortSignal): Promise<void> => {
+    for (let sent = 0; sent < inARow && !stopping.aborted; sent++) {
+      const send = await claim(context, companyId, channels);
+      if (!send) return;
+      await finish(context, send, await deliver(context, send));
+    }
+  };
+  const loop: Repeated = repeat(
+    async (stopping) => {
+      const { db, now, log } = context;
+      if (busy.size >= slots) return 0;
+      const companies = await acrossTenants(db, 'notices of all companies become due')
+        .selectFrom('notice_sends')
+        .select(['company_id', (eb) => eb.fn.min('due_utc').as('first')])
+        .where('channel', 'in', channels)
+        .where('due_utc', '<=', now())
+        .groupBy('company_id')
+        .orderBy('first')
+        .limit(slots + busy.size)
+        .execute();
+      for (const { company_id: companyId } of companies) {
+        if (busy.has(companyId) || busy.size >= slots) continue;
+        const work = ofCompany(companyId, stopping)
+          .catch((error: unknown) => log.warn({ error, companyId }, 'sending notices failed'))
+          .finally(() => {
+            busy.delete(companyId);
+            loop.wake();
+          });
+        busy.set(companyId, work);
+      }
+      return 0;
+    },
+    { pauseMs: 1000, onError: (error) => context.log.warn({ error }, 'looking for notices to send failed') },
+  );
+  return {
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop();
+      await Promise.all(busy.values());
+    },
+  };
+};
+
+/** Messages of one company before others take their turn. */
+const inARow = 16;
+const leaseMs = 60_000;
+
+const claim = async (
+  { db, now }: NoticesContext,
+  companyId: number,
+  channels: readonly Send['channel'][],
+): Promise<Send | undefined> => {
+  const at = now();
+  const found = await db
+    .selectFrom('notice_sends')
+    .select([...sendColumns, 'due_utc'])
+    .where('company_id', '=', companyId)
+    .where('channel', 'in', channels)
+    .where('due_utc', '<=', at)
+    .orderBy('due_utc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!found) return undefined;
+  const { numUpdatedRows } = await db
+    .updateTable('notice_sends')
+    .set({ due_utc: new Date(at.getTime() + leaseMs), attempts: found.attempts + 1 })
+    .where('company_id', '=', companyId)
+    .where('send_id', '=', found.send_id)
+    // Another replica may have claimed it.
+    .where('due_utc', '=', found.due_utc)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n ? { ...found, attempts: found.attempts + 1 } : undefined;
+};
+
+/** `dropped`: there is nobody to tell, or nothing to say any more. */
+type Outcome = 'accepted' | 'dropped' | 'refused' | 'failed';
+
+const finish = async (
+  { db, now, log, metrics }: NoticesContext,
+  send: Send,
+  outcome: Outcome,
+): Promise<void> => {
+  const { company_id, send_id, channel, attempts, created_utc } = send;
+  const at = now().getTime();
+  const isOver = outcome !== 'failed' || at - created_utc.getTime() > keptForMs;
+  if (isOver)
+    await db
+      .deleteFrom('notice_sends')
+      .where('company_id', '=', company_id)
+      .where('send_id', '=', send_id)
+      .execute();
+  else
+    await db
+      .updateTable('notice_sends')
+      .set({ due_utc: new Date(at + Math.min(firstRetryMs * 2 ** (attempts - 1), lastRetryMs)) })
+      .where('company_id', '=', company_id)
+      .where('send_id', '=', send_id)
+      .execute();
+  metrics.counter(accessMetrics.access_notices_total).cell(channel, outcome).value++;
+  if (isOver && outcome !== 'accepted' && outcome !== 'dropped')
+    log.warn({ companyId: company_id, channel, attempts, outcome }, 'notice given up');
+};
+
+const firstRetryMs = 30_000;
+const lastRetryMs = 1_800_000;
+const keptForMs = 3 * 86_400_000;
+
+const deliver = async (context: NoticesContext, send: Send): Promise<Outcome> => {
+  try {
+    if (send.channel !== 'mail') return await post(context, send, send.channel);
+    const { mail } = context;
+    const message = mail && (send.sealed ? await linkMail(context, send) : await noticeMail(context, send));
+    if (!mail || !message) return 'dropped';
+    await mail.send(message);
+    return 'accepted';
+  } catch (error) {
+    const { company_id: companyId, channel, attempts } = send;
+    context.log.warn({ error, companyId, channel, attempts }, 'a notice was not accepted');
+    return error instanceof MailRefused ? 'refused' : 'failed';
+  }
+};
+
+/** A message tells of at most so many notices, and how many more there are. */
+const told = 20;
+
+const noticesOf = async ({ db }: NoticesContext, { company_id, group_id }: Send): Promise<NoticeRow[]> =>
+  db
+    .selectFrom('notices')
+    .select(noticeColumns)
+    .where('company_id', '=', company_id)
+    .where('group_id', '=', group_id)
+    .orderBy('notice_id')
+    .execute();
+
+/** Undefined if the member has left, may no longer see the notices, or wants no mail of them. */
+const noticeMail = async (context: NoticesContext, send: Send): Promise<MailMessage | undefined> => {
+  const { db, mail } = context;
+  const member = await db
+    .selectFrom('portal_users as member')
+    .innerJoin('companies as company', 'company.company_id', 'member.company_id')
+    .select([
+      'member.id',
+      'member.email',
+      'member.role',
+      'member.notice_mail',
+      'company.name as company_name',
+    ])
+    .where('member.company_id', '=', send.company_id)
+    .where('member.id', '=', send.user_id)
+    .executeTakeFirst();
+  if (!member || !mail) return undefined;
+  const notices = (await noticesOf(context, send)).filter((one) => maySee(member, one));
+  const [first] = notices;
+  if (!first || !wantsMail(member, first.kind)) return undefined;
+  const { path } = wordsOf(first, member.id);
+  const company = oneLine(member.company_name);
+  return {
+    to: member.email,
+    subject: `${titleOf(notices)} · ${company}`,
+    messageId: `notice.${send.company_id}.${send.group_id}.${member.id}`,
+    paragraphs: linesOf(notices, '\n'),
+    link:
+      notices.length === 1
+        ? { label: 'Open in the portal', url: mail.portalUrl + path }
+        : { label: 'See all notifications', url: `${mail.portalUrl}/notifications` },
+    footer: `You get this as a member of ${company} on Causeway. Choose your mails at ${mail.portalUrl}/notifications?tab=settings`,
+  };
+};
+
+const linesOf = (notices: readonly NoticeRow[], between: string): string[] => {
+  const lines = notices.slice(0, told).map((one) => {
+    const { title, text } = wordsOf(one);
+    return `${title}${between}${text}`;
+  });
+  return notices.length > told ? [...lines, `And ${notices.length - told} more.`] : lines;
+};
+
+const post = async (context: NoticesContext, send: Send, channel: NoticeChannel): Promise<Outcome> => {
+  const { bus, db } = context;
+  const { company_id: companyId, group_id } = send;
+  const exists = await db
+    .selectFrom('notice_channels')
+    .select('channel')
+    .where('company_id', '=', companyId)
+    .where('channel', '=', channel)
+    .executeTakeFirst();
+  const notices = exists ? await noticesOf(context, send) : [];
+  const [first] = notices;
+  if (!first) return 'dropped';
+  const eventType = operationalType(first.kind);
+  const url = context.mail && `${context.mail.portalUrl}/notifications`;
+  const message =
+    channel === 'slack'
+      ? {
+          text: [titleOf(notices), ...linesOf(notices, ': '), ...(url ? [url] : [])]
+            .map(slackText)
+            .join('\n'),
+          mrkdwn: false,
+          unfurl_links: false,
+        }
+      : {
+          id: group_id,
+          type: eventType,
+          createdUtc: first.created_utc.toISOString(),
+          companyId,
+          payload: { count: notices.length, notices: notices.slice(0, told).map(noticePayload) },
+        };
+  const test: TestDelivery = {
+    ...{ companyId, channel, subscriptionId: 0, eventId: group_id!, eventType },
+    body: JSON.stringify(message),
+  };
+  // The dispatchers have the guarded sender and the signing secrets.
+  if (!bus.connected()) throw new Error('NATS is disconnected');
+  const reply = await bus.nc.request(testDeliverySubject, JSON.stringify(test), { timeout: postTimeoutMs });
+  const answer = reply.json<TestDeliveryAnswer>();
+  if (!('attempt' in answer)) throw new Error(answer.error);
+  const { error_class, status_code } = answer.attempt;
+  if (error_class === null) return 'accepted';
+  throw new Error(`the channel answered ${status_code ?? error_class}`);
+};
+
+const postTimeoutMs = 20_000;
+
+const noticePayload = (notice: NoticeRow) => {
+  const { title, text, path } = wordsOf(notice);
+  return {
+    id: notice.notice_id,
+    createdUtc: notice.created_utc.toISOString(),
+    subject: { id: notice.subject_id, name: notice.subject_name },
+    title,
+    text,
+    path,
+    detail: JSON.parse(notice.detail) as unknown,
+  };
+};
+
+/** Slack reads `<…>` as links and mentions, also where it does not read its markup. */
+const slackText = (text: string): string =>
+  oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

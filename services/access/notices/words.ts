@@ -1,0 +1,114 @@
+import { failuresUntilDisabled, type NoticeKind, noticeKindFacts } from '@causeway/proto';
+import type { RowOf } from '../schema.ts';
+
+export const noticeColumns = [
+  'notice_id',
+  'kind',
+  'subject_id',
+  'subject_name',
+  'user_id',
+  'detail',
+  'created_utc',
+] as const;
+export type NoticeRow = RowOf<'notices', typeof noticeColumns>;
+
+/** What the portal, mails and posts say about a notice. Plain text: each of them escapes it as its format asks. */
+export interface NoticeWords {
+  readonly title: string;
+  readonly text: string;
+  /** Of the page that it is about, below `/portal`. */
+  readonly path: string;
+}
+
+/** @param readerId the member who reads it; absent for channels. */
+export const wordsOf = (notice: NoticeRow, readerId?: number): NoticeWords =>
+  words[notice.kind](nameOf(notice.subject_name), JSON.parse(notice.detail) as Detail, notice, readerId);
+
+/** Of some notices of one kind that go in one message. */
+export const titleOf = (notices: readonly NoticeRow[]): string => {
+  const [first] = notices;
+  if (!first) return '';
+  return notices.length === 1
+    ? wordsOf(first).title
+    : `${noticeKindFacts[first.kind].title}: ${notices.length}`;
+};
+
+type Detail = Readonly<Record<string, string | number | null | undefined>>;
+type Words = (name: string, detail: Detail, notice: NoticeRow, readerId: number | undefined) => NoticeWords;
+
+const ofSubscription = ({ subject_id }: NoticeRow): string => `/subscriptions/${subject_id}`;
+
+const words: Readonly<Record<NoticeKind, Words>> = {
+  subscription_failing: (name, { failures }, notice) => ({
+    title: `“${name}” is failing`,
+    text: `${failures} attempts in a row have failed. One attempt at a time is made until one succeeds.`,
+    path: ofSubscription(notice),
+  }),
+  subscription_ending: (name, { failures }, notice) => ({
+    title: `“${name}” is about to be switched off`,
+    text: `${failures} attempts in a row have failed. After ${failuresUntilDisabled} it is switched off.`,
+    path: ofSubscription(notice),
+  }),
+  subscription_disabled: (name, { reason }, notice) => ({
+    title: `“${name}” was switched off`,
+    text: `Reason: ${reason}. Pending deliveries are held until you release or discard them.`,
+    path: ofSubscription(notice),
+  }),
+  subscription_recovered: (name, _, notice) => ({
+    title: `“${name}” has recovered`,
+    text: 'It accepts deliveries again.',
+    path: ofSubscription(notice),
+  }),
+  delivery_given_up: (name, { eventId, replayId, eventType, attempts, statusCode }, { subject_id }) => ({
+    title: `A delivery to “${name}” was given up`,
+    text: `${eventType} was attempted ${attempts === 1 ? 'once' : `${attempts} times`}. ${
+      statusCode ? `The last answer was ${statusCode}.` : 'The last attempt had no answer.'
+    }`,
+    path: `/deliveries/${eventId}/${subject_id}/${replayId}`,
+  }),
+  limit_near: (name, { bucket, used, limit, minute }, { subject_id }) => ({
+    title: `“${name}” is near its ${bucket} limit`,
+    text: `It made ${used} of ${limit} requests in the minute of ${minute} UTC.`,
+    path: `/keys?key=${subject_id}`,
+  }),
+  access_changed: (name, { action, by, before, after }, { user_id }, readerId) => ({
+    title: changeTitles[String(action)]?.(name, String(after)) ?? `${name}: ${action}`,
+    text: `Changed by ${nameOf(String(by))}.${before && after ? ` The role was ${before} before.` : ''}`,
+    path: user_id === readerId ? '/security' : '/team',
+  }),
+  weekly_digest: (_, { from, until, requests, limited, succeeded, failed }) => ({
+    title: `The week to ${until}`,
+    text: [
+      `From ${from} to ${until}:`,
+      `${count(requests)} API requests, ${count(limited)} of them over a limit;`,
+      `${count(succeeded)} delivery attempts succeeded, ${count(failed)} failed.`,
+    ].join(' '),
+    path: '/?range=7d',
+  }),
+};
+
+const changeTitles: Readonly<Record<string, (name: string, after: string) => string>> = {
+  'member.joined': (name, after) => `${name} joined as ${after}`,
+  'member.removed': (name) => `${name} was removed`,
+  'member.role_changed': (name, after) => `${name} is now ${after}`,
+  'totp.enabled': (name) => `${name} turned two-factor sign-in on`,
+  'totp.disabled': (name) => `${name} turned two-factor sign-in off`,
+  'totp.reset': (name) => `The second factor of ${name} was reset`,
+};
+
+const count = (value: Detail[string]): string => new Intl.NumberFormat('en').format(Number(value));
+
+/**
+ * A name that people chose, on one line. Characters that change the direction of what follows are removed, and a name that
+ * runs from right to left is isolated (Unicode Standard Annex 9), so that it cannot reorder the sentence.
+ */
+const nameOf = (name: string): string => {
+  const line = name
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
+    .trim();
+  const short = [...line].length > 100 ? `${[...line].slice(0, 99).join('')}…` : line;
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(short) ? `\u2068${short}\u2069` : short;
+};
+
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();

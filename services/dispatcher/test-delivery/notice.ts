@@ -1,0 +1,86 @@
+import { headersAsSent } from '@causeway/deliveries';
+import type { HeaderPair, NoticeChannel, TestDelivery, TestDeliveryAnswer } from '@causeway/proto';
+import { userAgent } from '@causeway/proto/signatures';
+import { tracedPost } from '../attempt/attempts.ts';
+import type { PostResult } from '../http/post.ts';
+import type { TestDeliveryOptions } from './serve.ts';
+
+type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
+
+/** Posts a notice to a channel of the company, and keeps the result for the channel's page. */
+export const postNotice = async (
+  { db, signer, poster, tracer, now, log }: TestDeliveryOptions,
+  {
+    companyId,
+    channel,
+    eventId,
+    eventType,
+    body,
+  }: Pick<TestDelivery, 'companyId' | 'eventId' | 'eventType' | 'body'> & { readonly channel: NoticeChannel },
+): Promise<TestDeliveryAnswer> => {
+  const row = await db
+    .selectFrom('notice_channels')
+    .select(['url', 'secret'])
+    .where('company_id', '=', companyId)
+    .where('channel', '=', channel)
+    .executeTakeFirst();
+  if (!row) return { error: 'the channel does not exist' };
+  const { url, secret } = row;
+  const bytes = Buffer.from(body);
+  const headers: readonly HeaderPair[] =
+    secret === null
+      ? [
+          ['Content-Type', 'application/json'],
+          ['User-Agent', userAgent],
+        ]
+      : await signer.sign({
+          company_id: companyId,
+          event_id: eventId,
+          event_type: eventType,
+          attempt: 1,
+          subscription_id: 0,
+          sequence: 0,
+          origin: 'system',
+          replay_id: 0,
+          target: { secret, previous_secret: null, previous_secret_until: null },
+          body: bytes,
+        });
+  const at = now();
+  const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
+    poster.post({ url, headers, body: bytes }),
+  );
+  const last_error = result.error?.slice(0, 500) ?? null;
+  await db
+    .updateTable('notice_channels')
+    .set({ last_utc: at, last_status: result.statusCode, last_error })
+    .where('company_id', '=', companyId)
+    .where('channel', '=', channel)
+    .where('url', '=', url)
+    .execute()
+    .catch((error: unknown) => log.warn({ error, companyId, channel }, 'result of a notice not recorded'));
+  return { attempt: attemptAnswer(url, at.toISOString(), result, { headers, bytes: bytes.length }) };
+};
+
+/** The attempt as JSON can hold it. */
+export const attemptAnswer = (
+  url: string,
+  startedUtc: string,
+  result: PostResult,
+  { headers, bytes }: { readonly headers: readonly HeaderPair[]; readonly bytes: number },
+): TestAttempt => ({
+  started_utc: startedUtc,
+  elapsed_ms: result.elapsedMs,
+  dns_ms: result.dnsMs,
+  connect_ms: result.connectMs,
+  tls_ms: result.tlsMs,
+  first_byte_ms: result.firstByteMs,
+  url,
+  address: result.address,
+  status_code: result.statusCode,
+  error_class: result.errorClass,
+  error: result.error,
+  request_headers: result.wasSent ? headersAsSent(new URL(url), headers, bytes) : headers,
+  response_headers: result.responseHeaders,
+  response_body: result.responseBody?.toString('base64') ?? null,
+  response_truncated: result.responseTruncated ? 1 : 0,
+});
