@@ -209,7 +209,7 @@ test.each<[user: string, subjects: readonly string[]]>([
   ['webhooks', [ingestSubject, testDeliverySubject, deliveryCommandSubject]],
   ['dispatcher', [deliveryTailSubject(1001), deliveryHealthSubject]],
   ['crm', []],
-  ['access', [keyRevokedSubject, sessionsEndedSubject, entrySubject]],
+  ['access', [testDeliverySubject, keyRevokedSubject, sessionsEndedSubject, entrySubject]],
 ])(
   'in every way that NATS offers, %s reaches only its own subjects',
   async (user, subjects) => {

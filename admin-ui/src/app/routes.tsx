@@ -301,13 +301,7 @@ const securityRoute = createRoute({
 const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notifications',
-  staticData: link(
-    'Company',
-    'Notifications',
-    Bell,
-    'viewer',
-    'alerts mails slack operational webhook digest',
-  ),
+  staticData: link('Company', 'Notifications', Bell, 'viewer', 'alerts mails slack webhook digest'),
   validateSearch: notificationsSearch,
   loader: ({ context }) => void context.queryClient.prefetchQuery(noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),

@@ -89,6 +89,7 @@ export const linkMail = async (
     )
     .select(['member.email', 'reset.expires_utc'])
     .where('reset.company_id', '=', company_id)
+    .where('member.company_id', '=', company_id)
     .where('reset.token_hash', '=', hashToken(token))
     .where('reset.expires_utc', '>', now())
     .executeTakeFirst();

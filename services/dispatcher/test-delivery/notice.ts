@@ -1,6 +1,6 @@
 import { headersAsSent } from '@causeway/deliveries';
 import type { HeaderPair, NoticeChannel, TestDelivery, TestDeliveryAnswer } from '@causeway/proto';
-import { userAgent } from '@causeway/proto/signatures';
+import { deliveryHeaders, userAgent } from '@causeway/proto/signatures';
 import { tracedPost } from '../attempt/attempts.ts';
 import type { PostResult } from '../http/post.ts';
 import type { TestDeliveryOptions } from './serve.ts';
@@ -27,24 +27,13 @@ export const postNotice = async (
   if (!row) return { error: 'the channel does not exist' };
   const { url, secret } = row;
   const bytes = Buffer.from(body);
-  const headers: readonly HeaderPair[] =
+  const headers =
     secret === null
-      ? [
+      ? ([
           ['Content-Type', 'application/json'],
           ['User-Agent', userAgent],
-        ]
-      : await signer.sign({
-          company_id: companyId,
-          event_id: eventId,
-          event_type: eventType,
-          attempt: 1,
-          subscription_id: 0,
-          sequence: 0,
-          origin: 'system',
-          replay_id: 0,
-          target: { secret, previous_secret: null, previous_secret_until: null },
-          body: bytes,
-        });
+        ] as const)
+      : await signedHeaders(signer, secret, bytes, { companyId, eventId, eventType });
   const at = now();
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
     poster.post({ url, headers, body: bytes }),
@@ -59,6 +48,22 @@ export const postNotice = async (
     .execute()
     .catch((error: unknown) => log.warn({ error, companyId, channel }, 'result of a notice not recorded'));
   return { attempt: attemptAnswer(url, at.toISOString(), result, { headers, bytes: bytes.length }) };
+};
+
+const signedHeaders = async (
+  signer: TestDeliveryOptions['signer'],
+  secret: Buffer,
+  body: Buffer,
+  { companyId, eventId, eventType }: Pick<TestDelivery, 'companyId' | 'eventId' | 'eventType'>,
+): Promise<readonly HeaderPair[]> => {
+  const target = { secret, previous_secret: null, previous_secret_until: null };
+  const request = { company_id: companyId, event_id: eventId, target, body };
+  const { timestamp, signatures } = await signer.sign(request);
+  const notice = {
+    ...{ event_id: eventId, event_type: eventType, attempt: 1, subscription_id: 0, sequence: 0 },
+    ...{ origin: 'system', replay_id: 0 },
+  };
+  return deliveryHeaders(notice, timestamp, signatures);
 };
 
 /** The attempt as JSON can hold it. */
