@@ -91,7 +91,7 @@ describe('Notifications', () => {
     const card = page.locator('section').filter({ hasText: 'Operational webhook' });
     await card.getByLabel('URL of Operational webhook').fill('https://127.0.0.1:99999/');
     await card.getByRole('button', { name: 'Add channel' }).click();
-    await see(card.getByText(/invalid URL/)).toBeVisible();
+    await see(card.getByText(/invalid URL/i)).toBeVisible();
     await card.getByLabel('URL of Operational webhook').fill(`${receiver.url}${path}`);
     await card.getByRole('button', { name: 'Add channel' }).click();
     await page.getByRole('button', { name: 'Copy secret' }).click();

@@ -59,7 +59,7 @@ function NoticeList() {
     <Card flush>
       <Table
         query={query}
-        label="Notifications"
+        label="Latest notifications"
         columns={columns}
         rows={query.data?.notices}
         rowKey={(notice) => notice.id}
