@@ -106,7 +106,7 @@ describe('Notifications', () => {
     });
     receiver.behave(path, 'status=500');
     await card.getByRole('button', { name: 'Send test' }).click();
-    await see(page.getByText('The test failed: status 500.')).toBeVisible();
+    await see(page.getByText('The test failed: status 500.').first()).toBeVisible();
     await see(card.getByText('Failed: 500')).toBeVisible();
     await card.getByRole('button', { name: 'Remove' }).click();
     await see(page.getByText('Channel removed')).toBeVisible();
