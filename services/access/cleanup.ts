@@ -49,6 +49,11 @@ export const deleteExpired = async (
       key: ['company_id', 'notice_id'],
       where: sql<boolean>`created_utc < ${before(portal.retentionDays * dayMs)}`,
     },
+    {
+      table: 'agent_calls',
+      key: ['company_id', 'hour_utc', 'tool'],
+      where: sql<boolean>`hour_utc < ${before(portal.retentionDays * dayMs)}`,
+    },
   ] as const;
   for (const rows of expired)
     for (let deleted = rowsAtOnce; deleted === rowsAtOnce && !stopping?.aborted; )

@@ -40,6 +40,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
+  const agentCalls = recordAgentCalls({ bus, db, log, metrics, now });
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
   const cleanup = startCleanup({ db, log, now, portal });

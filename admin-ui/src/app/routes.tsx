@@ -23,6 +23,7 @@ import {
   eventQuery,
   eventsQuery,
   eventTypesQuery,
+  keyPresetNames,
   keyQuery,
   keySorts,
   keysPageQuery,

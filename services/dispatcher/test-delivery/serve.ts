@@ -78,11 +78,11 @@ const deliver = async (
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
   const { agent_id } = target;
-  const sent = Buffer.from(body);
+  const envelope = Buffer.from(body);
   const bytes =
     agent_id && eventType !== challengeType
-      ? encodeOccurrence({ event_id: eventId, event_type: eventType, created_utc: now(), body: sent })
-      : sent;
+      ? encodeOccurrence({ event_id: eventId, event_type: eventType, created_utc: now(), body: envelope })
+      : envelope;
   const delivered = {
     ...key,
     event_id: eventId,

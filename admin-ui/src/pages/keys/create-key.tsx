@@ -3,9 +3,15 @@ import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useBaseUrl } from '../../app/session.ts';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { keysQuery } from '../queries.ts';
+import { type KeyPresetName, keysQuery } from '../queries.ts';
 import { type KeyDraft, KeyForm } from './key-form.tsx';
-import { sampleCall } from './scopes.ts';
+import { keyPresets, sampleCall } from './scopes.ts';
+
+interface CreateKeyProps {
+  readonly open: boolean;
+  readonly preset: KeyPresetName | undefined;
+  readonly onClose: () => void;
+}
 
 /** Only the state of this component holds the key's value. */
 export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
@@ -48,12 +54,20 @@ export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
 
 type MadeKey = Answer<'createApiKey'>;
 
-function CreateForm({ onClose, onMade }: { onClose: () => void; onMade: (key: MadeKey) => void }) {
+interface CreateFormProps {
+  readonly preset: KeyPresetName | undefined;
+  readonly onClose: () => void;
+  readonly onMade: (key: MadeKey) => void;
+}
+
+function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const create = useMutation({
     mutationFn: (body: KeyDraft) => call('createApiKey', { body }),
     gcTime: 0,
     meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: onMade,
   });
-  return <KeyForm mutation={create} submit="Create key" onCancel={onClose} />;
+  return (
+    <KeyForm preset={preset && keyPresets[preset]} mutation={create} submit="Create key" onCancel={onClose} />
+  );
 }

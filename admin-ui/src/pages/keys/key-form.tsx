@@ -25,18 +25,19 @@ export interface KeyDraft {
 
 interface KeyFormProps {
   readonly initial?: ApiKey;
+  readonly preset?: { readonly name: string; readonly scopes: readonly Scope[] } | undefined;
   readonly mutation: Mutation<KeyDraft>;
   readonly submit: string;
   readonly onCancel: () => void;
 }
 
 /** Creates and edits. */
-export function KeyForm({ initial, mutation, submit, onCancel }: KeyFormProps) {
+export function KeyForm({ initial, preset, mutation, submit, onCancel }: KeyFormProps) {
   const { scopes } = useSession();
   const { error } = mutation;
-  const [name, setName] = useState(initial?.name ?? '');
+  const [name, setName] = useState((initial ?? preset)?.name ?? '');
   const [note, setNote] = useState(initial?.note ?? '');
-  const [chosen, setChosen] = useState<readonly Scope[]>(initial?.scopes ?? []);
+  const [chosen, setChosen] = useState<readonly Scope[]>((initial ?? preset)?.scopes ?? []);
   const kept = initial?.expiresUtc ?? undefined;
   const [expiry, setExpiry] = useState<string>(kept === undefined ? 'never' : 'kept');
   const toggle = (scope: Scope, on: boolean): void =>

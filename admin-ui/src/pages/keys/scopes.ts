@@ -1,5 +1,6 @@
 import type { Answer } from '../../api/client.ts';
 import { span } from '../../ui/format.ts';
+import type { keyPresetNames } from '../queries.ts';
 
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type Scope = ApiKey['scopes'][number];
