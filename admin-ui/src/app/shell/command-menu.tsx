@@ -56,13 +56,12 @@ const useCommands = (text: string, onShortcuts: () => void): readonly Choice[] =
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
   const first = words[0] ?? '';
-  return [
-    ...found,
-    ...[...pages, ...actions, ...records]
+  const matching = (commands: readonly SearchedCommand[]) =>
+    commands
       .filter((command) => words.every((word) => command.words.includes(word)))
       .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
-      .slice(0, 40),
-  ];
+      .slice(0, 40);
+  return [...matching([...pages, ...actions]), ...found, ...matching(records)];
 };
 
 const searched = (

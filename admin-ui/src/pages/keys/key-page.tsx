@@ -98,17 +98,15 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
   const usage = useQuery(usageQuery(range, id));
   return (
     <>
-      <UsageChart
-        usage={usage}
-        actions={
-          <Segmented
-            label="Period"
-            value={range}
-            options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
-            onChange={onRange}
-          />
-        }
-      />
+      <div>
+        <Segmented
+          label="Period"
+          value={range}
+          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+          onChange={onRange}
+        />
+      </div>
+      <UsageChart usage={usage} />
       <Card title="Busiest minutes" description="Beside the limit of each kind of request.">
         <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
           {({ keys }) =>

@@ -1,7 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { KeyRound, Webhook } from 'lucide-react';
-import type { ReactNode } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
@@ -86,14 +85,9 @@ const colors: Readonly<Record<BucketName, string>> = {
   lookup: 'var(--good-mark)',
 };
 
-interface UsageChartProps {
-  readonly usage: UseQueryResult<Usage>;
-  readonly actions?: ReactNode;
-}
-
-export function UsageChart({ usage, actions }: UsageChartProps) {
+export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
-    <Card title="API requests" description="By kind, with requests refused by rate limits." actions={actions}>
+    <Card title="API requests" description="By kind, with requests refused by rate limits.">
       <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];
