@@ -129,9 +129,8 @@ describe('the trace of a created client', () => {
       expect.arrayContaining([
         `${edge} > count request (gateway)`,
         ...[
-          'BEGIN; SELECT company_settings; SELECT statuses',
-          'INSERT clients; INSERT client_search_pending; INSERT event_sequences; SELECT event_sequences',
-          'INSERT events; INSERT event_outbox; INSERT idempotency_keys; COMMIT',
+          'BEGIN; SELECT company_settings; SELECT statuses; INSERT event_sequences; SELECT event_sequences',
+          'INSERT clients; INSERT client_search_pending; INSERT idempotency_keys; INSERT events; INSERT event_outbox; COMMIT',
         ].map((statement) => `${call} > write group (crm) > ${statement} (crm)`),
         `${delivered} > POST (dispatcher)`,
         ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(
