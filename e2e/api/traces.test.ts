@@ -133,7 +133,7 @@ describe('the trace of a created client', () => {
           'INSERT clients; INSERT client_search_pending; INSERT idempotency_keys; INSERT events; INSERT event_outbox; COMMIT',
         ].map((statement) => `${call} > write group (crm) > ${statement} (crm)`),
         `${delivered} > POST (dispatcher)`,
-        ...['BEGIN; INSERT delivery_attempts', 'INSERT deliveries'].map(
+        ...['BEGIN; INSERT delivery_attempts; INSERT deliveries; COMMIT'].map(
           (statement) => `${delivered} > record attempts (dispatcher) > ${statement} (dispatcher)`,
         ),
       ]),
