@@ -64,7 +64,7 @@ interface Asked extends Pick<BodyFor<'subscribeAgent'>, 'url' | 'secret'> {
 }
 
 /** The same for the same key, URL and event type. It names the subscription and gives no right to it. */
-const agentIdOf = (
+export const agentIdOf = (
   companyId: number,
   keyId: number,
   { url, name }: { readonly url: string; readonly name: string },
