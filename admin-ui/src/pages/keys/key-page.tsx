@@ -130,6 +130,7 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <Card title="About">
       <Facts
+        columns={16}
         facts={[
           { label: 'Key', value: <code>{masked}</code> },
           note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
