@@ -35,3 +35,11 @@ test('every change of a table names its algorithm, so that MySQL refuses it rath
     hint,
   ).toEqual([]);
 });
+
+test('no two migrations of a service have one number', () => {
+  const numbers = globSync('services/*/migrations/*.sql', { cwd: root }).map((file) =>
+    /^services\/(\w+)\/migrations\/(\d+)-/.exec(file)!.slice(1).join(' '),
+  );
+  expect(numbers.length).toBeGreaterThan(40);
+  expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([]);
+});

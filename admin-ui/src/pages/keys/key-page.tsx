@@ -6,7 +6,7 @@ import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { number, plural } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -135,7 +135,7 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
           { label: 'Key', value: <code>{masked}</code> },
           note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
           {
-            label: plural(scopes.length, 'permission'),
+            label: 'Permissions',
             value: (
               <Stack gap="xs">
                 {scopes.map((scope) => (
