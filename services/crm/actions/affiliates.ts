@@ -52,7 +52,7 @@ export const makeAffiliate = (
       if (before)
         return (
           brokenCondition(one, 'employee_id', before) ??
-          changedAffiliate(before, withChanges(before, sentFields(one.body), one, now))
+          changedAffiliate(before, withChanges(before, sentFields(one.body, before, random), one, now))
         );
       const after = newRow(one, affiliateCode(random), now);
       const event = newRecordEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
@@ -109,10 +109,14 @@ const newRow = ({ companyId, body, origin }: Submission<NewAffiliate>, code: str
   updated_utc: now,
 });
 
-/** An affiliate always has a code: null keeps the current one. */
-const sentFields = ({ affiliate_code, commission_rate, ...rest }: NewAffiliate) => ({
+/** Null keeps the current code; an affiliate that another module of the CRM made may have none yet. */
+const sentFields = (
+  { affiliate_code, commission_rate, ...rest }: NewAffiliate,
+  before: AffiliateRow,
+  random: ActionsContext['random'],
+) => ({
   ...rest,
-  ...(affiliate_code && { affiliate_code }),
+  affiliate_code: affiliate_code ?? before.affiliate_code ?? affiliateCode(random),
   commission_rate: rateText(commission_rate),
 });
 

@@ -169,6 +169,20 @@ describe('createAffiliate', () => {
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
   });
 
+  test('200: an affiliate that another module made without a code gets one, and keeps it', async () => {
+    const companyId = newCompany();
+    const id = await makeAffiliate(crm.db, companyId, { external_id: 'a' });
+    const sent = { ...affiliate, external_id: 'a' };
+    const first = await crm.act('createAffiliate', companyId, sent);
+    expect([first.status, first.body.affiliate_code]).toEqual([
+      200,
+      expect.stringMatching(/^[2-9A-HJKMNP-Z]{8}$/),
+    ]);
+    expect(await row(companyId, id)).toMatchObject({ affiliate_code: first.body.affiliate_code, version: 2 });
+    expect(await crm.act('createAffiliate', companyId, sent)).toEqual(first);
+    expect(await row(companyId, id)).toMatchObject({ version: 2 });
+  });
+
   test('400: a code that another affiliate has, in any case, and in this company only', async () => {
     const [companyId, other] = [newCompany(), newCompany()];
     const make = (where: number, affiliate_code: string) =>
