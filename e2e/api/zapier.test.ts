@@ -2,7 +2,7 @@ import type { Received } from '@causeway/runtime/testing';
 import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import zapier, { type Bundle } from 'zapier-platform-core';
-import { actions, events } from '../../proto/connectors/table.generated.ts';
+import { actions, events } from '../../proto/connectors/table.ts';
 import app from '../../proto/connectors/zapier/index.ts';
 import { keyOf } from '../../proto/connectors/zapier/names.ts';
 import { until } from './support/clock.ts';

@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
+import * as table from './table.ts';
 
 /**
  * `build.ts <folder>` bundles a connector into its `dist`, with what it uses of the rest of `proto`: each file that its
@@ -13,9 +14,18 @@ const { main, n8n } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf
 };
 const outputs = n8n ? [...n8n.nodes, ...n8n.credentials] : [main!];
 const names = outputs.map((file) => file.replace(/^dist\/|\.js$/g, ''));
+/** A package holds the values of the table, and not what they come from. */
+const asValues = {
+  name: 'table',
+  load: (id: string) =>
+    id === join(import.meta.dirname, 'table.ts')
+      ? `export const { actions, lookups, events } = ${JSON.stringify(table)};`
+      : undefined,
+};
 const bundle = await rolldown({
   input: Object.fromEntries(names.map((name) => [name, join(folder, `${name}.ts`)])),
   external: ['n8n-workflow', 'zapier-platform-core'],
+  plugins: [asValues],
 });
 const dist = join(folder, 'dist');
 rmSync(dist, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 import type { Bundle, Create, PlainInputField, Search, ZObject } from 'zapier-platform-core';
 import { type Json, recordsOf, requestOf } from '../request.ts';
-import { actions, lookups } from '../table.generated.ts';
-import type { Action, Field } from '../table.ts';
+import { type Action, actions, type Field, lookups } from '../table.ts';
 import { keyOf, nounOf, snake, titled } from './names.ts';
 import { send } from './send.ts';
 

@@ -1,8 +1,7 @@
 import type { Bundle, Trigger, ZObject } from 'zapier-platform-core';
 import { verifyWebhook, WebhookInvalid } from '../../client/webhooks.ts';
 import { basePath, type Json } from '../request.ts';
-import { events, lookups } from '../table.generated.ts';
-import type { EventKind, Lookup } from '../table.ts';
+import { type EventKind, events, type Lookup, lookups } from '../table.ts';
 import { nounOf, snake } from './names.ts';
 import { send } from './send.ts';
 

@@ -1,6 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { actions, events, lookups } from '../../table.generated.ts';
-import type { Action, Field } from '../../table.ts';
+import { type Action, actions, events, type Field, lookups } from '../../table.ts';
 
 /** The form of the node: a resource, its operations, and the fields of each. */
 export const actionProperties = (): INodeProperties[] => {

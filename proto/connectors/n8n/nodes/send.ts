@@ -1,6 +1,6 @@
 import { type IExecuteFunctions, type IHookFunctions, type ILoadOptionsFunctions, sleep } from 'n8n-workflow';
 import { basePath, type ConnectorRequest, type Json, problemOf } from '../../request.ts';
-import { lookups } from '../../table.generated.ts';
+import { lookups } from '../../table.ts';
 
 type Context = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions;
 

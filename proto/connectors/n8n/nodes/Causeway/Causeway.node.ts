@@ -12,8 +12,7 @@ import {
   NodeConnectionTypes,
 } from 'n8n-workflow';
 import { type ConnectorProblem, recordsOf, requestOf, type Values } from '../../../request.ts';
-import { actions } from '../../../table.generated.ts';
-import type { Action } from '../../../table.ts';
+import { type Action, actions } from '../../../table.ts';
 import { actionProperties, isLocator, moreFields } from '../properties.ts';
 import { optionsOf, send } from '../send.ts';
 
