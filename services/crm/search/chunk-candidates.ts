@@ -1,15 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import {
-  type Aligner,
+  alignGrams,
   chooseGrams,
-  createAligner,
   entriesPerChunk,
   type Gram,
   gramBytes,
   gramRange,
   gramsOfQuery,
   lookupBytes,
+  type Matches,
+  placesAmong,
   placesOf,
   type QueryGram,
 } from './postings.ts';
@@ -27,28 +28,21 @@ export async function* chunkCandidates(
 ): AsyncGenerator<readonly number[]> {
   if (chunks === 0) return;
   const grams = gramsOfQuery(query);
-  const align = createAligner();
 
   const placesIn = async (page: readonly number[], steps: readonly Step[]): Promise<Places> => {
-    let candidates: Places = new Map(page.map((chunk) => [chunk, []]));
-    const postings = new Map<number, readonly Posting[]>();
-    const known: QueryGram[] = [];
+    let candidates = new Map<number, Matches | undefined>(page.map((chunk) => [chunk, undefined]));
     for (const [at, { grams: some, weight }] of steps.entries()) {
-      const left = [...candidates.keys()];
-      const count = [...candidates.values()].reduce((sum, places) => sum + places.length, 0);
-      if (at > 0 && left.length * weight >= count * rowBytes) break;
-      const found = byChunk(await readGrams(db, companyId, left, some));
-      for (const chunk of left)
-        postings.set(chunk, [...(postings.get(chunk) ?? []), ...(found.get(chunk) ?? [])]);
-      known.push(...some);
+      const count = [...candidates.values()].reduce((sum, matches) => sum + (matches?.length ?? 0), 0);
+      if (at > 0 && candidates.size * weight >= count * rowBytes) break;
+      const found = byChunk(await readGrams(db, companyId, [...candidates.keys()], some));
       candidates = new Map(
-        left.flatMap((chunk): [number, readonly number[]][] => {
-          const places = aligned(align, known, postings.get(chunk) ?? []);
-          return places.length > 0 ? [[chunk, places]] : [];
+        [...candidates].flatMap(([chunk, given]) => {
+          const matches = aligned(some, found.get(chunk) ?? [], given);
+          return matches.length > 0 ? [[chunk, matches] as const] : [];
         }),
       );
     }
-    return candidates;
+    return new Map([...candidates].map(([chunk, matches]) => [chunk, placesAmong(matches!)]));
   };
 
   const { steps, rarest } = stepsOf(grams, weights);
@@ -182,17 +176,18 @@ const readBeginning = (
 };
 
 const aligned = (
-  align: Aligner,
   grams: readonly QueryGram[],
   postings: readonly Posting[],
-): readonly number[] => {
+  given: Matches | undefined,
+): Matches => {
   const occurrencesOf = new Map(postings.map(({ gram, occurrences }) => [gramOf(gram), occurrences]));
-  const found = grams.flatMap(({ gram, offset }) => {
-    const occurrences = occurrencesOf.get(gram);
-    return occurrences ? [{ offset, occurrences }] : [];
-  });
-  return found.length === grams.length ? align(found) : [];
+  return alignGrams(
+    grams.map(({ gram, offset }) => ({ offset, occurrences: occurrencesOf.get(gram) ?? nothing })),
+    given,
+  );
 };
+
+const nothing = Buffer.alloc(0);
 
 const anyOf = (postings: readonly Posting[]): readonly number[] =>
   [...new Set(postings.flatMap(({ occurrences }) => placesOf(occurrences)))].sort(

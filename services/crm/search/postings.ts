@@ -81,7 +81,7 @@ export const withoutPlaces = (occurrences: Buffer, erased: ReadonlySet<number>):
   const matches = readMatches(occurrences, 0);
   const writer: Writer = { bytes: [], place: 0 };
   for (const match of matches) {
-    const place = Math.floor(match / positions);
+    const place = placeOf(match);
     if (!erased.has(place)) write(writer, place, match % positions);
   }
   return Buffer.from(writer.bytes);
@@ -92,34 +92,36 @@ interface GramOccurrences {
   readonly occurrences: Buffer;
 }
 
-/** Finds the places where all the grams occur at the distances they have in the query, in order. */
-export type Aligner = (grams: readonly GramOccurrences[]) => readonly number[];
+/** Where a query may begin in a chunk: place * 256 + position, in order of place. */
+export type Matches = Uint32Array;
 
-/** An aligner for the chunks of one search; it reuses its megabyte of memory for each. */
-export const createAligner = (): Aligner => {
-  // How many grams have agreed so far on a match.
-  const agreed = new Uint8Array(entriesPerChunk * positions);
-  return (grams) => {
-    const byWeight = [...grams].sort((one, other) => one.occurrences.length - other.occurrences.length);
-    const [rarest] = byWeight;
-    if (!rarest) return [];
-    const matches = readMatches(rarest.occurrences, rarest.offset);
-    for (let at = 0; at < matches.length; at++) agreed[matches[at]!] = 1;
-    for (let at = 1; at < byWeight.length; at++) agree(agreed, byWeight[at]!, at);
-    const places = placesAmong(matches.filter((match) => agreed[match] === grams.length));
-    for (let at = 0; at < matches.length; at++) agreed[matches[at]!] = 0;
-    return places;
-  };
+/** @returns the matches, of those given or of all, where the grams occur at the distances that they have in the query. */
+export const alignGrams = (grams: readonly GramOccurrences[], given?: Matches): Matches => {
+  let matches = given;
+  for (const gram of grams.toSorted((one, other) => one.occurrences.length - other.occurrences.length))
+    matches = matches ? agreeing(matches, gram) : readMatches(gram.occurrences, gram.offset);
+  return matches ?? new Uint32Array();
 };
 
 const positions = 256;
+const placeOf = (match: number): number => match >>> 8;
 
-const agree = (agreed: Uint8Array, { occurrences, offset }: GramOccurrences, step: number): void =>
+const agreeing = (matches: Matches, { occurrences, offset }: GramOccurrences): Matches => {
+  const agreed = new Uint8Array(matches.length);
+  let from = 0;
+  let next = placeOf(matches[0] ?? 0);
   eachMatch(occurrences, offset, (match) => {
-    if (agreed[match] === step) agreed[match] = step + 1;
+    const place = placeOf(match);
+    if (place < next) return;
+    while (from < matches.length && placeOf(matches[from]!) < place) from++;
+    for (let at = from; at < matches.length && placeOf(matches[at]!) === place; at++)
+      if (matches[at] === match) agreed[at] = 1;
+    next = from < matches.length ? placeOf(matches[from]!) : entriesPerChunk;
   });
+  return matches.filter((_, at) => agreed[at] === 1);
+};
 
-const readMatches = (occurrences: Buffer, offset: number): Uint32Array => {
+const readMatches = (occurrences: Buffer, offset: number): Matches => {
   const matches = new Uint32Array(occurrences.length / 2);
   let count = 0;
   eachMatch(occurrences, offset, (match) => {
@@ -129,8 +131,8 @@ const readMatches = (occurrences: Buffer, offset: number): Uint32Array => {
 };
 
 /**
- * Visits where a query with the gram at `offset` would begin: place * 256 + position, in order of place. The occurrences of a
- * common gram in all chunks are a million: an array of them took half of the time.
+ * Visits where a query with the gram at `offset` would begin. The occurrences of a common gram in all chunks are a million: an
+ * array of them took half of the time.
  */
 const eachMatch = (occurrences: Buffer, offset: number, visit: (match: number) => void): void => {
   let place = 0;
@@ -145,10 +147,10 @@ const eachMatch = (occurrences: Buffer, offset: number, visit: (match: number) =
   }
 };
 
-const placesAmong = (matches: Uint32Array): readonly number[] => {
+export const placesAmong = (matches: Matches): readonly number[] => {
   const places: number[] = [];
   for (const match of matches) {
-    const place = Math.floor(match / positions);
+    const place = placeOf(match);
     if (places[places.length - 1] !== place) places.push(place);
   }
   return places;

@@ -2,12 +2,13 @@ import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  alignGrams,
   buildPostings,
   chooseGrams,
-  createAligner,
   gramBytes,
   gramRange,
   gramsOfQuery,
+  placesAmong,
   placesOf,
   type QueryGram,
 } from './postings.ts';
@@ -93,7 +94,6 @@ test('the digits of a phone number are kept, in reverse order', () => {
 describe('an index', () => {
   const entry = fc.record({ name: letters(12), email: letters(12) });
   const entries = fc.array(entry, { minLength: 1, maxLength: 40 });
-  const align = createAligner();
   const indexOf = (all: readonly { name: string; email: string }[]) => {
     const texts = Buffer.from(all.map(entryText).join(''));
     const postings = new Map(buildPostings(texts).map(([gram, found]) => [gram.toString('hex'), found]));
@@ -117,7 +117,13 @@ describe('an index', () => {
         fc.pre(grams.length > 0);
         // The choice of grams leaves out no entry, whatever their weights.
         const chosen = chooseGrams(grams, ({ gram }) => ((gram % 97) * seed) % 89);
-        const offered = align(chosen.map(occurrencesOf));
+        const found = chosen.map(occurrencesOf);
+        const offered = placesAmong(alignGrams(found));
+        // In two steps, each with some of the grams.
+        const early = seed % (found.length + 1);
+        const inSteps =
+          early > 0 ? alignGrams(found.slice(early), alignGrams(found.slice(0, early))) : alignGrams(found);
+        expect(placesAmong(inSteps)).toEqual(offered);
         const holders = holdersOf(all, query);
         expect(offered).toEqual(expect.arrayContaining([...holders]));
         const covered = new Set(chosen.flatMap(({ offset }) => [offset, offset + 1, offset + 2]));
@@ -126,7 +132,8 @@ describe('an index', () => {
         expect(chosen.length).toBeLessThanOrEqual(4);
         // With equal weights it takes the fewest grams that cover the query, if four can.
         const fewest = chooseGrams(grams, () => 0);
-        if (grams.length + 2 <= 11) expect(align(fewest.map(occurrencesOf))).toEqual(holders);
+        if (grams.length + 2 <= 11)
+          expect(placesAmong(alignGrams(fewest.map(occurrencesOf)))).toEqual(holders);
       }),
       { numRuns: 500 },
     );
