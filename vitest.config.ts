@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { messages } from './admin-ui/scripts/messages.ts';
 import { nightlyFiles, testFiles } from './e2e/runner/choice.ts';
 
 // A test file's name says what it needs: `*.unit.test.ts` nothing, `*.integration.test.ts` real servers, a file
@@ -19,6 +20,7 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 2,
     projects: [
       {
+        plugins: [messages],
         test: {
           name: 'unit',
           include: [...testFiles.unit],
@@ -28,6 +30,7 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
+        plugins: [messages],
         test: {
           name: 'integration',
           sequence: { groupOrder: 1 },

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { memberOperations } from '../proto/operations.ts';
+import { messages } from './scripts/messages.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -39,7 +40,7 @@ export default defineConfig({
   root,
   base: '/portal/',
   publicDir: 'static',
-  plugins: [react(), operationTable(), compileAhead()],
+  plugins: [messages, react(), operationTable(), compileAhead()],
   server: { proxy: { '/portal/api': gateway, '/api': gateway } },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   build: {

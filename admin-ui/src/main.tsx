@@ -3,10 +3,13 @@ import { createRoot } from 'react-dom/client';
 import './styles/index.css';
 import { watchActivity } from './api/client.ts';
 import { App } from './app/app.tsx';
+import { loadLanguage } from './i18n/i18n.tsx';
 import { watchTips } from './ui/tips.ts';
 
 watchActivity();
 watchTips();
+
+await loadLanguage();
 
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no place for the portal');

@@ -44,8 +44,8 @@ const fingerprint = (root: string): string => {
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name)),
     ),
-    ...['admin-ui/index.html', 'admin-ui/vite.config.ts', 'package-lock.json'].map((file) =>
-      join(root, file),
+    ...['index.html', 'vite.config.ts', 'lingui.config.ts', '../package-lock.json'].map((file) =>
+      join(root, 'admin-ui', file),
     ),
   ];
   for (const file of files.toSorted()) {

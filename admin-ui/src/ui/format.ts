@@ -1,14 +1,18 @@
+import { locale } from '../i18n/i18n.tsx';
+
 /** Makes a formatter on first use: each takes a slow device some 15 ms, which no first page should wait for. */
 const onFirstUse = <Formatter>(make: () => Formatter): (() => Formatter) => {
   let made: Formatter | undefined;
   return () => (made ??= make());
 };
 
-const whole = onFirstUse(() => new Intl.NumberFormat('en'));
+const whole = onFirstUse(() => new Intl.NumberFormat(locale()));
 const compact = onFirstUse(
-  () => new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }),
+  () => new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }),
 );
-const percent = onFirstUse(() => new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 }));
+const percent = onFirstUse(
+  () => new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }),
+);
 
 export const number = (value: number): string => whole().format(value);
 export const shortNumber = (value: number): string =>
@@ -48,7 +52,7 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
 const dates = (options: Intl.DateTimeFormatOptions) =>
-  onFirstUse(() => new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...options }));
+  onFirstUse(() => new Intl.DateTimeFormat(locale(), { hourCycle: 'h23', ...options }));
 
 const day = dates({ month: 'short', day: 'numeric' });
 const clock = dates({ hour: '2-digit', minute: '2-digit' });
@@ -67,7 +71,7 @@ export const formatClockSeconds = (time: string | number): string => clockSecond
 export const formatDay = (time: string | number): string => day().format(new Date(time));
 
 const relativeFormat = onFirstUse(
-  () => new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' }),
+  () => new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' }),
 );
 const units = [
   ['day', 86_400_000],

@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { Building2, Check, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
+import { Building2, Check, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
+import { chooseLanguage, type Language, language, languages } from '../../i18n/i18n.tsx';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -95,8 +97,13 @@ function UserMenu() {
             icon: <ShieldCheck />,
             onSelect: () => void navigate({ to: '/security' }),
           },
+          ...otherLanguages().map((one) => ({
+            label: languages[one],
+            icon: <Languages />,
+            onSelect: () => chooseLanguage(one),
+          })),
           'separator',
-          { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
+          { label: t`Sign out`, icon: <LogOut />, onSelect: () => signOut.mutate() },
         ]}
       />
       {asked && (
@@ -113,6 +120,9 @@ function UserMenu() {
     </>
   );
 }
+
+const otherLanguages = (): Language[] =>
+  (Object.keys(languages) as Language[]).filter((one) => one !== language());
 
 const initials = (name: string): string => {
   const words = name.trim().split(/\s+/);
