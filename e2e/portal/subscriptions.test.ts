@@ -121,15 +121,16 @@ describe('A subscription', () => {
     await page.getByLabel('Name').fill('Mine');
     await team.owner.browser.ask('PATCH', `/subscriptions/${id}`, { name: 'Theirs again' });
     await save.click();
-    const question = page.getByRole('alert').filter({ hasText: 'someone changed the same fields' });
+    const question = page.getByRole('alert').filter({ hasText: 'someone else changed the same fields' });
     await see(question).toContainText('Theirs again');
     expect((await stored()).name).toBe('Theirs again');
-    await question.getByRole('button', { name: 'Keep the saved values' }).click();
+    await question.getByRole('button', { name: 'Keep the saved value' }).click();
     await see(page.getByLabel('Name')).toHaveValue('Theirs again');
     await page.getByLabel('Name').fill('Mine');
     await team.owner.browser.ask('PATCH', `/subscriptions/${id}`, { name: 'Theirs at last' });
     await save.click();
-    await question.getByRole('button', { name: 'Overwrite with yours' }).click();
+    await question.getByRole('button', { name: 'Keep yours' }).click();
+    await save.click();
     await see(page.getByRole('heading', { level: 1, name: 'Mine' })).toBeVisible();
   });
 

@@ -14,6 +14,7 @@ import {
 } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../errors.ts';
+import { forgetDraft } from '../ui/form-draft.ts';
 import { Failed } from '../ui/states.tsx';
 import { isModuleMissing } from './lazy-page.ts';
 import { NotFound } from './root-page.tsx';
@@ -85,6 +86,8 @@ declare module '@tanstack/react-query' {
   interface Register {
     mutationMeta: {
       readonly invalidates?: readonly QueryKey[];
+      /** The form whose draft is saved by it (`useDraft`). */
+      readonly saves?: string;
     };
   }
 }
@@ -96,6 +99,7 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
       onError,
       onSuccess: (_data, _input, _result, { meta }) => {
         for (const queryKey of meta?.invalidates ?? []) void client.invalidateQueries({ queryKey });
+        if (meta?.saves !== undefined) forgetDraft(meta.saves);
       },
     }),
     defaultOptions: {

@@ -2,6 +2,7 @@ import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/reac
 import type { AnyRouter } from '@tanstack/react-router';
 import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
+import { keepDraftsOf } from '../ui/form-draft.ts';
 
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
@@ -12,7 +13,7 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Session | null> => {
     if (!mayBeSignedIn()) return null;
     try {
-      return await call('getSession', {}, signal);
+      return withDrafts(await call('getSession', {}, signal));
     } catch (error) {
       if (!isSignedOut(error)) throw error;
       rememberSignedIn(null);
@@ -21,6 +22,11 @@ export const sessionQuery = queryOptions({
   },
   staleTime: 60_000,
 });
+
+const withDrafts = (session: Session): Session => {
+  keepDraftsOf(`${session.company.id} ${session.user.id}`);
+  return session;
+};
 
 export const useSession = (): Session => {
   const { data } = useSuspenseQuery(sessionQuery);
@@ -60,7 +66,7 @@ export const isSignedOut = (error: unknown): boolean => error instanceof ApiErro
 export const enter = (queryClient: QueryClient, session: Session): void => {
   rememberSignedIn(session.company.id);
   queryClient.clear();
-  queryClient.setQueryData(sessionQuery.queryKey, session);
+  queryClient.setQueryData(sessionQuery.queryKey, withDrafts(session));
 };
 
 /** If the session expired, signing in returns to the current page. */
@@ -68,6 +74,7 @@ export const leave = (queryClient: QueryClient, router: AnyRouter, why: 'ended' 
   if (queryClient.getQueryData(sessionQuery.queryKey) == null) return;
   const next = why === 'ended' ? router.state.location.href : undefined;
   rememberSignedIn(null);
+  if (why === 'signed-out') keepDraftsOf(null);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, null);
   // Nothing on the page may hold this up, such as a secret that was not copied.

@@ -11,9 +11,11 @@ import {
   useRef,
   useState,
 } from 'react';
-import { errorText, isFieldError } from '../errors.ts';
+import { ApiError, errorText, isFieldError } from '../errors.ts';
 import { Button } from './button.tsx';
 import s from './form.module.css';
+import type { FormDraft } from './form-draft.ts';
+import { Facts, Row } from './layout.tsx';
 import { Notice } from './states.tsx';
 
 export interface Mutation<Input> {
@@ -33,6 +35,7 @@ export const send = (submission: Submission): void => {
 
 type FormProps = Submission & {
   readonly fields?: readonly string[];
+  readonly draft?: FormDraft;
   readonly submit: string;
   readonly submitDisabledReason?: string | undefined;
   readonly danger?: boolean;
@@ -43,33 +46,54 @@ type FormProps = Submission & {
 };
 
 export function Form(props: FormProps) {
-  const { fields = [], submit, danger, wide, secondary, onCancel, children } = props;
+  const { fields = [], draft, submit, danger, wide, secondary, onCancel, children } = props;
   const { isPending, error } = props.mutation;
+  const unsettled = draft?.conflicts.length ? 'First choose which values to keep' : undefined;
+  const offReason = props.submitDisabledReason ?? unsettled;
   const form = useRef<HTMLFormElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once more when the question of what to keep appears
   useEffect(() => {
     if (error) showFirstProblem(form.current);
-  }, [error]);
+  }, [error, unsettled]);
   const submitForm = (event: FormEvent): void => {
     event.preventDefault();
     event.stopPropagation();
-    if (props.submitDisabledReason === undefined) send(props);
+    if (offReason === undefined) send(props);
   };
   return (
     <form ref={form} className={s.form} onSubmit={submitForm} noValidate>
+      {draft?.isRestored && (
+        <p className={s.restored} role="status">
+          Your unsaved changes were restored ·{' '}
+          <button type="button" onClick={draft.discard}>
+            Discard
+          </button>
+        </p>
+      )}
       {children}
-      {error != null && !isFieldError(error, fields) && (
+      {draft && unsettled && <Conflicts {...draft} />}
+      {error != null && !isFieldError(error, fields) && !(draft && changedMeanwhile(error)) && (
         <div data-problem>
           <Notice tone="bad">{errorText(error)}</Notice>
         </div>
       )}
       <div className={s.buttons}>
         {secondary}
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel && (
+          <Button
+            onClick={() => {
+              draft?.discard();
+              onCancel();
+            }}
+          >
+            Cancel
+          </Button>
+        )}
         <Button
           type="submit"
           variant={danger ? 'danger' : 'primary'}
           pending={isPending}
-          disabledReason={props.submitDisabledReason}
+          disabledReason={offReason}
           wide={wide}
         >
           {submit}
@@ -78,6 +102,43 @@ export function Form(props: FormProps) {
     </form>
   );
 }
+
+/** The stored values of an answer 409, whose fields are the form's. */
+export const changedMeanwhile = (error: unknown): Readonly<Record<string, unknown>> | undefined =>
+  error instanceof ApiError ? (error.extra.changed as Record<string, unknown> | undefined) : undefined;
+
+function Conflicts({ conflicts, settle }: FormDraft) {
+  return (
+    <div data-problem tabIndex={-1}>
+      <Notice tone="bad" title="Not saved: someone else changed the same fields">
+        {conflicts.map(({ name, label, stored, own }) => (
+          <fieldset key={name} className={s.conflict}>
+            <legend>{label}</legend>
+            <Facts
+              facts={[
+                { label: 'Saved', value: shown(stored) },
+                { label: 'Yours', value: shown(own) },
+              ]}
+            />
+            <Row>
+              <Button size="s" onClick={() => settle(name, 'stored')}>
+                Keep the saved value
+              </Button>
+              <Button size="s" onClick={() => settle(name, 'own')}>
+                Keep yours
+              </Button>
+            </Row>
+          </fieldset>
+        ))}
+      </Notice>
+    </div>
+  );
+}
+
+const shown = (value: unknown): ReactNode => {
+  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+  return <bdi>{text || '(empty)'}</bdi>;
+};
 
 /** Scrolls to the first problem, a field, a group or the message of the form, and focuses its control. */
 const showFirstProblem = (form: HTMLFormElement | null): void => {

@@ -2,13 +2,14 @@ import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -40,6 +41,7 @@ export function EventsPage() {
     refetchInterval: cursor === undefined ? 15_000 : false,
   });
   const names = useNames(query.data?.events.map(({ payload }) => subjectOf(payload)) ?? []);
+  const columns = useMemo(() => columnsWith(names), [names]);
   const send = (
     <Button
       icon={<Plus />}
@@ -74,7 +76,7 @@ export function EventsPage() {
           query={query}
           dense
           label="Events"
-          columns={columnsWith(names)}
+          columns={columns}
           rows={query.data?.events}
           rowKey={(event) => event.id}
           skeletonRows={10}
@@ -125,10 +127,14 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>
   },
 ];
 
+/** `own`: a payload that is not the type's sample. */
+const noEvent: { readonly type: string | null; readonly own: string | null } = { type: null, own: null };
+const eventLabels = { type: 'Event type', own: 'Payload' };
+
 function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
-  const [chosen, setChosen] = useState<string>();
-  const [own, setOwn] = useState<string | null>(null);
+  const draft = useDraft('events/test', noEvent, eventLabels);
+  const { type: chosen, own } = draft.values;
   const described = types.find((one) => one.type === chosen) ?? types[0];
   const navigate = useNavigate();
   const send = useMutation({
@@ -138,7 +144,7 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
         body: { type, ...(own === null ? {} : { payload: parsePayload(own) }) },
       });
     },
-    meta: { invalidates: [['listPortalEvents']] },
+    meta: { invalidates: [['listPortalEvents']], saves: 'events/test' },
     onSuccess: (event) => {
       toast(`Sent to ${plural(event.subscriptionCount, 'subscription')}`);
       void navigate({ to: '/events/$id', params: { id: event.id } });
@@ -146,7 +152,7 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog open onClose={onClose} title="Send test event" size="l">
-      <Form mutation={send} fields={['type', 'payload']} submit="Send event" onCancel={onClose}>
+      <Form draft={draft} mutation={send} fields={['type', 'payload']} submit="Send event" onCancel={onClose}>
         <Notice tone="warn">
           This is a real event: every subscription to its type receives it, tools act on it, and it stays in
           the log. To try one receiver only, send a test delivery.
@@ -155,17 +161,14 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
           <Select
             value={described?.type}
             options={types.map(({ type }) => ({ value: type, label: type }))}
-            onValue={(type) => {
-              setChosen(type);
-              setOwn(null);
-            }}
+            onValue={(type) => draft.set({ type, own: null })}
           />
         </Field>
         <PayloadField
           sample={described?.sample}
           schema={described?.schema}
           value={own}
-          onChange={setOwn}
+          onChange={(own) => draft.set({ own })}
           error={fieldError(send.error, 'payload')}
         />
       </Form>

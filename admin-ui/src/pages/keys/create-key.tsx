@@ -4,7 +4,7 @@ import { useBaseUrl } from '../../app/session.ts';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { type KeyPresetName, keysQuery } from '../queries.ts';
-import { type KeyDraft, KeyForm } from './key-form.tsx';
+import { type KeyChange, KeyForm } from './key-form.tsx';
 import { keyPresets, sampleCall } from './scopes.ts';
 
 interface CreateKeyProps {
@@ -61,13 +61,20 @@ interface CreateFormProps {
 }
 
 function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
+  const form = `keys/new/${preset ?? ''}`;
   const create = useMutation({
-    mutationFn: (body: KeyDraft) => call('createApiKey', { body }),
+    mutationFn: ({ draft: body }: KeyChange) => call('createApiKey', { body }),
     gcTime: 0,
-    meta: { invalidates: [keysQuery.queryKey] },
+    meta: { invalidates: [keysQuery.queryKey], saves: form },
     onSuccess: onMade,
   });
   return (
-    <KeyForm preset={preset && keyPresets[preset]} mutation={create} submit="Create key" onCancel={onClose} />
+    <KeyForm
+      form={form}
+      preset={preset && keyPresets[preset]}
+      mutation={create}
+      submit="Create key"
+      onCancel={onClose}
+    />
   );
 }

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import {
@@ -11,6 +10,7 @@ import {
   TextArea,
   TextInput,
 } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { formatDateMinute } from '../../ui/format.ts';
 import { Badge } from '../../ui/values.tsx';
 import { type ApiKey, type Scope, scopeWords } from './scopes.ts';
@@ -23,34 +23,52 @@ export interface KeyDraft {
   readonly expiresUtc: string | null | undefined;
 }
 
+const labels = { name: 'Name', note: 'Note', scopes: 'What it may do', expiry: 'Expires' };
+
+/** What to save, and the values that were known of it. */
+export interface KeyChange {
+  readonly draft: KeyDraft;
+  readonly known: Partial<ApiKey>;
+}
+
 interface KeyFormProps {
+  /** Of its draft. */
+  readonly form: string;
   readonly initial?: ApiKey;
   readonly preset?: { readonly name: string; readonly scopes: readonly Scope[] } | undefined;
-  readonly mutation: Mutation<KeyDraft>;
+  readonly mutation: Mutation<KeyChange>;
   readonly submit: string;
   readonly onCancel: () => void;
 }
 
 /** Creates and edits. */
-export function KeyForm({ initial, preset, mutation, submit, onCancel }: KeyFormProps) {
+export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: KeyFormProps) {
   const { scopes } = useSession();
   const { error } = mutation;
-  const [name, setName] = useState((initial ?? preset)?.name ?? '');
-  const [note, setNote] = useState(initial?.note ?? '');
-  const [chosen, setChosen] = useState<readonly Scope[]>((initial ?? preset)?.scopes ?? []);
   const kept = initial?.expiresUtc ?? undefined;
-  const [expiry, setExpiry] = useState<string>(kept === undefined ? 'never' : 'kept');
+  const stored = {
+    name: (initial ?? preset)?.name ?? '',
+    note: initial?.note ?? '',
+    scopes: (initial ?? preset)?.scopes ?? [],
+    expiry: kept === undefined ? 'never' : 'kept',
+  };
+  const draft = useDraft(form, stored, labels);
+  const { name, note, scopes: chosen, expiry } = draft.values;
   const toggle = (scope: Scope, on: boolean): void =>
-    setChosen(on ? [...chosen, scope] : chosen.filter((one) => one !== scope));
+    draft.set({ scopes: on ? [...chosen, scope] : chosen.filter((one) => one !== scope) });
   const save = (): void =>
     mutation.mutate({
-      name,
-      note: note.trim() || null,
-      scopes: [...chosen],
-      expiresUtc: expiry === 'kept' ? undefined : expiresAfter(Number(expiry)),
+      draft: {
+        name,
+        note: note.trim() || null,
+        scopes: [...chosen],
+        expiresUtc: expiry === 'kept' ? undefined : expiresAfter(Number(expiry)),
+      },
+      known: { name: draft.base.name, note: draft.base.note || null, scopes: [...draft.base.scopes] },
     });
   return (
     <Form
+      draft={draft}
       mutation={mutation as Mutation<never>}
       onSubmit={save}
       fields={['name', 'note', 'scopes', 'expiresUtc']}
@@ -62,7 +80,7 @@ export function KeyForm({ initial, preset, mutation, submit, onCancel }: KeyForm
         hint="What it is for, such as “Zapier” or “Website form”."
         error={fieldError(error, 'name')}
       >
-        <TextInput value={name} maxLength={100} onValue={setName} />
+        <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
       </Field>
       <Fieldset
         legend="What it may do"
@@ -89,7 +107,7 @@ export function KeyForm({ initial, preset, mutation, submit, onCancel }: KeyForm
       >
         <Select
           value={expiry}
-          onValue={setExpiry}
+          onValue={(value) => draft.set({ expiry: value })}
           options={[
             ...(kept === undefined ? [] : [{ value: 'kept', label: `On ${formatDateMinute(kept)}` }]),
             ...expiries,
@@ -102,7 +120,7 @@ export function KeyForm({ initial, preset, mutation, submit, onCancel }: KeyForm
         hint="Who uses it, and where it is stored. Never the key itself."
         error={fieldError(error, 'note')}
       >
-        <TextArea rows={2} value={note} maxLength={500} onValue={setNote} />
+        <TextArea rows={2} value={note} maxLength={500} onValue={(value) => draft.set({ note: value })} />
       </Field>
     </Form>
   );

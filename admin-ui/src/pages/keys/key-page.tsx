@@ -1,9 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, KeyRound, Pencil } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { call, useMutation } from '../../api/client.ts';
+import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
+import { ApiError } from '../../errors.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
@@ -14,7 +15,7 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
 import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';
 import { keyQuery, keysQuery, rangeLabels, ranges, type UsageRange, usageQuery } from '../queries.ts';
-import { type KeyDraft, KeyForm } from './key-form.tsx';
+import { type KeyChange, KeyForm } from './key-form.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { type ApiKey, keyState, scopeWords } from './scopes.ts';
 
@@ -177,11 +178,35 @@ interface EditKeyProps {
   readonly onClose: () => void;
 }
 
+const editable = ['name', 'note', 'scopes'] as const;
+
 function EditKey({ open, apiKey, onClose }: EditKeyProps) {
   const { id } = apiKey;
+  const queryClient = useQueryClient();
   const update = useMutation({
-    mutationFn: (body: KeyDraft) => call('updateApiKey', { params: { id }, body }),
-    meta: { invalidates: [keysQuery.queryKey] },
+    mutationFn: async ({ draft, known }: KeyChange) => {
+      // The form asks about fields that somebody else has changed as well.
+      const { keys } = await queryClient.fetchQuery({
+        ...operationQuery('listApiKeys', { query: { ids: String(id) } }),
+        staleTime: 0,
+      });
+      const differs = (a: object | undefined, b: object) => (name: (typeof editable)[number]) =>
+        String(a?.[name as never] ?? '') !== String(b[name as never] ?? '');
+      const mine = editable.filter(differs(known, draft));
+      const theirs = mine.filter(differs(keys[0], known)).filter(differs(keys[0], draft));
+      if (theirs.length > 0)
+        throw new ApiError({
+          status: 409,
+          message: 'The key was changed meanwhile',
+          extra: { changed: theirs },
+        });
+      const changes = Object.fromEntries(mine.map((name) => [name, draft[name]]));
+      if (draft.expiresUtc !== undefined) changes.expiresUtc = draft.expiresUtc;
+      return mine.length + (draft.expiresUtc === undefined ? 0 : 1) === 0
+        ? undefined
+        : call('updateApiKey', { params: { id }, body: changes });
+    },
+    meta: { invalidates: [keysQuery.queryKey], saves: `keys/${id}` },
     onSuccess: () => {
       toast('Key changed');
       onClose();
@@ -194,7 +219,13 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
       title="Edit the API key"
       description="New permissions apply to every request from now on."
     >
-      <KeyForm initial={apiKey} mutation={update} submit="Save changes" onCancel={onClose} />
+      <KeyForm
+        form={`keys/${id}`}
+        initial={apiKey}
+        mutation={update}
+        submit="Save changes"
+        onCancel={onClose}
+      />
     </Dialog>
   );
 }

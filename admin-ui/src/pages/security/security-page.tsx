@@ -8,6 +8,7 @@ import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -102,10 +103,13 @@ export function SecurityPage() {
 }
 
 function ChangeName({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState(useSession().user.name);
+  const { user } = useSession();
+  const draft = useDraft('security/name', { name: user.name }, { name: 'Name' });
+  const { name } = draft.values;
   const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: () => call('updateProfile', { body: { name } }),
+    meta: { saves: 'security/name' },
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session);
       onClose();
@@ -113,9 +117,9 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog open onClose={onClose} title="Change your name" size="s">
-      <Form mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
+      <Form draft={draft} mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
         <Field label="Name" error={fieldError(change.error, 'name')}>
-          <TextInput autoComplete="name" value={name} onValue={setName} />
+          <TextInput autoComplete="name" value={name} onValue={(value) => draft.set({ name: value })} />
         </Field>
       </Form>
     </Dialog>

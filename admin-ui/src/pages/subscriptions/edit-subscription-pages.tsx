@@ -3,14 +3,15 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, call, type Input, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { ApiError } from '../../errors.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { LinkButton } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
-import { BackLink, Facts, Page } from '../../ui/layout.tsx';
+import { changedMeanwhile } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
+import { BackLink, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
-import { type Draft, emptyDraft, SubscriptionForm } from './subscription-form.tsx';
+import { draftLabels, emptyDraft, type SubscriptionDraft, SubscriptionForm } from './subscription-form.tsx';
 import { managedReason, nameOf, type Subscription } from './subscriptions.ts';
 
 type CreatedSubscription = Answer<'createPortalSubscription'>;
@@ -19,8 +20,9 @@ export function NewSubscriptionPage() {
   const [made, setMade] = useState<CreatedSubscription | null>(null);
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
+  const draft = useDraft('subscriptions/new', emptyDraft, draftLabels);
   const create = useMutation({
-    mutationFn: ({ name, description, eventTypes, ...draft }: Draft) =>
+    mutationFn: ({ name, description, eventTypes, ...draft }: SubscriptionDraft) =>
       call('createPortalSubscription', {
         body: {
           ...draft,
@@ -30,7 +32,7 @@ export function NewSubscriptionPage() {
         },
       }),
     gcTime: 0,
-    meta: { invalidates: [subscriptionsQuery.queryKey] },
+    meta: { invalidates: [subscriptionsQuery.queryKey], saves: 'subscriptions/new' },
     onSuccess: setMade,
   });
   return (
@@ -39,11 +41,15 @@ export function NewSubscriptionPage() {
         <Notice tone="info">{refusal}</Notice>
       ) : (
         <SubscriptionForm
-          initial={emptyDraft}
+          draft={draft}
           asksEnabled
           submit="Add subscription"
           mutation={create}
-          secondary={<LinkButton to="/subscriptions">Cancel</LinkButton>}
+          secondary={
+            <LinkButton to="/subscriptions" onClick={draft.discard}>
+              Cancel
+            </LinkButton>
+          }
         />
       )}
       {made && (
@@ -89,58 +95,46 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const refusal = useRefusal('developer') ?? managedReason(subscription);
-  // What the form was filled with. A refresh does not change it, or saving would revert what others have saved.
-  const [known, setKnown] = useState<Fields>(subscription);
+  const form = `subscriptions/${id}`;
+  const draft = useDraft(form, draftOf(subscription), draftLabels);
+  const { queryKey } = subscriptionQuery(id);
   const update = useMutation({
-    mutationFn: ({ draft, known }: { readonly draft: Fields; readonly known: Fields }) => {
-      const names = fieldNames.filter((name) => String(draft[name] ?? '') !== String(known[name] ?? ''));
-      const only = (of: Fields): Partial<Fields> => Object.fromEntries(names.map((name) => [name, of[name]]));
+    mutationFn: () => {
+      const names = draft.changed.filter((name) => name !== 'enabled');
       if (names.length === 0) return Promise.resolve(subscription);
+      const only = (of: SubscriptionDraft): Partial<Fields> => {
+        const fields = fieldsOf(of);
+        return Object.fromEntries(names.map((name) => [name, fields[name]]));
+      };
       return call('updatePortalSubscription', {
         params: { id },
-        body: { ...only(draft), basedOn: only(known) } as Input<'updatePortalSubscription'>['body'],
+        body: {
+          ...only(draft.values),
+          basedOn: only(draft.base),
+        } as Input<'updatePortalSubscription'>['body'],
       });
     },
-    meta: { invalidates: [subscriptionsQuery.queryKey] },
+    meta: { invalidates: [subscriptionsQuery.queryKey], saves: form },
+    onError: (error) => {
+      const changed = changedMeanwhile(error);
+      if (changed) queryClient.setQueryData(queryKey, { ...subscription, ...changed });
+    },
     onSuccess: (changed) => {
-      queryClient.setQueryData(subscriptionQuery(id).queryKey, changed);
+      queryClient.setQueryData(queryKey, changed);
       toast('Saved');
       void navigate({ to: '/subscriptions/$id', params: { id } });
     },
   });
-  const conflict = conflictOf(update.error);
-  const save = (draft: Draft, from = known): void => update.mutate({ draft: fieldsOf(draft), known: from });
   if (refusal) return <Notice tone="info">{refusal}.</Notice>;
   return (
     <SubscriptionForm
-      initial={draftOf(subscription)}
+      draft={draft}
       asksEnabled={false}
       ownId={id}
       submit="Save changes"
-      mutation={{ isPending: update.isPending, error: conflict ? null : update.error, mutate: save }}
-      notice={
-        conflict &&
-        ((draft, set) => {
-          const now = { ...known, ...conflict };
-          return (
-            <Conflict
-              stored={conflict}
-              draft={fieldsOf(draft)}
-              onOverwrite={() => {
-                setKnown(now);
-                save(draft, now);
-              }}
-              onTakeStored={() => {
-                setKnown(now);
-                set(draftOf({ ...fieldsOf(draft), ...conflict, enabled: draft.enabled }));
-                update.reset();
-              }}
-            />
-          );
-        })
-      }
+      mutation={{ ...update, mutate: () => update.mutate() }}
       secondary={
-        <LinkButton to="/subscriptions/$id" params={{ id }}>
+        <LinkButton to="/subscriptions/$id" params={{ id }} onClick={draft.discard}>
           Cancel
         </LinkButton>
       }
@@ -148,17 +142,9 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   );
 }
 
-const fieldNames = ['url', 'name', 'eventTypes', 'description'] as const;
-type Fields = Pick<Subscription, (typeof fieldNames)[number]>;
+type Fields = Pick<Subscription, 'url' | 'name' | 'eventTypes' | 'description'>;
 
-const fieldLabels: Readonly<Record<keyof Fields, string>> = {
-  url: 'URL',
-  name: 'Name',
-  eventTypes: 'Events to send',
-  description: 'Description',
-};
-
-const draftOf = ({ name, url, description, eventTypes, enabled }: Fields & { enabled: boolean }): Draft => ({
+const draftOf = ({ name, url, description, eventTypes, enabled }: Subscription): SubscriptionDraft => ({
   name: name ?? '',
   url,
   description: description ?? '',
@@ -166,49 +152,9 @@ const draftOf = ({ name, url, description, eventTypes, enabled }: Fields & { ena
   enabled,
 });
 
-const fieldsOf = ({ name, url, description, eventTypes }: Draft): Fields => ({
+const fieldsOf = ({ name, url, description, eventTypes }: SubscriptionDraft): Fields => ({
   url: url.trim(),
   name: name.trim() || null,
   eventTypes: [...eventTypes],
   description: description.trim() || null,
 });
-
-const conflictOf = (error: unknown): Partial<Fields> | undefined =>
-  error instanceof ApiError ? (error.extra.changed as Partial<Fields> | undefined) : undefined;
-
-interface ConflictProps {
-  readonly stored: Partial<Fields>;
-  readonly draft: Fields;
-  readonly onOverwrite: () => void;
-  readonly onTakeStored: () => void;
-}
-
-function Conflict({ stored, draft, onOverwrite, onTakeStored }: ConflictProps) {
-  const show = (value: Fields[keyof Fields] | undefined): string =>
-    String(value ?? '(empty)').replaceAll(',', ', ');
-  return (
-    <Notice
-      tone="bad"
-      title="Not saved: someone changed the same fields meanwhile"
-      actions={
-        <>
-          <Button size="s" onClick={onTakeStored}>
-            Keep the saved values
-          </Button>
-          <Button size="s" onClick={onOverwrite}>
-            Overwrite with yours
-          </Button>
-        </>
-      }
-    >
-      <Facts
-        facts={fieldNames
-          .filter((name) => name in stored)
-          .flatMap((name) => [
-            { label: `${fieldLabels[name]}, saved`, value: show(stored[name]) },
-            { label: `${fieldLabels[name]}, yours`, value: show(draft[name]) },
-          ])}
-      />
-    </Notice>
-  );
-}

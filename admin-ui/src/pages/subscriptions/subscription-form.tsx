@@ -6,6 +6,7 @@ import { fieldError, sentence } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
+import type { Draft } from '../../ui/form-draft.ts';
 import { Card, Row } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
@@ -14,7 +15,7 @@ import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import s from './subscription-form.module.css';
 import { type EventType, nameOf, shortUrl } from './subscriptions.ts';
 
-export interface Draft {
+export interface SubscriptionDraft {
   readonly name: string;
   readonly url: string;
   readonly description: string;
@@ -22,16 +23,29 @@ export interface Draft {
   readonly enabled: boolean;
 }
 
-export const emptyDraft: Draft = { name: '', url: '', description: '', eventTypes: [], enabled: true };
+export const emptyDraft: SubscriptionDraft = {
+  name: '',
+  url: '',
+  description: '',
+  eventTypes: [],
+  enabled: true,
+};
+
+export const draftLabels: Readonly<Record<keyof SubscriptionDraft, string>> = {
+  url: 'URL',
+  name: 'Name',
+  eventTypes: 'Events to send',
+  description: 'Description',
+  enabled: 'Enable at once',
+};
 
 interface SubscriptionFormProps {
-  readonly initial: Draft;
+  readonly draft: Draft<SubscriptionDraft>;
   readonly asksEnabled: boolean;
   readonly submit: string;
-  readonly mutation: Mutation<Draft>;
+  readonly mutation: Mutation<SubscriptionDraft>;
   readonly secondary: ReactNode;
   readonly ownId?: number;
-  readonly notice?: ((draft: Draft, set: (change: Partial<Draft>) => void) => ReactNode) | undefined;
 }
 
 /** Waits for the event types, so that nothing below them moves. */
@@ -48,13 +62,13 @@ export function SubscriptionForm(props: SubscriptionFormProps) {
 }
 
 function Fields(props: SubscriptionFormProps) {
-  const { initial, asksEnabled, submit, mutation, secondary, ownId, notice } = props;
+  const { draft: whole, asksEnabled, submit, mutation, secondary, ownId } = props;
   const { error } = mutation;
-  const [draft, setDraft] = useState(initial);
-  const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
+  const { values: draft, set } = whole;
   return (
     <Card>
       <Form
+        draft={whole}
         mutation={mutation}
         onSubmit={() => mutation.mutate(draft)}
         fields={['url', 'name', 'description', 'eventTypes']}
@@ -93,13 +107,18 @@ function Fields(props: SubscriptionFormProps) {
           />
         )}
         <TwinHint draft={draft} ownId={ownId} />
-        {notice?.(draft, set)}
       </Form>
     </Card>
   );
 }
 
-function TwinHint({ draft, ownId }: { readonly draft: Draft; readonly ownId: number | undefined }) {
+function TwinHint({
+  draft,
+  ownId,
+}: {
+  readonly draft: SubscriptionDraft;
+  readonly ownId: number | undefined;
+}) {
   const all = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const url = shortUrl(draft.url.trim());
   const twin = all.find(

@@ -8,6 +8,7 @@ import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
@@ -217,6 +218,9 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
   );
 }
 
+const noInvitation: { readonly email: string; readonly role: Role } = { email: '', role: 'developer' };
+const invitationLabels = { email: 'Email', role: 'Role' };
+
 function InviteForm({
   onClose,
   onDone,
@@ -224,20 +228,30 @@ function InviteForm({
   onClose: () => void;
   onDone: (path: string, mailed: boolean) => void;
 }) {
-  const [email, setEmail] = useState('');
-  const [role, setRole] = useState<Role>('developer');
+  const draft = useDraft('team/invite', noInvitation, invitationLabels);
+  const { email, role } = draft.values;
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
     gcTime: 0,
-    meta: { invalidates: [teamQuery.queryKey] },
+    meta: { invalidates: [teamQuery.queryKey], saves: 'team/invite' },
     onSuccess: (answer) => onDone(answer.link, answer.mailed),
   });
   return (
-    <Form mutation={invite} fields={['email', 'role']} submit="Create invitation link" onCancel={onClose}>
+    <Form
+      draft={draft}
+      mutation={invite}
+      fields={['email', 'role']}
+      submit="Create invitation link"
+      onCancel={onClose}
+    >
       <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
-        <TextInput type="email" value={email} onValue={setEmail} />
+        <TextInput type="email" value={email} onValue={(value) => draft.set({ email: value })} />
       </Field>
-      <RoleChoice value={role} onChange={setRole} error={fieldError(invite.error, 'role')} />
+      <RoleChoice
+        value={role}
+        onChange={(value) => draft.set({ role: value })}
+        error={fieldError(invite.error, 'role')}
+      />
     </Form>
   );
 }

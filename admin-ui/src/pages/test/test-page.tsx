@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
-import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Grid, Page } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { ClockTime } from '../../ui/values.tsx';
@@ -56,6 +56,10 @@ export function TestPage() {
   );
 }
 
+/** `own` is null while the sample of the type is sent. */
+const noTest: { readonly own: string | null; readonly status: string } = { own: null, status: '' };
+const testLabels = { own: 'Payload', status: 'Status override' };
+
 function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
   const search = useSearch({ from: '/in/test' });
   const navigate = useNavigate({ from: '/test' });
@@ -64,9 +68,8 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
   const type = types.find((one) => one === search.type) ?? types[0];
   const catalog = useQuery(eventTypesQuery).data?.eventTypes;
   const described = catalog?.find((one) => one.type === type);
-  /** Null: the sample of the type. */
-  const [own, setOwn] = useState<string | null>(null);
-  const [status, setStatus] = useState('');
+  const draft = useDraft(`test/${type}`, noTest, testLabels);
+  const { own, status } = draft.values;
   const send = useMutation({
     mutationFn: async (id: number) => {
       const attempt = await call('testPortalSubscription', {
@@ -86,6 +89,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
     <Grid min={26}>
       <Card title="Request">
         <Form
+          draft={draft}
           onSubmit={() => send.mutate(subscription.id)}
           mutation={send}
           fields={['statusOverride', 'samplePayload']}
@@ -105,17 +109,14 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             <Select
               value={type}
               options={types.map((one) => ({ value: one, label: one }))}
-              onValue={(value) => {
-                setOwn(null);
-                void navigate({ search: { ...search, type: value }, replace: true });
-              }}
+              onValue={(value) => void navigate({ search: { ...search, type: value }, replace: true })}
             />
           </Field>
           <PayloadField
             sample={described?.sample}
             schema={described?.schema}
             value={own}
-            onChange={setOwn}
+            onChange={(value) => draft.set({ own: value })}
             error={fieldError(send.error, 'samplePayload')}
           />
           <Field
@@ -128,7 +129,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             }
             error={fieldError(send.error, 'statusOverride')}
           >
-            <TextInput maxLength={100} value={status} onValue={setStatus} />
+            <TextInput maxLength={100} value={status} onValue={(value) => draft.set({ status: value })} />
           </Field>
         </Form>
       </Card>

@@ -1,0 +1,161 @@
+import { useEffect, useState } from 'react';
+
+/** What a `Form` shows of its draft. */
+export interface FormDraft {
+  readonly isRestored: boolean;
+  /** Fields that someone else changed after they were loaded, and that have a new value here too. */
+  readonly conflicts: readonly Conflict[];
+  readonly settle: (name: string, keep: 'stored' | 'own') => void;
+  readonly discard: () => void;
+}
+
+interface Conflict {
+  readonly name: string;
+  readonly label: string;
+  readonly stored: unknown;
+  readonly own: unknown;
+}
+
+export interface Draft<Values> extends FormDraft {
+  readonly values: Values;
+  /** What the changes are based on. */
+  readonly base: Values;
+  readonly changed: readonly (keyof Values & string)[];
+  readonly set: (change: Partial<Values>) => void;
+}
+
+type Kept<Values> = Pick<Draft<Values>, 'base' | 'values' | 'isRestored'> & { readonly form: string };
+
+/**
+ * The values of a form, whose changes survive leaving the page, a reload and the end of the session: this tab keeps them
+ * until a mutation that names the form (`meta.saves`) succeeds, or until they are discarded.
+ * @param form names page and record, such as `subscriptions/12`.
+ * @param stored the record as it is now. Fields without changes follow it; the others are `conflicts`.
+ * @param labels names every field, for conflicts.
+ * @param secret fields that are never kept.
+ */
+export const useDraft = <Values extends object>(
+  form: string,
+  stored: Values,
+  labels: Readonly<Record<keyof Values, string>>,
+  secret: readonly (keyof Values)[] = [],
+): Draft<Values> => {
+  const [kept, setKept] = useState(() => restore(form, stored));
+  if (kept.form !== form) setKept(restore(form, stored));
+  const names = Object.keys(stored) as (keyof Values & string)[];
+  const { base, values, conflicting } = follow(kept, stored, names);
+  const changed = names.filter((name) => !isSame(values[name], base[name]));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the other values do not change for a form
+  useEffect(() => {
+    const written = names.filter(
+      (name) => !secret.includes(name) && !isSame(kept.values[name], kept.base[name]),
+    );
+    writeDraft(
+      kept.form,
+      written.length > 0
+        ? { base: only<Values>(kept.base, written), values: only<Values>(kept.values, written) }
+        : null,
+    );
+  }, [kept]);
+  return {
+    values,
+    base,
+    changed,
+    isRestored: kept.isRestored && changed.length > 0,
+    conflicts: conflicting.map((name) => ({
+      ...{ name, label: labels[name], stored: stored[name], own: values[name] },
+    })),
+    set: (change) =>
+      setKept((before) => {
+        const now = follow(before, stored, names);
+        return { ...before, base: now.base, values: { ...now.values, ...change } };
+      }),
+    settle: (name, keep) => {
+      const value = { [name]: stored[name as keyof Values] };
+      setKept({
+        ...kept,
+        base: { ...base, ...value },
+        values: keep === 'own' ? values : { ...values, ...value },
+      });
+    },
+    discard: () => {
+      forgetDraft(form);
+      setKept({ form, base: stored, values: stored, isRestored: false });
+    },
+  };
+};
+
+const restore = <Values extends object>(form: string, stored: Values): Kept<Values> => {
+  const draft = readDraft(form) as {
+    readonly base: Partial<Values>;
+    readonly values: Partial<Values>;
+  } | null;
+  // Another release may have written other fields.
+  const known = Object.keys(draft?.values ?? {}).filter((name) => name in stored) as (keyof Values)[];
+  return {
+    form,
+    base: { ...stored, ...only<Values>(draft?.base ?? {}, known) },
+    values: { ...stored, ...only<Values>(draft?.values ?? {}, known) },
+    isRestored: known.length > 0,
+  };
+};
+
+const follow = <Values extends object>(
+  { base, values }: Kept<Values>,
+  stored: Values,
+  names: readonly (keyof Values & string)[],
+) => {
+  const moved = names.filter((name) => !isSame(base[name], stored[name]));
+  const isFree = (name: keyof Values): boolean =>
+    isSame(values[name], base[name]) || isSame(values[name], stored[name]);
+  const followed = only<Values>(stored, moved.filter(isFree));
+  return {
+    base: { ...base, ...followed },
+    values: { ...values, ...followed },
+    conflicting: moved.filter((name) => !isFree(name)),
+  };
+};
+
+const only = <Values extends object>(
+  from: Partial<Values>,
+  names: readonly (keyof Values)[],
+): Partial<Values> => Object.fromEntries(names.map((name) => [name, from[name]])) as Partial<Values>;
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const place = 'causeway.draft.';
+let owner = '';
+const placeOf = (form: string): string => `${place}${owner} ${form}`;
+
+/** Deletes all drafts of others. @param who company and member; null after a sign-out. */
+export const keepDraftsOf = (who: string | null): void => {
+  owner = who ?? '';
+  withStorage((storage) => {
+    for (const key of Object.keys(storage))
+      if (key.startsWith(place) && (who === null || !key.startsWith(placeOf('')))) storage.removeItem(key);
+  });
+};
+
+export const forgetDraft = (form: string): void =>
+  withStorage((storage) => storage.removeItem(placeOf(form)));
+
+const writeDraft = (form: string, draft: unknown): void =>
+  draft === null
+    ? forgetDraft(form)
+    : withStorage((storage) => storage.setItem(placeOf(form), JSON.stringify(draft)));
+
+const readDraft = (form: string): unknown => {
+  let text: string | null = null;
+  withStorage((storage) => {
+    text = storage.getItem(placeOf(form));
+  });
+  return JSON.parse(text ?? 'null');
+};
+
+const withStorage = (use: (storage: Storage) => void): void => {
+  try {
+    use(sessionStorage);
+  } catch {
+    // Without storage, or beyond its quota, the changes last as long as the form.
+  }
+};
