@@ -9,12 +9,12 @@ import { watchTips } from './ui/tips.ts';
 watchActivity();
 watchTips();
 
-await loadLanguage();
-
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no place for the portal');
-createRoot(place).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+void loadLanguage().then(() =>
+  createRoot(place).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 );
