@@ -104,6 +104,10 @@ describe('The audit log', () => {
     }
     expect(walked).toEqual(all);
     expect(await entriesOf(team, '&action=profile.changed')).toHaveLength(12);
+    expect(all.map(({ action }) => action)).toContain('session.started');
+    expect(await entriesOf(team, '&signIns=hidden')).toEqual(
+      all.filter(({ action }) => action !== 'session.started'),
+    );
     expect(await entriesOf(team, '&targetKind=company')).toMatchObject([{ action: 'company.created' }]);
     expect(
       (await entriesOf(team, `&userId=${team.owner.id}`)).every((one) => one.actor.kind === 'user'),

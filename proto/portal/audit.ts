@@ -112,6 +112,10 @@ export const listAudit = defineOperation({
     }),
     since: instantParameter,
     until: instantParameter,
+    signIns: z
+      .enum(['hidden'])
+      .optional()
+      .meta({ description: '`hidden`: without the beginnings and ends of sessions. Pages as with `q`.' }),
   }),
   answers: {
     200: {

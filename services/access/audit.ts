@@ -33,7 +33,7 @@ const entryColumns = [
 
 export const listAudit = ({ db, cursors }: Access) =>
   handler(contract.listAudit, async ({ companyId, query }) => {
-    const { limit, cursor, action, targetKind, targetId, userId, since, until, q = '' } = query;
+    const { limit, cursor, action, targetKind, targetId, userId, since, until, signIns, q = '' } = query;
     const [before] = cursor === undefined ? [] : await cursors.open(companyId, 'audit', cursor);
     let found = db
       .selectFrom('audit_log')
@@ -49,7 +49,8 @@ export const listAudit = ({ db, cursors }: Access) =>
     if (since) found = found.where('created_utc', '>=', since);
     if (until) found = found.where('created_utc', '<', until);
     const words = q.split(/\s+/).filter(Boolean);
-    const floor = words.length === 0 ? null : await searchFloor(db, companyId, before);
+    if (signIns) found = found.where('action', 'not in', ['session.started', 'session.ended']);
+    const floor = words.length === 0 && !signIns ? null : await searchFloor(db, companyId, before);
     if (floor !== null) found = found.where('audit_id', '>=', floor);
     for (const word of words) found = found.where(sql<SqlBool>`LOCATE(${word}, ${searchedText}) > 0`);
     const rows = await found.execute();
@@ -77,7 +78,7 @@ export const listAudit = ({ db, cursors }: Access) =>
 
 const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4))`;
 
-/** Entries that one page of a search reads: no index finds a part of a name. */
+/** Entries that one page reads where no index finds those that match, such as a part of a name. */
 const searchedEntries = 20_000;
 
 /** Null if the page reaches the oldest entry of all. */

@@ -281,7 +281,7 @@ const auditRoute = createRoute({
   path: '/audit',
   staticData: link('Company', 'Audit log', ScrollText, 'admin', 'history changes who'),
   validateSearch: auditSearch,
-  loaderDeps: ({ search }) => search,
+  loaderDeps: ({ search: { revert: _, ...search } }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
   loader: async ({ context: { queryClient }, deps }) => {
     const session = await queryClient.ensureQueryData(sessionQuery);

@@ -76,7 +76,12 @@ export const auditSearch = searchOf({
   kind: anyText,
   target: anyWord,
   user: anyNumber,
+  period: oneOf(['24h', '7d', '30d', '90d']),
+  since: anyText,
+  until: anyText,
+  signIns: oneOf(['shown']),
   cursor: anyText,
+  revert: anyNumber,
 });
 
 export const notificationsSearch = searchOf({ tab: oneOf(['settings', 'channels']), cursor: anyText });

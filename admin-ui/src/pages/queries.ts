@@ -1,5 +1,6 @@
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { type Answer, operationQuery } from '../api/client.ts';
+import type { auditSearch } from '../app/search.ts';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
@@ -93,19 +94,33 @@ export const personQuery = (id: number) => operationQuery('getPortalPerson', { p
 
 export const teamQuery = operationQuery('listTeam', {});
 
-interface AuditSearch {
-  readonly q?: string | undefined;
-  readonly action?: string | undefined;
-  readonly kind?: string | undefined;
-  readonly target?: string | undefined;
-  readonly user?: number | undefined;
-  readonly cursor?: string | undefined;
-}
+export type AuditSearch = ReturnType<typeof auditSearch>;
 
-export const auditQuery = ({ q, action, kind, target, user, cursor }: AuditSearch) =>
-  operationQuery('listAudit', {
-    query: { q, action, targetKind: kind, targetId: target, userId: user, cursor },
-  });
+export const auditPeriods = [
+  { value: '24h', label: 'Last 24 hours', minutes: 1440 },
+  { value: '7d', label: 'Last 7 days', minutes: 10_080 },
+  { value: '30d', label: 'Last 30 days', minutes: 43_200 },
+  { value: '90d', label: 'Last 90 days', minutes: 129_600 },
+] as const;
+
+/** To the minute, so that a query stays the same for a while. */
+export const minutesAgo = (minutes: number): string =>
+  new Date((Math.floor(Date.now() / 60_000) - minutes) * 60_000).toISOString();
+
+/** Sign-ins are hidden, unless the filters ask for them. */
+export const auditParameters = ({ q, action, kind, target, user, ...search }: AuditSearch) => {
+  const period = auditPeriods.find(({ value }) => value === search.period);
+  const shown = search.signIns === 'shown' || kind === 'session' || action?.startsWith('session.');
+  return {
+    ...{ q, action, targetKind: kind, targetId: target, userId: user, until: search.until },
+    since: period ? minutesAgo(period.minutes) : search.since,
+    signIns: shown ? undefined : 'hidden',
+    cursor: search.cursor,
+  };
+};
+
+export const auditQuery = ({ revert: _, ...search }: AuditSearch) =>
+  operationQuery('listAudit', { query: auditParameters(search) });
 
 export const sessionsQuery = operationQuery('listSessions', {});
 

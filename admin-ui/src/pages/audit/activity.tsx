@@ -6,7 +6,7 @@ import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
 import s from './activity.module.css';
-import { type Entry, namesTarget, wordsOf } from './words.ts';
+import { type Entry, namesTarget, targetLink, wordsOf } from './words.ts';
 
 interface ActivityProps {
   readonly kind: Entry['target']['kind'];
@@ -56,6 +56,7 @@ function ActivityCard({ kind, id }: ActivityProps) {
 
 /** @param props.short without the target, which the page is about. */
 export function EntryText({ entry, short }: { readonly entry: Entry; readonly short?: boolean }) {
+  const link = targetLink(entry);
   return (
     <Stack gap="xs">
       <p>
@@ -71,7 +72,7 @@ export function EntryText({ entry, short }: { readonly entry: Entry; readonly sh
         {wordsOf(entry)}{' '}
         {!short && namesTarget(entry) && (
           <bdi>
-            <strong>{entry.target.name}</strong>
+            <strong>{link ? <Link {...link}>{entry.target.name}</Link> : entry.target.name}</strong>
           </bdi>
         )}
       </p>

@@ -1,16 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { ScrollText, X } from 'lucide-react';
+import { Download, ScrollText, X } from 'lucide-react';
+import { useState } from 'react';
+import { useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
-import { auditQuery, teamQuery } from '../queries.ts';
+import { TimeField } from '../deliveries/delivery-filters.tsx';
+import { auditPeriods, auditQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from '../team/list-members.ts';
 import { EntryText } from './activity.tsx';
+import { exportAudit } from './export.ts';
 import { actionOptions, type Entry, kindOptions } from './words.ts';
 
 export function AuditPage() {
@@ -27,13 +34,25 @@ export function AuditPage() {
 
 function Log() {
   const search = useSearch({ from: '/in/audit' });
-  const { cursor, ...filters } = search;
+  const { cursor, revert, ...filters } = search;
   const navigate = useNavigate({ from: '/audit' });
   const members = useQuery(teamQuery).data?.members ?? [];
   const query = useQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const set = (change: typeof filters): void =>
     void navigate({ search: { ...filters, ...change }, replace: true });
   const open = (to: string | undefined): void => void navigate({ search: { ...filters, cursor: to } });
+  const dated = filters.since !== undefined || filters.until !== undefined;
+  const [times, setTimes] = useState(dated);
+  const save = useMutation({
+    mutationFn: (format: 'csv' | 'json') => exportAudit(filters, format),
+    onSuccess: ({ count, isCut }) =>
+      toast(
+        isCut
+          ? `The newest ${plural(count, 'entry', 'entries')} exported; choose earlier dates for the others`
+          : `${plural(count, 'entry', 'entries')} exported`,
+      ),
+    onError: toastError,
+  });
   const filtered = Object.values(filters).some((value) => value !== undefined);
   return (
     <Card flush>
@@ -59,12 +78,53 @@ function Log() {
           onChange={(action) => set({ action })}
         />
         <Filter
+          label="Period"
+          all={dated ? 'Chosen times' : 'Any time'}
+          value={filters.period}
+          options={auditPeriods}
+          onChange={(period) => set({ period, since: undefined, until: undefined })}
+        />
+        <Filter
           label="Member"
           all="Anyone"
           value={filters.user?.toString()}
           options={members.map((member) => ({ value: String(member.id), label: nameOfMember(member) }))}
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
         />
+        <Button
+          aria-pressed={filters.signIns === 'shown'}
+          onClick={() => set({ signIns: filters.signIns ? undefined : 'shown' })}
+        >
+          Sign-ins
+        </Button>
+        <Button variant="ghost" aria-expanded={times} onClick={() => setTimes(!times)}>
+          Dates
+        </Button>
+        <Menu
+          trigger={
+            <Button icon={<Download />} pending={save.isPending}>
+              Export
+            </Button>
+          }
+          actions={[
+            { label: 'Export as CSV', onSelect: () => save.mutate('csv') },
+            { label: 'Export as JSON', onSelect: () => save.mutate('json') },
+          ]}
+        />
+        {times && (
+          <>
+            <TimeField
+              label="From"
+              value={filters.since}
+              onChange={(since) => set({ since, period: undefined })}
+            />
+            <TimeField
+              label="Until"
+              value={filters.until}
+              onChange={(until) => set({ until, period: undefined })}
+            />
+          </>
+        )}
       </Toolbar>
       <Table
         query={query}

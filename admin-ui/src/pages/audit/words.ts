@@ -1,3 +1,4 @@
+import { linkOptions } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
 
 export type Entry = Answer<'listAudit'>['entries'][number];
@@ -93,3 +94,31 @@ export const namesTarget = ({ action, actor }: Entry): boolean =>
   !/^(?:session|password|totp|recovery_codes|profile|company|endpoint_verification)\.|^member\.joined$/.test(
     action,
   );
+
+/** Of the page that shows the target; undefined if there is none, or none any more. */
+export const targetLink = ({ action, target: { kind, id } }: Entry) => {
+  if (id === null || /\.(?:removed|deleted|erased)$/.test(action)) return undefined;
+  const params = { id: Number(id) };
+  const [event = 0, subscription = 0, replay = 0] = id.split('-').map(Number);
+  switch (kind) {
+    case 'key':
+      return linkOptions({ to: '/keys/$id', params });
+    case 'subscription':
+      return linkOptions({ to: '/subscriptions/$id', params });
+    case 'event':
+      return linkOptions({ to: '/events/$id', params });
+    case 'replay':
+      return linkOptions({ to: '/replays/$id', params });
+    case 'person':
+      return linkOptions({ to: '/clients/$id', params });
+    case 'member':
+      return linkOptions({ to: '/team', search: { member: params.id } });
+    case 'delivery':
+      return linkOptions({
+        to: '/deliveries/$event/$subscription/$replay',
+        params: { event, subscription, replay },
+      });
+    default:
+      return undefined;
+  }
+};

@@ -1,6 +1,6 @@
 import { type Answer, operationQuery } from '../../api/client.ts';
 import type { Tone } from '../../ui/values.tsx';
-import { type RecordSearch, recordParameters } from '../queries.ts';
+import { minutesAgo, type RecordSearch, recordParameters } from '../queries.ts';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
 type DeliveryState = Delivery['state'];
@@ -69,11 +69,9 @@ export const periods = [
 ] as const;
 export type Period = (typeof periods)[number]['value'];
 
-/** To the minute, so that a query stays the same for a while. */
 export const sinceOf = ({ period, since }: Pick<DeliverySearch, 'period' | 'since'>): string | undefined => {
   const chosen = periods.find(({ value }) => value === period);
-  if (!chosen) return since;
-  return new Date((Math.floor(Date.now() / 60_000) - chosen.minutes) * 60_000).toISOString();
+  return chosen ? minutesAgo(chosen.minutes) : since;
 };
 
 const filtersOf = (search: DeliverySearch) => ({

@@ -163,7 +163,7 @@ interface TimeFieldProps {
   readonly onChange: (value: string | undefined) => void;
 }
 
-function TimeField({ label, value, onChange }: TimeFieldProps) {
+export function TimeField({ label, value, onChange }: TimeFieldProps) {
   return (
     <Field label={label}>
       <TextInput
