@@ -19,7 +19,7 @@ export * from './operator.ts';
 export { type BatchItem, readBatch, readItem } from './parse/batch.ts';
 export { readQueryString } from './parse/read.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';
-export { readJsonObject } from './parse/scan-json.ts';
+export { parseJson, readJsonObject } from './parse/scan-json.ts';
 export * from './parse.ts';
 
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';

@@ -14,11 +14,17 @@ const program = (path: string): string => join(root, 'node_modules', path);
 
 /**
  * `npm test` runs everything. `npm test -- services/crm` runs only the tests of that path or name, without
- * the checks and builds that precede a whole run.
+ * the checks and builds that precede a whole run; nightly ones too, if they are named.
  */
 const main = (args: readonly string[]): Promise<number> => {
   if (args.length === 0) return testEverything();
-  return args[0] === '--nightly' ? testNightly() : testChosen(root, args);
+  const [first, ...others] = args;
+  return first === '--nightly' && others.length === 0
+    ? testNightly()
+    : testChosen(
+        root,
+        args.filter((one) => one !== '--nightly'),
+      );
 };
 
 /**

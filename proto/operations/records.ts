@@ -63,7 +63,8 @@ export const listPeople = defineOperation({
       kind: z
         .enum(['lead', 'client'], { error: 'kind must be lead or client' })
         .optional()
-        .meta({ description: 'Without it, both.' }),
+        // Generated Go clients have a type `Client` of their own.
+        .meta({ description: 'Without it, both.', 'x-enum-varnames': ['KindLead', 'KindClient'] }),
       external_id: z
         .array(text({ min: 1, max: 100 }))
         .max(maxExternalIds, { error: `external_id must be given at most ${maxExternalIds} times` })

@@ -8,7 +8,7 @@ import {
   type SignerEntry,
   signerEntryPrefix,
 } from '@causeway/proto';
-import type { Database, Log } from '@causeway/runtime';
+import { type Database, type Log, transaction } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
 import type { AccessTables } from '../schema.ts';
 import { absent, type HeldEntry, readTable, type VersionedEntry, versionOf, writeEntry } from './bucket.ts';
@@ -108,22 +108,25 @@ const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): 
   for (const { name, text } of ahead) {
     if (name.startsWith(keyEntryPrefix)) {
       const { id, companyId, version, active } = JSON.parse(text) as KeyEntry;
-      const { numUpdatedRows } = await db
-        .updateTable('api_keys')
-        .set(({ fn, val }) => ({
-          version: version + 1,
-          ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
-        }))
-        .where('company_id', '=', companyId)
-        .where('id', '=', id)
-        .where('version', '<', version)
-        .executeTakeFirstOrThrow();
-      if (!active && numUpdatedRows > 0n)
-        await db
-          .insertInto('key_revocations')
-          .values({ company_id: companyId, key_id: id, revoked_utc: now() })
-          .ignore()
-          .execute();
+      // Killed in between, it would leave the subscriptions of a revoked key on.
+      await transaction(db, async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('api_keys')
+          .set(({ fn, val }) => ({
+            version: version + 1,
+            ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
+          }))
+          .where('company_id', '=', companyId)
+          .where('id', '=', id)
+          .where('version', '<', version)
+          .executeTakeFirstOrThrow();
+        if (!active && numUpdatedRows > 0n)
+          await trx
+            .insertInto('key_revocations')
+            .values({ company_id: companyId, key_id: id, revoked_utc: now() })
+            .ignore()
+            .execute();
+      });
     } else {
       const { version } = JSON.parse(text) as CompanyEntry;
       await db

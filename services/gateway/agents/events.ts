@@ -1,4 +1,11 @@
-import { type AnswerTo, agentOperations, type EventType, eventCatalog, isEventType } from '@causeway/proto';
+import {
+  type AnswerTo,
+  agentOperations,
+  type EventType,
+  eventCatalog,
+  isEventType,
+  parseJson,
+} from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { ToolAnswer } from './messages.ts';
@@ -132,7 +139,7 @@ const [notFound, forbidden, exhausted, unreachable] = [-32_011, -32_012, -32_013
 
 /** @param kind what a 404 did not find. @throws ProtocolError */
 const resultOf = ({ status, body, retryAfter, requestId }: ToolAnswer, kind: string): unknown => {
-  if (status < 300) return body ? JSON.parse(body) : {};
+  if (status < 300) return body ? parseJson(body) : {};
   const { error = `status ${status}`, quota, limit, reason } = JSON.parse(body ?? '{}') as Refusal;
   if (status === 404) throw new ProtocolError(notFound, error, { kind });
   if (status === 403) throw new ProtocolError(forbidden, error);

@@ -1,4 +1,4 @@
-import { paramsIn, takesIdempotencyKey } from '@causeway/proto';
+import { paramsIn, parseJson, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { eventsCapability, serveEvents } from './events.ts';
 import type { ToolAnswer, ToolRequest } from './messages.ts';
@@ -69,7 +69,7 @@ const callTool = async ({ operation, listed }: AgentTool, given: Arguments, ask:
   if (answer.body === null)
     return failed('The answer is too long for an agent: call the tool again with a smaller `limit`.');
   const text = answer.body || '{}';
-  return { content: [{ type: 'text' as const, text }], structuredContent: JSON.parse(text) };
+  return { content: [{ type: 'text' as const, text }], structuredContent: parseJson(text) as Arguments };
 };
 
 const queryOf = (fields: Arguments): string => {

@@ -155,7 +155,7 @@ const outputSchemaOf = ({ responses }: Any, components: Any): ObjectSchema => {
 const inlined = (node: Any, components: Any): Any => {
   if (Array.isArray(node)) return node.map((item) => inlined(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const { $ref, discriminator, anyOf, ...own } = node;
+  const { $ref, discriminator, anyOf, 'x-enum-varnames': _, ...own } = node;
   if ($ref)
     return inlined(
       { ...components.schemas[$ref.split('/').at(-1)], ...own, ...(anyOf && { anyOf }) },

@@ -7,6 +7,7 @@ import {
   maskPayload,
   notFound,
   Problem,
+  parseJson,
   type Role,
   type StoredEvent,
   sampleDelivery,
@@ -108,7 +109,7 @@ const shownEnvelope = (event: StoredEvent & Pick<ListedEvent, 'origin'>, role: R
   const bytes = encodeEnvelope(event);
   if (role !== 'viewer')
     return Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,"origin":${JSON.stringify(origin)}}`)]);
-  const envelope = JSON.parse(bytes.toString()) as { payload: unknown };
+  const envelope = parseJson(bytes.toString()) as { payload: unknown };
   return Buffer.from(JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload), origin }));
 };
 
