@@ -45,7 +45,8 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
   subscription_disabled: {
     ...forDevelopers,
     title: 'Subscription switched off',
-    description: 'Twenty attempts in a row have failed, or the receiver answered 410 Gone.',
+    description:
+      'Twenty attempts in a row have failed, the receiver answered 410 Gone, or the API key of its tool was revoked or has expired.',
   },
   subscription_recovered: {
     ...forDevelopers,

@@ -39,6 +39,7 @@ GRANT SELECT ON `causeway`.`lookup_versions` TO 'causeway_crm'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';
+GRANT INSERT ON `causeway`.`notices` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`notice_channels` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';

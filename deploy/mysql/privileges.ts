@@ -45,6 +45,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
     key_revocations: ['SELECT', 'DELETE'],
+    notices: ['INSERT'],
     notice_channels: everyRow,
     dispatchers: [],
   },

@@ -1,4 +1,5 @@
 import { expiryWithoutTool, raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { writeNotices } from '@causeway/identity';
 import { bySystem } from '@causeway/proto';
 import { acrossTenants, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
@@ -95,6 +96,17 @@ const switchOff = async (
       at: now,
     },
   );
+  await writeNotices(trx, [
+    {
+      companyId: company_id,
+      kind: 'subscription_disabled',
+      cause: `subscription_disabled:${subscription_id}:${now.toISOString()}`,
+      // Without its path and query, which may hold a secret of the receiver.
+      subject: { id: subscription_id, name: shown.name ?? new URL(shown.url).host },
+      detail: { reason: revokedReason },
+      at: now,
+    },
+  ]);
   trx.onCommit(() => askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id }));
 };
 
