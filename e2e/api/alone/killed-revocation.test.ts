@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { testReceiver } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
+import { expect, test } from 'vitest';
+import { outcome, until } from '../support/clock.ts';
+import { allReady, processesOf, signal } from '../support/processes.ts';
+import { type Json, openWorld } from '../support/world.ts';
+
+// A key ends in `access`, and then its subscriptions in `webhooks`. Either is killed between the steps of the other and its own:
+// nothing of the key stays alive, nothing else is switched off, and each change is told once.
+
+const world = await openWorld();
+
+const type = 'lead.created';
+
+/** Two keys with a tool's subscription each; the first one has an agent's too. One subscription is of no tool. */
+const openScene = async () => {
+  const company = await world.company({ read: 100_000, write: 100_000, admin: 100_000 });
+  const [ending, staying] = [await company.key(), await company.key()];
+  const receiver = await testReceiver();
+  receiver.answer = (response, { body }) => {
+    const { challenge } = JSON.parse(body.toString());
+    return response.end(JSON.stringify({ challenge }));
+  };
+  const ask = async (key: string, path: string, body: Json): Promise<Json> =>
+    (await world.ask(path, { method: 'POST', key, body: JSON.stringify(body) })).json;
+  const subscribe = async (key: string, path: string, managedBy?: string) =>
+    (await ask(key, '/webhooks/subscriptions', { url: receiver.url + path, eventTypes: [type], managedBy }))
+      .id;
+  await subscribe(ending.value, '/ending', 'n8n');
+  await subscribe(staying.value, '/staying', 'n8n');
+  await subscribe(ending.value, '/free');
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const params = { name: type, delivery: { mode: 'webhook', url: `${receiver.url}/agent`, secret } };
+  const agent = await world.ask('//mcp', {
+    method: 'POST',
+    key: ending.value,
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'events/subscribe', params }),
+  });
+  expect(agent.text).toContain('refreshBefore');
+  const happen = () => ask(staying.value, '/events/test', { type });
+  /** The paths to which an event went. */
+  const arrived = (id: number): readonly string[] => {
+    const own = receiver.received.filter(({ headers }) => headers['webhook-id'] === String(id));
+    return [...new Set(own.map(({ path }) => path))].sort();
+  };
+  return { companyId: company.id, ending, staying, happen, arrived };
+};
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** Holds what a statement locks, so that the process that needs it waits in the middle of its transaction. */
+const hold = async (text: string, values: readonly unknown[]) => {
+  const connection = await createConnection(world.stack().mysqlUrl);
+  await connection.beginTransaction();
+  await connection.query(text, [...values]);
+  return {
+    // InnoDB refreshes the table only if nobody has read it for 100 ms.
+    awaited: () =>
+      until(
+        'a transaction waits',
+        async () => {
+          const [row] = await world.sql<{ waiting: number }>(
+            "SELECT COUNT(*) AS waiting FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+          );
+          return row!.waiting > 0;
+        },
+        { everyMs: 200 },
+      ),
+    release: () => connection.end(),
+  };
+};
+
+/** In the middle of the transaction of `access`. */
+const holdRevocation = ({ companyId, ending }: Scene) =>
+  hold('INSERT INTO key_revocations VALUES (?, ?, NOW(3))', [companyId, ending.id]);
+/** In the last statement of the transaction of `webhooks`. */
+const holdVersion = ({ companyId }: Scene) =>
+  hold('SELECT 1 FROM event_sequences WHERE company_id = ? FOR UPDATE', [companyId]);
+
+const kill = (...kinds: readonly string[]): readonly number[] =>
+  kinds.flatMap((kind) => processesOf(world, kind).map(({ name }) => signal(world, name, 'SIGKILL')));
+
+/** Runs the work while nothing travels over NATS. */
+const withoutNats = async (work: () => Promise<void>): Promise<void> => {
+  const names = processesOf(world, 'nats').map(({ name }) => name);
+  for (const name of names) signal(world, name, 'SIGSTOP');
+  try {
+    await work();
+  } finally {
+    for (const name of names) signal(world, name, 'SIGCONT');
+  }
+};
+
+const isActive = async ({ ending }: Scene): Promise<boolean> =>
+  (await world.sql<{ is_active: number }>('SELECT is_active FROM api_keys WHERE id = ?', [ending.id]))[0]!
+    .is_active === 1;
+
+const enabledPaths = async ({ companyId }: Scene): Promise<readonly string[]> => {
+  const rows = await world.sql<{ url: string }>(
+    'SELECT url FROM subscriptions WHERE company_id = ? AND enabled = 1',
+    [companyId],
+  );
+  return rows.map(({ url }) => new URL(url).pathname).sort();
+};
+
+const statusOf = async (key: string): Promise<number> =>
+  (await world.ask('/integrations/lookups/employees', { key })).status;
+
+const expectEnded = async (scene: Scene, actor: string): Promise<void> => {
+  const { companyId, ending, staying, happen, arrived } = scene;
+  await until('the key is refused', async () => (await statusOf(ending.value)) === 401);
+  await until('its subscriptions are off', async () => (await enabledPaths(scene)).length === 2);
+  expect(await enabledPaths(scene)).toEqual(['/free', '/staying']);
+  expect(await statusOf(staying.value)).toBe(200);
+  const { id } = await happen();
+  await until('the others get an event', () => arrived(id).length >= 2);
+  const { id: next } = await happen();
+  await until('and the next one', () => arrived(next).length >= 2);
+  expect([arrived(id), arrived(next)]).toEqual(Array(2).fill(['/free', '/staying']));
+  const told = await world.sql<{ action: string; actor_kind: string; times: number }>(
+    `SELECT action, actor_kind, COUNT(*) AS times FROM audit_log WHERE company_id = ?
+     AND action IN ('key.revoked', 'subscription.disabled', 'subscription.deleted') GROUP BY action, actor_kind ORDER BY action`,
+    [companyId],
+  );
+  expect(told.map((row) => ({ ...row }))).toEqual([
+    { action: 'key.revoked', actor_kind: actor, times: 1 },
+    { action: 'subscription.disabled', actor_kind: 'system', times: 2 },
+  ]);
+  const notices = await world.sql<{ kind: string }>('SELECT kind FROM notices WHERE company_id = ?', [
+    companyId,
+  ]);
+  expect(notices.map(({ kind }) => kind)).toEqual(Array(2).fill('subscription_disabled'));
+};
+
+const revoke = ({ ending }: Scene) => outcome(world.operator.ask('revokeKey', { id: ending.id }));
+
+test('access is killed before the revocation is committed: nothing has ended, and a second call ends all', async () => {
+  const scene = await openScene();
+  const held = await holdRevocation(scene);
+  const first = revoke(scene);
+  await held.awaited();
+  const gone = kill('access');
+  await held.release();
+  expect(await first).toBeInstanceOf(Error);
+  await allReady(world, gone);
+  expect(await isActive(scene)).toBe(true);
+  expect(await statusOf(scene.ending.value)).toBe(200);
+  expect(await enabledPaths(scene)).toEqual(['/agent', '/ending', '/free', '/staying']);
+  await world.operator.ask('revokeKey', { id: scene.ending.id });
+  await expectEnded(scene, 'operator');
+});
+
+test.each([[['access']], [['access', 'webhooks']]])(
+  '%j killed after the commit, before anybody was told',
+  async (kinds) => {
+    const scene = await openScene();
+    const held = await holdRevocation(scene);
+    const first = revoke(scene);
+    await held.awaited();
+    let gone: readonly number[] = [];
+    await withoutNats(async () => {
+      await held.release();
+      await until('the revocation is committed', async () => !(await isActive(scene)));
+      gone = kill(...kinds);
+    });
+    await first;
+    await allReady(world, gone);
+    await expectEnded(scene, 'operator');
+  },
+);
+
+test.each([[['webhooks']], [['webhooks', 'access']]])(
+  '%j killed while webhooks switches subscriptions off',
+  async (kinds) => {
+    const scene = await openScene();
+    const held = await holdVersion(scene);
+    await revoke(scene);
+    await held.awaited();
+    const gone = kill(...kinds);
+    await held.release();
+    await allReady(world, gone);
+    await expectEnded(scene, 'operator');
+  },
+);
+
+test('webhooks is killed when it has switched them off, before dispatchers were told', async () => {
+  const scene = await openScene();
+  const held = await holdVersion(scene);
+  await revoke(scene);
+  await held.awaited();
+  let gone: readonly number[] = [];
+  await withoutNats(async () => {
+    await held.release();
+    await until('they are off', async () => (await enabledPaths(scene)).length === 2);
+    gone = kill('webhooks');
+  });
+  await allReady(world, gone);
+  await expectEnded(scene, 'operator');
+});
+
+test('access is killed in the middle of the revocation of a key that has expired', async () => {
+  const scene = await openScene();
+  const held = await holdRevocation(scene);
+  await world.sql('UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) WHERE id = ?', [scene.ending.id]);
+  await held.awaited();
+  const gone = kill('access', 'webhooks');
+  await held.release();
+  await allReady(world, gone);
+  await expectEnded(scene, 'system');
+});
