@@ -12,6 +12,7 @@ import {
 } from '@causeway/proto';
 import {
   acrossTenants,
+  atTurnEnd,
   type Bus,
   createInFlight,
   type Database,
@@ -58,7 +59,13 @@ export const serveIngest = (options: IngestOptions): Ingest => {
       if (error || !isRequest(message)) return;
       inFlight.begin();
       void tracedAnswer(tracer, message, { root: true }, async () => {
-        message.respond(JSON.stringify(await answer(message.data)));
+        const text = JSON.stringify(await answer(message.data));
+        await new Promise<void>((sent) =>
+          atTurnEnd(() => {
+            message.respond(text);
+            sent();
+          }),
+        );
       }).then(() => inFlight.end());
     },
   });

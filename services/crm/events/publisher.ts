@@ -9,7 +9,7 @@ import {
   type WrittenNotice,
   writtenSubject,
 } from '@causeway/proto';
-import { type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
+import { atTurnEnd, type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
 import type { CommittedEvent, Written } from './event-log.ts';
@@ -20,7 +20,7 @@ interface Publisher {
    * @param causes the traces that the events belong to, in the order of the events.
    */
   publish(events: readonly CommittedEvent[], causes?: readonly Cause[]): void;
-  /** Tells waiting readers, once a tick, that there is more to read. They also look without being told. */
+  /** Tells waiting readers, once a turn, that there is more to read. They also look without being told. */
   announce(written: Written): void;
   /** Resolves once everything published has been sent. */
   drain(): Promise<void>;
@@ -31,6 +31,9 @@ export interface Cause {
 }
 
 /**
+ * What a group of actions has committed is published at the end of the turn, in one write with the answers: each write costs
+ * some 50 µs, and there were three.
+ *
  * An event that cannot be sent, because the connection is down or the server is slow, is skipped: the
  * dispatchers' sweeper finds its row in the outbox when its lease ends.
  */
@@ -45,17 +48,13 @@ export const openPublisher = ({
   const published = metrics?.counter(crmMetrics.crm_events_published_total).cell();
   const skipped = metrics?.counter(crmMetrics.crm_events_unpublished_total).cell();
 
-  /** One round trip at a time confirms that everything before it has reached the server. */
+  /** A round trip confirms that everything before it has reached the server. */
   const confirm = async (): Promise<void> => {
-    while (onTheirWayBytes > 0) {
-      const bytes = onTheirWayBytes;
-      try {
-        await bus.nc.flush();
-      } catch {
-        // A lost connection loses everything in flight.
-      }
-      onTheirWayBytes -= bytes;
-    }
+    await new Promise<void>(atTurnEnd);
+    const bytes = onTheirWayBytes;
+    // A lost connection loses everything in flight.
+    await bus.nc.flush().catch(() => {});
+    onTheirWayBytes -= bytes;
     confirming = undefined;
   };
 
@@ -84,21 +83,23 @@ export const openPublisher = ({
         const cause = causes?.[at]?.span;
         const span = tracer && cause && startPublishing(tracer, cause, event, envelope);
         if (span) setTrace(headers, span);
-        bus.nc.publish(eventSubject(event.company_id, event.type), envelope, { headers });
+        atTurnEnd(() => bus.nc.publish(eventSubject(event.company_id, event.type), envelope, { headers }));
         span?.end();
         onTheirWayBytes += envelope.length;
         if (published) published.value++;
       }
-      if (onTheirWayBytes > 0) confirming ??= confirm();
+      if (onTheirWayBytes > maxBytes / 4) confirming ??= confirm();
     },
     announce: (written) => {
-      if (!announcing) setImmediate(sendAnnounced);
+      if (!announcing) atTurnEnd(sendAnnounced);
       announcing = true;
       for (const kind of ['events', 'changes'] as const)
         for (const companyId of written[kind]) announced[kind].add(companyId);
     },
     drain: async () => {
-      if (bus.connected()) await confirming;
+      if (!bus.connected()) return;
+      await confirming;
+      await confirm();
     },
   };
 };
