@@ -1,11 +1,11 @@
-import { type Database, type Trx, transaction } from '@causeway/runtime';
+import { type Database, later, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { buildPostings, entriesPerChunk } from './postings.ts';
 import { entryText, searchText } from './text.ts';
 
 /**
- * Takes no more than fit in the chunk. The lock on the company's tail keeps other indexers out.
+ * Takes no more than fit in the chunk, and writes in one round trip. The lock on the company's tail keeps other indexers out.
  * @returns the number of waiting rows taken; 0 if there are none or another indexer holds the lock.
  */
 export const indexCompany = (db: Database<Tables>, companyId: number): Promise<number> =>
@@ -18,12 +18,12 @@ export const indexCompany = (db: Database<Tables>, companyId: number): Promise<n
     const clients = [...new Map(waiting.flatMap(known).map((client) => [client.client_id, client])).values()];
     if (clients.length > 0) {
       const firstEntry = tail.chunk * entriesPerChunk + tail.entries;
-      await trx
-        .insertInto('client_search_entries')
-        .values(
-          clients.map(({ client_id }, at) => ({ company_id: companyId, entry: firstEntry + at, client_id })),
-        )
-        .execute();
+      const entries = clients.map(({ client_id }, at) => ({
+        company_id: companyId,
+        entry: firstEntry + at,
+        client_id,
+      }));
+      await later(trx, trx.insertInto('client_search_entries').values(entries).compile());
       const texts = Buffer.from(clients.map((client) => entryText(searchText(client))).join(''));
       if (clients.length < room) await growTail(trx, companyId, tail.entries + clients.length, texts);
       else await closeChunk(trx, companyId, tail.chunk, texts);
@@ -96,11 +96,11 @@ const growTail = async (
   entries: number,
   texts: Buffer,
 ): Promise<void> => {
-  await trx
+  const grow = trx
     .updateTable('client_search_tails')
     .set({ entries, texts: sql<Buffer>`CONCAT(texts, ${texts})` })
-    .where('company_id', '=', companyId)
-    .execute();
+    .where('company_id', '=', companyId);
+  await later(trx, grow.compile());
 };
 
 const closeChunk = async (
@@ -140,7 +140,7 @@ const forget = async (
   companyId: number,
   waiting: readonly PendingClient[],
 ): Promise<void> => {
-  await trx
+  const taken = trx
     .deleteFrom('client_search_pending')
     .where('company_id', '=', companyId)
     .where('client_id', '>=', waiting[0]!.client_id)
@@ -149,6 +149,6 @@ const forget = async (
       'mark',
       'in',
       waiting.map(({ mark }) => mark),
-    )
-    .execute();
+    );
+  await later(trx, taken.compile());
 };

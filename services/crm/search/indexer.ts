@@ -36,11 +36,12 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
     const companies = await busyCompanies(db);
     waiting.set(companies.reduce((sum, company) => sum + company.waiting, 0));
     let taken = 0;
-    for (const { company_id } of companies) {
-      for (let passes = 0; passes < maxPasses && !stopping.aborted; passes++) {
+    for (const { company_id, waiting } of companies) {
+      let left = waiting;
+      for (let passes = 0; left >= minWaiting && passes < maxPasses && !stopping.aborted; passes++) {
         const moved = await indexCompany(db, company_id);
         taken += moved;
-        if (moved < minWaiting) break;
+        left = moved > 0 ? left - moved : 0;
       }
     }
     // When idle, looking for work takes at most a hundredth of the time, however long the table is.
