@@ -1,4 +1,5 @@
 export * from './audit-log.ts';
+export * from './conditions.ts';
 export * from './deliveries.ts';
 export * from './delivery-states.ts';
 export * from './errors.ts';
@@ -32,5 +33,6 @@ export { networkOf, siteOf } from './portal/network.ts';
 export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal.ts';
 export * from './render-problem.ts';
+export { conditionProblems, kindOf, maxHeaders, secondsOf } from './schemas/subscription-rules.ts';
 export * from './subjects.ts';
 export * from './versions.ts';

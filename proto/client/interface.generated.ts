@@ -383,6 +383,24 @@ export interface CreateSubscriptionRequest {
   enabled?: boolean | undefined;
   name?: string | null | undefined;
   description?: string | null | undefined;
+  /** Only events whose payload meets all of these conditions are delivered. Null: every event of the types. Each has one operator; `min` and `max` may be together. */
+  conditions?: {
+    /** A field of the payload of every subscribed type. */
+    field: string;
+    equals?: string | number | boolean | undefined;
+    in?: (string | number | boolean)[] | undefined;
+    exists?: boolean | undefined;
+    startsWith?: string | undefined;
+    min?: number | undefined;
+    max?: number | undefined;
+  }[] | null | undefined;
+  /** At most so many attempts begin in any second, or any minute. Null: no such limit. */
+  pace?: {
+    limit: number;
+    per: 'second' | 'minute';
+  } | null | undefined;
+  /** Headers of every delivery besides its own, by name. Their values are shown in no answer. An update changes the named ones, a null removes one, and null instead of all removes all. */
+  headers?: { [name: string]: string | null } | null | undefined;
   managedBy?: string | null | undefined;
 }
 
@@ -983,6 +1001,26 @@ export interface Subscription {
   consecutiveFailures: number;
   /** Deliveries that are held since the subscription was disabled, until they are released or discarded. May be slightly too high for a minute after disabling, until attempts that were under way have ended. */
   heldDeliveries: number;
+  /** Absent: there are none. */
+  conditions?: {
+    /** A field of the payload of every subscribed type. */
+    field: string;
+    equals?: string | number | boolean | undefined;
+    in?: (string | number | boolean)[] | undefined;
+    exists?: boolean | undefined;
+    startsWith?: string | undefined;
+    min?: number | undefined;
+    max?: number | undefined;
+  }[] | undefined;
+  /** Absent: there is no such limit. */
+  pace?: {
+    limit: number;
+    per: 'second' | 'minute';
+  } | undefined;
+  /** True: deliveries wait. Absent: it is not paused. */
+  paused?: boolean | undefined;
+  /** Names of its own headers, whose values are secret. Absent: it has none. */
+  headerNames?: string[] | undefined;
 }
 
 export interface SubscriptionWithSecret {
@@ -1002,6 +1040,26 @@ export interface SubscriptionWithSecret {
   consecutiveFailures: number;
   /** Deliveries that are held since the subscription was disabled, until they are released or discarded. May be slightly too high for a minute after disabling, until attempts that were under way have ended. */
   heldDeliveries: number;
+  /** Absent: there are none. */
+  conditions?: {
+    /** A field of the payload of every subscribed type. */
+    field: string;
+    equals?: string | number | boolean | undefined;
+    in?: (string | number | boolean)[] | undefined;
+    exists?: boolean | undefined;
+    startsWith?: string | undefined;
+    min?: number | undefined;
+    max?: number | undefined;
+  }[] | undefined;
+  /** Absent: there is no such limit. */
+  pace?: {
+    limit: number;
+    per: 'second' | 'minute';
+  } | undefined;
+  /** True: deliveries wait. Absent: it is not paused. */
+  paused?: boolean | undefined;
+  /** Names of its own headers, whose values are secret. Absent: it has none. */
+  headerNames?: string[] | undefined;
   /** Shown in this answer only. */
   signingSecret: string;
 }
@@ -1151,6 +1209,26 @@ export interface UpdateSubscriptionRequest {
   enabled?: boolean | undefined;
   name?: string | null | undefined;
   description?: string | null | undefined;
+  /** Only events whose payload meets all of these conditions are delivered. Null: every event of the types. Each has one operator; `min` and `max` may be together. */
+  conditions?: {
+    /** A field of the payload of every subscribed type. */
+    field: string;
+    equals?: string | number | boolean | undefined;
+    in?: (string | number | boolean)[] | undefined;
+    exists?: boolean | undefined;
+    startsWith?: string | undefined;
+    min?: number | undefined;
+    max?: number | undefined;
+  }[] | null | undefined;
+  /** At most so many attempts begin in any second, or any minute. Null: no such limit. */
+  pace?: {
+    limit: number;
+    per: 'second' | 'minute';
+  } | null | undefined;
+  /** Headers of every delivery besides its own, by name. Their values are shown in no answer. An update changes the named ones, a null removes one, and null instead of all removes all. */
+  headers?: { [name: string]: string | null } | null | undefined;
+  /** While true, deliveries wait, and are sent in their order afterwards. */
+  paused?: boolean | undefined;
   /** May be repeated if it equals the path’s. */
   id?: number | undefined;
   /** Ignored if it equals the stored value; otherwise an error. */
@@ -1165,6 +1243,8 @@ export interface UpdateSubscriptionRequest {
   consecutiveFailures?: unknown | undefined;
   /** Ignored if it equals the stored value; otherwise an error. */
   heldDeliveries?: unknown | undefined;
+  /** Ignored if it equals the stored value; otherwise an error. */
+  headerNames?: unknown | undefined;
 }
 
 export interface WebhookEvent {

@@ -102,6 +102,10 @@ export const decodeEnvelopeHead = (envelope: Uint8Array): EnvelopeHead | undefin
   return { event_id: Number(id), type, created_utc: new Date(created!), company_id: Number(company) };
 };
 
+/** @throws SyntaxError if the bytes are not an envelope. */
+export const payloadIn = (envelope: Uint8Array): unknown =>
+  (JSON.parse(Buffer.from(envelope).toString()) as { readonly payload: unknown }).payload;
+
 const maxHead = 200;
 const head =
   /^\{"id":(\d{1,16}),"type":"([a-z_.]+)","createdUtc":"([-\d:.TZ]{24})","companyId":(\d{1,16}),"payload":/;

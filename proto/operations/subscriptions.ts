@@ -126,6 +126,7 @@ const changes = {
   enabled: z.boolean().optional(),
   name: w.subscriptionName,
   description: w.subscriptionDescription,
+  ...w.ruleChanges,
   id: pathId,
   ...readOnly(...w.subscriptionReadOnly),
 };

@@ -56,4 +56,6 @@ export const updateProblems = (
 const equals = (given: unknown, stored: unknown): boolean =>
   stored instanceof Date
     ? typeof given === 'string' && Date.parse(given) === stored.getTime()
-    : given === (stored ?? null);
+    : Array.isArray(stored)
+      ? JSON.stringify(given) === JSON.stringify(stored)
+      : given === (stored ?? null);

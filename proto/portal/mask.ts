@@ -71,7 +71,16 @@ export const maskHeaders = (
 const plainHeaders =
   /^(?:accept(?:-encoding|-ranges)?|age|allow|cache-control|connection|content-(?:encoding|language|length|type)|date|expires|host|keep-alive|last-modified|retry-after|server|transfer-encoding|user-agent|vary|x-webhook-(?:attempt|event|id|origin|replay|sequence|signature|subscription|timestamp)|webhook-(?:id|signature|timestamp))$/i;
 
-/** Masks every field `url` and `headers`, however deep, so that operations added later are masked too. */
+/** A condition may name a person: its values are masked as those of its field in a payload. */
+const maskCondition = (condition: Readonly<Record<string, unknown>>): unknown =>
+  Object.fromEntries(
+    Object.entries(condition).map(([name, value]) => [
+      name,
+      name === 'field' || typeof value === 'boolean' ? value : maskValue(String(condition.field), value),
+    ]),
+  );
+
+/** Masks every field `url`, `headers` and `conditions`, however deep, so that operations added later are masked too. */
 export const maskTargets = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(maskTargets);
   if (typeof value !== 'object' || value === null) return value;
@@ -79,6 +88,7 @@ export const maskTargets = (value: unknown): unknown => {
     Object.entries(value).map(([name, inner]) => {
       if (name === 'url' && typeof inner === 'string') return [name, maskUrl(inner)];
       if (name === 'headers' && Array.isArray(inner)) return [name, maskHeaders(inner)];
+      if (name === 'conditions' && Array.isArray(inner)) return [name, inner.map(maskCondition)];
       return [name, maskTargets(inner)];
     }),
   );

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { enablingDeadlineMs, errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
+import { conditions } from '../schemas/subscription-rules.ts';
 import { count, instant } from '../schemas/values.ts';
-import { subscription } from '../schemas/webhooks.ts';
+import { subscribedTypes, subscription } from '../schemas/webhooks.ts';
 
 const subscriptions = { ...memberDefaults, service: 'webhooks', role: 'developer' } as const;
 
@@ -22,6 +23,9 @@ export const portalSubscription = subscription.extend({
       failure: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
     })
     .nullable(),
+  pausedUtc: instant.nullable(),
+  /** Null: it is not paused. */
+  pausedBy: z.string().nullable(),
   /** Until when the previous secret also signs. */
   previousSecretUntilUtc: instant.nullable(),
   /** All failed attempts since the last success, including those that `consecutiveFailures` does not count. */
@@ -56,6 +60,17 @@ export const checkSubscriptionUrl = defineOperation({
       }),
     },
   },
+});
+
+/** How many of the last events of the types would have been delivered with these conditions. */
+export const previewConditions = defineOperation({
+  ...subscriptions,
+  id: 'previewConditions',
+  method: 'POST',
+  repeat: 'harmless',
+  path: '/subscriptions/preview-conditions',
+  body: z.strictObject({ eventTypes: subscribedTypes, conditions }),
+  answers: { 200: { schema: z.object({ matched: count, events: count }) } },
 });
 
 /** Also if a tool manages it; held deliveries stay held. Unless it is verified, a challenge comes first. */

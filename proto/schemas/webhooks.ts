@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { type EventType, eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
+import { subscriptionChanges, subscriptionRules, subscriptionRulesAnswer } from './subscription-rules.ts';
 import {
   codePoints,
   echo,
@@ -98,12 +99,15 @@ export const managedBy = optionalText({
     'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface, and is switched off when the API key that created it is revoked.',
 });
 
+export const ruleChanges = subscriptionChanges;
+
 export const newSubscription = {
   url: targetUrl,
   eventTypes: subscribedTypes,
   enabled: z.boolean().default(true),
   name: subscriptionName,
   description: subscriptionDescription,
+  ...subscriptionRules,
 };
 
 /** The value that a form showed for each field that it changes. */
@@ -154,9 +158,21 @@ export const subscription = z.object({
     description:
       'Deliveries that are held since the subscription was disabled, until they are released or discarded. May be slightly too high for a minute after disabling, until attempts that were under way have ended.',
   }),
+  ...subscriptionRulesAnswer,
 });
 
-const { id: _, name, url, eventTypes: __, enabled, description, ...readOnlyShape } = subscription.shape;
+const { id: _, ...shownShape } = subscription.shape;
+const {
+  name,
+  url,
+  eventTypes: __,
+  enabled,
+  description,
+  conditions,
+  pace,
+  paused,
+  ...readOnlyShape
+} = shownShape;
 export const subscriptionReadOnly = Object.keys(readOnlyShape) as (keyof typeof readOnlyShape)[];
 
 export const subscriptionWithSecret = subscription.extend({

@@ -1,7 +1,13 @@
-import type { DeliveryState, ErrorClass, EventType } from '@causeway/proto';
+import {
+  type DeliveryState,
+  type ErrorClass,
+  type EventType,
+  matches,
+  type PayloadCondition,
+} from '@causeway/proto';
 import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import type { DeliveryRow, ReplayRow } from './tables.ts';
+import type { DeliveryRow, ReplayRow, SubscriptionRow } from './tables.ts';
 
 export interface ReplayCandidate {
   readonly event_id: number;
@@ -28,20 +34,29 @@ export const findReplayCandidates = async <DB>(
     const looked = await (selection.states === null
       ? readEvents(db, selection, position)
       : readEnded(db, selection, selection.states, position));
-    const taken = await onlyWanted(db, selection, looked);
+    const taken = await onlyWanted(
+      db,
+      selection,
+      looked.filter(({ isMatch }) => isMatch),
+    );
     for (const one of taken) {
       if (candidates.length === limit)
         return { candidates, position: candidates.at(-1)!.position, end: false };
       candidates.push(one);
     }
     position = looked.at(-1)?.position ?? position;
-    const end = looked.length < chunk;
+    const end = looked.length < chunkOf(selection);
     if (end || candidates.length === limit || performance.now() > stopMs)
       return { candidates, position, end };
   }
 };
 
 const chunk = 2_000;
+/** Payloads have up to 256 KiB. */
+const payloadsAtOnce = 200;
+
+const chunkOf = ({ states, conditions }: ReplaySelection): number =>
+  states === null && conditions ? payloadsAtOnce : chunk;
 
 const readEnded = async <DB>(
   db: Kysely<DB>,
@@ -76,6 +91,7 @@ const readEnded = async <DB>(
       created_utc: row.created_utc,
       event_type: row.event_type,
       position: row.event_id,
+      isMatch: true,
       ended: [...(known?.ended ?? []), ...(wanted ? [row.replay_id] : [])],
     });
   }
@@ -85,17 +101,23 @@ const readEnded = async <DB>(
 
 const readEvents = async <DB>(
   db: Kysely<DB>,
-  { companyId, since, until, types = [] }: ReplaySelection,
+  selection: ReplaySelection,
   after: number,
 ): Promise<readonly ExaminedEvent[]> => {
+  const { companyId, since, until, types = [], conditions = null } = selection;
   if (types.length === 0) return [];
-  const { rows } = await sql<ReplayCandidate>`
+  const { rows } = await sql<ReplayCandidate & { readonly payload?: Buffer }>`
     SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position
+      ${conditions ? sql`, e.payload` : sql``}
     FROM events AS e
     WHERE e.company_id = ${tenantIs(companyId)} AND e.sequence > ${after}
       AND e.created_utc >= ${since} AND e.created_utc < ${until} AND e.type IN (${sql.join(types)})
-    ORDER BY e.sequence LIMIT ${sql.lit(chunk)}`.execute(db);
-  return rows.map((row) => ({ ...row, ended: [] }));
+    ORDER BY e.sequence LIMIT ${sql.lit(chunkOf(selection))}`.execute(db);
+  return rows.map(({ payload, ...row }) => ({
+    ...row,
+    ended: [],
+    isMatch: payload === undefined || matches(conditions, JSON.parse(payload.toString())),
+  }));
 };
 
 type EndedDelivery = Pick<
@@ -104,6 +126,7 @@ type EndedDelivery = Pick<
 >;
 
 interface ExaminedEvent extends ReplayCandidate {
+  readonly isMatch: boolean;
   readonly ended: readonly number[];
 }
 
@@ -124,7 +147,7 @@ const onlyWanted = async <DB>(
         ? !waiting.has(event_id) && !others.some(wasTried)
         : ended.some((replayId) => isLast(replayId, others));
     })
-    .map(({ ended, ...candidate }) => candidate);
+    .map(({ ended, isMatch, ...candidate }) => candidate);
 };
 
 /** A held delivery is no missed event: it may still be released or discarded. */
@@ -171,6 +194,8 @@ export interface ReplaySelection {
   readonly since: Date;
   readonly until: Date;
   readonly types?: readonly EventType[] | undefined;
+  /** Of the subscription, for events without any attempt; existing deliveries have met them. */
+  readonly conditions?: readonly PayloadCondition[] | null | undefined;
   /** Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;
   readonly statusCodes?: readonly number[] | undefined;
@@ -195,7 +220,10 @@ export const replayFilterOf = ({
     errorClasses,
   });
 
-export const replaySelectionOf = (row: ReplayRow): ReplaySelection => {
+export const replaySelectionOf = (
+  row: ReplayRow,
+  { conditions }: Pick<SubscriptionRow, 'conditions'>,
+): ReplaySelection => {
   const { since, until, types, states, statusCodes, errorClasses } = row.filter as StoredFilter;
   return {
     companyId: row.company_id,
@@ -206,6 +234,7 @@ export const replaySelectionOf = (row: ReplayRow): ReplaySelection => {
     states: states ?? null,
     statusCodes,
     errorClasses,
+    conditions,
     startedUtc: row.created_utc,
   };
 };

@@ -4,6 +4,7 @@ import type {
   ErrorClass,
   EventType,
   elapsedBoundsMs,
+  PayloadCondition,
   ReplayKind,
 } from '@causeway/proto';
 
@@ -40,6 +41,17 @@ export interface SubscriptionRow {
   readonly agent_id: string | null;
   /** It gets no events from then on, and is removed. Null: never. */
   readonly expires_utc: Date | null;
+  /** Which events it gets, besides their types. Null: all. */
+  readonly conditions: readonly PayloadCondition[] | null;
+  /** At most so many attempts begin in any `pace_seconds`. Null: no limit. */
+  readonly pace_limit: number | null;
+  readonly pace_seconds: number | null;
+  /** Its deliveries wait since then. Null: it is not paused. */
+  readonly paused_utc: Date | null;
+  readonly paused_by: string | null;
+  /** Its own headers, sealed: the JSON of an object. */
+  readonly headers: Buffer | null;
+  readonly header_names: readonly string[] | null;
 }
 
 export interface DeliveryQueueRow {
@@ -54,6 +66,8 @@ export interface DeliveryQueueRow {
   /** May be a few too high until `count_held_utc`, when the rows are counted. */
   readonly held_deliveries: number;
   readonly count_held_utc: Date | null;
+  /** See `grantStarts` of the dispatcher. Null: none were granted. */
+  readonly paced: unknown;
 }
 
 export interface SubscriptionChangeRow {

@@ -1,5 +1,5 @@
 import type { DeliveryKey, Signed } from '@causeway/deliveries';
-import type { EventType } from '@causeway/proto';
+import type { EventType, PayloadCondition } from '@causeway/proto';
 import type { Span } from '@causeway/runtime';
 import type { PostResult } from './http/post.ts';
 
@@ -23,6 +23,8 @@ export interface Delivery extends LeasedDelivery {
   readonly sequence: number;
   readonly origin: string | null;
   readonly source: 'first' | 'queue';
+  /** On the monotonic clock: a paced attempt begins before, or is given back. */
+  readonly startBeforeMs?: number | undefined;
   /** A failing subscription gets one attempt at a time. */
   readonly probe: boolean;
   readonly target: SubscriptionTarget;
@@ -58,7 +60,17 @@ export interface SubscriptionTarget {
   /** An agent's: it gets what MCP Events says. */
   readonly agent_id: string | null;
   readonly consecutive_failures: number;
+  readonly conditions: readonly PayloadCondition[] | null;
+  readonly pace_limit: number | null;
+  readonly pace_seconds: number | null;
+  readonly paused_utc: Date | null;
+  /** Its own headers, sealed. */
+  readonly headers: Buffer | null;
 }
+
+/** A paused or paced subscription's attempts come from its queue only, which grants them. */
+export const isThrottled = ({ paused_utc, pace_limit }: SubscriptionTarget): boolean =>
+  paused_utc != null || pace_limit != null;
 
 /** An event whose deliveries this process makes, until the lease of its outbox row ends. */
 export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' | 'created_utc'> {

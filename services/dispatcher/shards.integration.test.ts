@@ -125,6 +125,7 @@ test('waiting deliveries are written, claimed, freed and given back in their sha
       queues: companies.filter((id) => shards.of(id) === own).map(keyOf),
       allot: (targets) => targets.map(() => 1),
       now: now(),
+      nowMs: performance.now(),
       leaseMs: 20_000,
       holderId: 7,
     });

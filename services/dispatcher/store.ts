@@ -41,6 +41,9 @@ export const readContents = async (
   );
 };
 
+/** What a subscription asks of its events and deliveries. */
+export const ruleColumns = sql.raw('s.conditions, s.pace_limit, s.pace_seconds, s.paused_utc, s.headers');
+
 export type FoundTarget = QueueKey & SubscriptionTarget & { readonly enabled: number };
 
 /** By `queueName`; deleted subscriptions are missing. */
@@ -51,7 +54,7 @@ export const readTargets = async (
 ): Promise<ReadonlyMap<string, FoundTarget>> => {
   const { rows } = await sql<FoundTarget>`
     SELECT s.company_id, s.subscription_id, ${isLive(now, 's.')} AS enabled, s.url, s.secret, s.previous_secret,
-      s.previous_secret_until, s.agent_id, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+      s.previous_secret_until, s.agent_id, ${ruleColumns}, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM subscriptions AS s FORCE INDEX (PRIMARY)
     LEFT JOIN delivery_queues AS q
       ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id

@@ -3,6 +3,7 @@ import { writeAudit } from '@causeway/identity';
 import type { AuditAction, AuditEntry } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import type { Editor } from './subscriptions/editor.ts';
+import { auditedRules } from './subscriptions/rules.ts';
 import type { Tables } from './tables.ts';
 
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
@@ -23,7 +24,8 @@ export const auditChange = (
   });
 
 export const editable = (
-  row: Pick<SubscriptionRow, 'name' | 'description' | 'url' | 'event_types' | 'enabled' | 'managed_by'>,
+  row: Pick<SubscriptionRow, 'name' | 'description' | 'url' | 'event_types' | 'enabled' | 'managed_by'> &
+    Parameters<typeof auditedRules>[0],
 ) => ({
   url: row.url,
   eventTypes: row.event_types,
@@ -31,4 +33,5 @@ export const editable = (
   name: row.name,
   description: row.description,
   managedBy: row.managed_by,
+  ...auditedRules(row),
 });

@@ -24,6 +24,7 @@ import { listSubscriptionDeliveries } from './subscriptions/deliveries.ts';
 import { dismissMissedEvents } from './subscriptions/missed.ts';
 import { listMissingEvents } from './subscriptions/missing.ts';
 import { getSubscription, listSubscriptions } from './subscriptions/read.ts';
+import { previewConditions } from './subscriptions/rules.ts';
 import { rotateSubscriptionSecret } from './subscriptions/secrets.ts';
 import { testSubscription } from './subscriptions/test.ts';
 import {
@@ -74,6 +75,7 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   listReplays,
   previewReplay,
   checkSubscriptionUrl,
+  previewConditions,
   createPortalTestEvent,
   disablePortalSubscription,
   dismissMissedEvents,

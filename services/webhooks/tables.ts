@@ -22,14 +22,24 @@ export interface Tables extends IdempotencyTables {
   subscriptions: WithJson<
     WithDefaults<
       SubscriptionRow,
-      'subscription_id' | 'enabled' | 'auto_disabled' | 'key_id' | 'agent_id' | 'expires_utc'
+      | 'subscription_id'
+      | 'enabled'
+      | 'auto_disabled'
+      | 'key_id'
+      | 'agent_id'
+      | 'expires_utc'
+      | 'pace_limit'
+      | 'pace_seconds'
+      | 'paused_utc'
+      | 'paused_by'
+      | 'headers'
     >,
-    'event_types'
+    'event_types' | 'conditions' | 'header_names'
   >;
   subscription_changes: WithDefaults<SubscriptionChangeRow, 'hold_utc' | 'resets_failures'>;
   delivery_queues: WithDefaults<
     DeliveryQueueRow,
-    'consecutive_failures' | 'failed_attempts' | 'held_deliveries' | 'count_held_utc'
+    'consecutive_failures' | 'failed_attempts' | 'held_deliveries' | 'count_held_utc' | 'paced'
   >;
   webhook_companies: {
     readonly company_id: number;
@@ -127,6 +137,10 @@ type WithDefaults<Row, Name extends keyof Row> = {
 /** A JSON column: read as a value, written as JSON text. */
 type WithJson<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name
-    ? ColumnType<Row[Column], string | Extract<Row[Column], null>, string | Extract<Row[Column], null>>
+    ? ColumnType<
+        Row[Column],
+        string | (null extends Row[Column] ? null | undefined : never),
+        string | Extract<Row[Column], null>
+      >
     : Row[Column];
 };

@@ -17,8 +17,8 @@ export interface Attempts {
 }
 
 export const createAttempts = (options: AttemptsOptions): Attempts => {
-  const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, random, log, metrics, tracer } =
-    options;
+  const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, nowMs } = options;
+  const { random, log, metrics, tracer } = options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
   const notHeld = metrics.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
   const lag = metrics.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
@@ -40,20 +40,23 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     }
     return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
   };
+  const isPastGrant = ({ startBeforeMs = Infinity }: Delivery): boolean => nowMs() > startBeforeMs;
   const post = async (delivery: Delivery, span: Span | undefined): Promise<boolean | undefined> => {
     const { attempt } = delivery;
     const { url, agent_id } = delivery.target;
     const body = agent_id ? encodeOccurrence(delivery) : delivery.body;
     const signed = await signer.sign(agent_id ? { ...delivery, body } : delivery);
     // Right before the post: nothing may take long in between.
-    if (!(await isHeld(delivery))) {
-      notHeld.value++;
+    const isOurs = await isHeld(delivery);
+    if (!isOurs || isPastGrant(delivery)) {
+      if (!isOurs) notHeld.value++;
       span?.end();
       recorder.giveBack([delivery]);
       return undefined;
     }
     const event = agent_id ? { ...delivery, agent_id } : delivery;
-    const headers = deliveryHeaders(event, signed.timestamp, signed.signatures);
+    const { timestamp, signatures, ownHeaders } = signed;
+    const headers = [...deliveryHeaders(event, timestamp, signatures), ...ownHeaders];
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
     const result = await tracedPost(tracer, [span], { url, attempt }, () =>
@@ -89,7 +92,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   };
 };
 
-interface AttemptsOptions extends Pick<Context, 'now' | 'log' | 'metrics' | 'tracer'> {
+interface AttemptsOptions extends Pick<Context, 'now' | 'nowMs' | 'log' | 'metrics' | 'tracer'> {
   readonly signer: Signer;
   readonly poster: Poster;
   readonly scheduleMs: readonly number[];

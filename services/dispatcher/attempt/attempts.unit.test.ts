@@ -26,6 +26,11 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
     previous_secret_until: null,
     agent_id: null,
     consecutive_failures: 0,
+    conditions: null,
+    pace_limit: null,
+    pace_seconds: null,
+    paused_utc: null,
+    headers: null,
   },
   body: Buffer.alloc(0),
   ...more,
@@ -48,7 +53,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
     signer: {
       sign: async () => {
         nowMs += signMs;
-        return { timestamp: 1, signatures: ['', ''] };
+        return { timestamp: 1, signatures: ['', ''], ownHeaders: [] };
       },
       close: async () => {},
     },
@@ -69,6 +74,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
       isReady: () => true,
     },
     now: () => new Date(nowMs),
+    nowMs: () => nowMs,
     random: () => 0,
     log,
     metrics: noMetrics,

@@ -39,12 +39,14 @@ const act = async (
   if (await applyFirst(trx, key, at)) return true;
   const subscription = await trx
     .selectFrom('subscriptions')
-    .select(['enabled', 'name', 'url'])
+    .select(['enabled', 'paused_utc', 'name', 'url'])
     .where(isQueue(key))
     .executeTakeFirst();
   if (!subscription) throw new Refusal('the subscription was deleted');
   if (asked.action !== 'cancel' && subscription.enabled !== 1)
     throw new Refusal('the subscription is disabled; enable it first');
+  if (asked.action === 'retry' && subscription.paused_utc !== null)
+    throw new Refusal('the subscription is paused; resume it first');
   await steps[asked.action](trx, asked, { now: at, quota: waitingQuota });
   await writeAudit(trx, {
     companyId: asked.companyId,

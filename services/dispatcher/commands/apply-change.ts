@@ -1,4 +1,4 @@
-import type { SubscriptionChangeRow } from '@causeway/deliveries';
+import { nextDueSql, type SubscriptionChangeRow } from '@causeway/deliveries';
 import type { Trx } from '@causeway/runtime';
 import type { QueueKey } from '../delivery.ts';
 import { endBackOff, ensureQueues, holdOrDrop, selectChange } from '../queue-rows.ts';
@@ -30,7 +30,16 @@ export const applyChange = async (
       })
       .where(isQueue(key))
       .execute();
-  else await endBackOff(trx, key, now);
+  else {
+    await endBackOff(trx, key, now);
+    // It may have been resumed, or got another pace.
+    await trx
+      .updateTable('delivery_queues')
+      .set({ next_due_utc: nextDueSql(now) })
+      .where(isQueue(key))
+      .where('next_due_utc', '>', now)
+      .execute();
+  }
   // If it was enabled again since, deliveries of later events stay waiting.
   const until = subscription?.enabled === 1 ? hold_utc : null;
   const allHeld = !subscription || !hold_utc || (await holdOrDrop(trx, key, 'held', now, until));

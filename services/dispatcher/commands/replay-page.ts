@@ -51,7 +51,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
   if (await applyFirst(trx, { company_id, subscription_id }, now)) return inMs(0);
   const subscription = await trx
     .selectFrom('subscriptions')
-    .select('enabled')
+    .select(['enabled', 'paused_utc', 'conditions'])
     .where(isQueue({ company_id, subscription_id }))
     .executeTakeFirst();
   // If the subscription was deleted, the dispatcher that takes its queue drops the waiting deliveries.
@@ -70,7 +70,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
     await addReplayed(trx, replay, [event], now);
     return { made: 1, position: lastPosition, ...inMs(whileEndingMs) };
   }
-  if (subscription.enabled !== 1) return inMs(whileOffMs);
+  if (subscription.enabled !== 1 || subscription.paused_utc !== null) return inMs(whileOffMs);
   if (replay.position === lastPosition) {
     const over = replay.succeeded + replay.failed >= replay.made;
     return over ? { state: 'done', ...ended } : inMs(whileEndingMs);
@@ -84,7 +84,7 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
     return { made, ...inMs(count > 0 ? replayPageEveryMs : whileFullMs) };
   }
   const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
-  const found = await findReplayCandidates(trx, replaySelectionOf(replay), wanted);
+  const found = await findReplayCandidates(trx, replaySelectionOf(replay, subscription), wanted);
   const { admitted, refused } = await admit(trx, replay, found.candidates, { quota, now });
   await addReplayed(trx, replay, admitted, now);
   const made = replay.made + admitted.length;

@@ -1,16 +1,17 @@
 import {
   admitWaiting,
+  type DeliveryKey,
   type EventOutboxRow,
   isLive,
   noteMissed,
   type WaitingEvent,
 } from '@causeway/deliveries';
-import type { EventType, StoredEvent } from '@causeway/proto';
+import { type EventType, matches, type PayloadCondition, payloadIn, type StoredEvent } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type LeasedDelivery, type QueueKey, queueName } from '../delivery.ts';
 import { scheduleQueues } from '../queue-rows.ts';
-import { addRows, withoutRows } from '../store.ts';
+import { addRows, readContents, withoutRows } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export interface EventKey extends Pick<StoredEvent, 'company_id' | 'event_id'> {
@@ -42,7 +43,8 @@ export const fanOutEvents = async (
     if (found.length === 0) return { events: 0, deliveries: 0, left: [], missed: [] };
     const companies = new Set(found.map((row) => row.company_id));
     const subscriptions = await readSubscriptions(all, companies, at);
-    const plan = planDeliveries(found, subscriptions, at);
+    const contents = await readContents(all, selectedByPayload(found, subscriptions));
+    const plan = planDeliveries(found, subscriptions, at, contents);
     // A dispatcher that lost the event's lease may have written some of them.
     const taken = new Set(found.flatMap((one) => (one.leaseMs === undefined ? [one.event_id] : [])));
     const [swept, fresh] = [
@@ -99,7 +101,7 @@ const leasesOf = (events: readonly EventKey[]) =>
 const readSubscriptions = (db: Kysely<Tables>, companyIds: ReadonlySet<number>, now: Date) =>
   db
     .selectFrom('subscriptions')
-    .select(['company_id', 'subscription_id', 'event_types'])
+    .select(['company_id', 'subscription_id', 'event_types', 'conditions'])
     .where('company_id', 'in', [...companyIds])
     .where(isLive(now))
     .execute();
@@ -113,7 +115,22 @@ interface FoundEvent {
 
 interface FoundSubscription extends QueueKey {
   readonly event_types: readonly EventType[];
+  readonly conditions: readonly PayloadCondition[] | null;
 }
+
+/** The events whose payloads decide who gets them. */
+const selectedByPayload = (
+  events: readonly FoundEvent[],
+  subscriptions: readonly FoundSubscription[],
+): readonly DeliveryKey[] => {
+  const choosy = Map.groupBy(
+    subscriptions.filter(({ conditions }) => conditions !== null),
+    (one) => one.company_id,
+  );
+  return events
+    .filter(({ company_id, type }) => choosy.get(company_id)?.some((one) => one.event_types.includes(type!)))
+    .map((event) => ({ ...event, subscription_id: 0, replay_id: 0 }));
+};
 
 interface Plan {
   readonly deliveries: readonly LeasedDelivery[];
@@ -130,13 +147,16 @@ export const planDeliveries = (
   events: readonly FoundEvent[],
   subscriptions: readonly FoundSubscription[],
   now: Date,
+  contents: ReadonlyMap<number, { readonly body: Uint8Array }> = new Map(),
 ): Plan => {
   const byCompany = Map.groupBy(subscriptions, (one) => one.company_id);
   const deliveries: LeasedDelivery[] = [];
   let done = 0;
   for (const { company_id, event_id, created_utc, type } of events) {
-    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types }) =>
-      type === null || !event_types.includes(type)
+    const content = contents.get(event_id);
+    const payload = content && payloadIn(content.body);
+    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types, conditions }) =>
+      type === null || !event_types.includes(type) || !matches(conditions, payload)
         ? []
         : [
             {

@@ -13,7 +13,7 @@ const subscriptionOf = (
   subscription_id: number,
   event_types: readonly EventType[] = ['lead.created'],
   company_id = 1,
-) => ({ company_id, subscription_id, event_types });
+) => ({ company_id, subscription_id, event_types, conditions: null });
 
 test('an event gets a delivery, due now, for each subscription of its company that wants its type', () => {
   const subscriptions = [

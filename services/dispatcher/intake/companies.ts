@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { QueueKey, SubscriptionTarget } from '../delivery.ts';
 import type { Health } from '../health.ts';
+import { ruleColumns } from '../store.ts';
 import type { Tables } from '../tables.ts';
 
 export interface Companies {
@@ -118,7 +119,8 @@ const read = async (
 ): Promise<readonly FoundRow[]> => {
   const { rows } = await sql<FoundRow>`
     SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,
-      s.previous_secret, s.previous_secret_until, s.agent_id, s.expires_utc, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+      s.previous_secret, s.previous_secret_until, s.agent_id, s.expires_utc, ${ruleColumns},
+      COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM event_sequences AS v
     LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND ${isLive(now, 's.')}
     LEFT JOIN delivery_queues AS q

@@ -3,8 +3,10 @@ import {
   type EnvelopeHead,
   eventConsumer,
   eventStream,
+  matches,
   originHeader,
   outboxLeaseMs,
+  payloadIn,
   sequenceHeader,
   versionHeader,
 } from '@causeway/proto';
@@ -17,7 +19,7 @@ import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
-import type { Companies, Company } from './companies.ts';
+import type { Companies, Company, Subscriber } from './companies.ts';
 import { type KeptStream, pull } from './stream.ts';
 
 interface Intake {
@@ -42,7 +44,7 @@ export const startIntake = (options: IntakeOptions): Intake => {
   const room = (): number => (stopped ? 0 : scheduler.free().slots - loading.waiting() - loading.underWay());
 
   const accept = (event: WholeEvent, company: Company): void => {
-    const subscribers = company.subscribers(event.type);
+    const subscribers = wanting(company.subscribers(event.type), event.body);
     perEvent += (subscribers.length - perEvent) / 16;
     if (subscribers.length > maxSubscribers) {
       fanOut.write(event);
@@ -109,6 +111,13 @@ export const startIntake = (options: IntakeOptions): Intake => {
       await loading.drain();
     },
   };
+};
+
+/** Those whose conditions the event meets. Its payload is read only if there are any. */
+const wanting = (subscribers: readonly Subscriber[], body: Buffer): readonly Subscriber[] => {
+  if (subscribers.every(({ target }) => target.conditions === null)) return subscribers;
+  const payload = payloadIn(body);
+  return subscribers.filter(({ target }) => matches(target.conditions, payload));
 };
 
 const deliveriesOf = (

@@ -6,7 +6,8 @@ import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * For an alert. Queues of failing subscriptions are late by design, so they are measured separately. Held
+ * For an alert. Queues of failing subscriptions are late by design, so they are measured separately; paused and paced ones are
+ * not measured. Held
  * deliveries have no due time and are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
@@ -79,7 +80,8 @@ const readLateness = async (
         ORDER BY d.due_utc LIMIT 1
       ), q.next_due_utc)) AS due_utc
       FROM delivery_queues AS q
-      WHERE q.next_due_utc IS NOT NULL AND q.consecutive_failures ${sql.raw(compared)} ${failuresUntilProbing}
+      LEFT JOIN subscriptions AS s ON s.company_id = q.company_id AND s.subscription_id = q.subscription_id
+      WHERE q.next_due_utc IS NOT NULL AND s.paused_utc IS NULL AND s.pace_limit IS NULL AND q.consecutive_failures ${sql.raw(compared)} ${failuresUntilProbing}
     ) AS waiting`.execute(db);
   const row = rows[0] ?? { oldest: null, queues: 0 };
   const lateMs = row.oldest ? now.getTime() - row.oldest.getTime() : 0;

@@ -12,18 +12,23 @@ import {
   type WaitingDelivery,
 } from '../store.ts';
 import type { Tables } from '../tables.ts';
+import { type GrantLog, grantOf, type Pace, slackMs, withGrant } from './pace.ts';
 
 export interface Claim {
   readonly target: FoundTarget;
   readonly deliveries: readonly WaitingDelivery[];
   /** More may be due than were taken. */
   readonly more: boolean;
+  /** On the monotonic clock: paced attempts begin before. */
+  readonly startBeforeMs: number | undefined;
 }
 
 interface ClaimOptions {
   readonly queues: readonly QueueKey[];
   readonly allot: (targets: readonly FoundTarget[]) => readonly number[];
   readonly now: Date;
+  /** The same moment or an earlier one, on the monotonic clock. */
+  readonly nowMs: number;
   readonly leaseMs: number;
   readonly holderId: number;
 }
@@ -32,7 +37,8 @@ interface ClaimOptions {
  * A fixed number of statements for any number of queues. Other replicas skip locked queues, so they never
  * wait for each other. They also skip locked deliveries: a transaction that locks one has locked its queue
  * before, or is about to set the queue's due time. While a subscription fails, its queue is due only after
- * the one attempt taken must have ended: a probe.
+ * the one attempt taken must have ended: a probe. A paused queue is looked at once a minute. How many attempts a pace
+ * grants is decided by MySQL's clock, and written here, so it holds for all dispatchers and outlives them.
  */
 export const claimDue = (
   db: Database<Tables>,
@@ -47,10 +53,11 @@ export const claimDue = (
     const targets = await readTargets(all, queues, now);
     const next: NextDue[] = [];
     const open: FoundTarget[] = [];
+    const paused: FoundTarget[] = [];
     for (const queue of queues) {
       const target = targets.get(queueName(queue));
       if (target?.enabled) {
-        open.push(target);
+        (target.paused_utc ? paused : open).push(target);
         continue;
       }
       const isDone = await holdOrDrop(all, queue, target ? 'held' : 'dropped', now);
@@ -58,31 +65,83 @@ export const claimDue = (
       else next.push({ queue, dueMs: isDone ? null : now.getTime() });
     }
     const counts = options.allot(open);
-    const takes = open.map((target, at) => ({ target, count: counts[at]! }));
+    const locked = new Map(queues.map((queue) => [queueName(queue), queue]));
+    const paces = open.map((target) => paceOf(target, locked.get(queueName(target))!));
+    const takes = open.map((target, at) => ({
+      target,
+      count: Math.min(counts[at]!, paces[at]?.grant.count ?? counts[at]!),
+    }));
     const due = await lockDue(all, takes, now);
     await lease(all, due, { leaseMs, holderId: options.holderId });
 
     const byQueue = Map.groupBy(due, queueName);
-    const claims = takes.map(({ target, count }): Claim => {
+    const claims = takes.map(({ target, count }, at): Claim => {
       const deliveries = byQueue.get(queueName(target)) ?? [];
-      return { target, deliveries, more: deliveries.length === count };
+      const paced = paces[at];
+      return {
+        target,
+        deliveries,
+        more: deliveries.length === count && count === counts[at],
+        startBeforeMs: paced && options.nowMs + slackMs(paced.pace),
+      };
     });
     const emptied: FoundTarget[] = [];
+    const granted: PacedQueue[] = [];
     for (const [at, { target, deliveries, more }] of claims.entries()) {
       if (counts[at] === 0) continue;
+      const paced = paces[at];
+      const after = paced && deliveries.length > 0 ? granting(paced, deliveries.length) : paced;
+      if (after && after !== paced) granted.push(after);
       // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind
       // those that are already due: a company's queues take turns.
       if (isFailing(target) && deliveries.length > 0)
         next.push({ queue: target, dueMs: leaseMs, probeMs: leaseMs });
+      else if (after && deliveries.length === takes[at]!.count && !more)
+        next.push({ queue: target, dueMs: now.getTime() + waitMs(after) });
       else if (more) next.push({ queue: target, dueMs: now.getTime() });
       else emptied.push(target);
     }
-    const earliest = await readEarliest(all, emptied);
+    const earliest = await readEarliest(all, [...emptied, ...paused]);
     for (const target of emptied)
       next.push({ queue: target, dueMs: earliest.get(queueName(target))?.getTime() ?? null });
+    for (const target of paused)
+      next.push({
+        queue: target,
+        dueMs: earliest.has(queueName(target)) ? now.getTime() + pausedLookMs : null,
+      });
     await setNextDue(all, next);
+    await setPaced(all, granted);
     return { claims, leaseMs };
   });
+
+/** Resuming makes the queue due; this is for a change that was not applied. */
+const pausedLookMs = 60_000;
+
+interface PacedQueue {
+  readonly target: FoundTarget;
+  readonly pace: Pace;
+  readonly log: GrantLog;
+  readonly clockMs: number;
+  readonly grant: { readonly count: number };
+}
+
+const paceOf = (target: FoundTarget, { paced, clock_ms }: LockedQueue): PacedQueue | undefined => {
+  const { pace_limit: limit, pace_seconds: seconds } = target;
+  if (limit === null || seconds === null) return undefined;
+  const pace = { limit, seconds };
+  const log = paced ?? [];
+  const clockMs = Number(clock_ms);
+  return { target, pace, log, clockMs, grant: grantOf(log, pace, clockMs) };
+};
+
+const granting = (queue: PacedQueue, count: number): PacedQueue => ({
+  ...queue,
+  log: withGrant(queue.log, queue.pace, queue.clockMs, count),
+});
+
+/** Until the next attempt may be granted. */
+const waitMs = ({ log, pace, clockMs }: PacedQueue): number =>
+  Math.max(0, grantOf(log, pace, clockMs).nextMs - clockMs);
 
 interface NextDue {
   readonly queue: QueueKey;
@@ -98,12 +157,18 @@ interface Take {
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
   consecutive_failures >= failuresUntilProbing;
 
+interface LockedQueue extends QueueKey {
+  readonly paced: GrantLog | null;
+  readonly clock_ms: number | string;
+}
+
 const lockQueues = async (
   db: Kysely<Tables>,
   { now, queues }: ClaimOptions,
-): Promise<readonly QueueKey[]> => {
-  const { rows } = await sql<QueueKey>`
-    SELECT company_id, subscription_id FROM delivery_queues FORCE INDEX (PRIMARY)
+): Promise<readonly LockedQueue[]> => {
+  const { rows } = await sql<LockedQueue>`
+    SELECT company_id, subscription_id, paced, ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS clock_ms
+    FROM delivery_queues FORCE INDEX (PRIMARY)
     WHERE ${isOneOfQueues(queues)} AND next_due_utc <= ${now}
     FOR UPDATE SKIP LOCKED`.execute(db);
   return rows;
@@ -171,6 +236,19 @@ const setNextDue = async (db: Kysely<Tables>, next: readonly NextDue[]): Promise
     ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc), probe_due_utc = VALUES(probe_due_utc)`.execute(
     db,
   );
+};
+
+const setPaced = async (db: Kysely<Tables>, queues: readonly PacedQueue[]): Promise<void> => {
+  if (queues.length === 0) return;
+  const rows = queues.map(({ target, log }) => [
+    target.company_id,
+    target.subscription_id,
+    JSON.stringify(log),
+  ]);
+  // They exist and are locked, so nothing is inserted.
+  await sql`
+    INSERT INTO delivery_queues (company_id, subscription_id, paced) VALUES ${rowList(rows)}
+    ON DUPLICATE KEY UPDATE paced = VALUES(paced)`.execute(db);
 };
 
 const deleteQueue = async (db: Kysely<Tables>, queue: QueueKey): Promise<void> => {

@@ -23,7 +23,7 @@ import { claimDue } from './claim.ts';
  * once if more was due than could be taken.
  */
 export const startPoller = (options: PollerOptions): Repeated => {
-  const { db, scheduler, health, now, leaseMs, holder, log, metrics } = options;
+  const { db, scheduler, health, now, nowMs, leaseMs, holder, log, metrics } = options;
   const nextQueues = createTurns(scheduler.queues);
   const taken = metrics.counter(dispatcherMetrics.dispatcher_queue_taken_total).cell();
   let pauseMs = pollEveryMs;
@@ -38,19 +38,21 @@ export const startPoller = (options: PollerOptions): Repeated => {
   const lookNow = async (): Promise<boolean> => {
     if (scheduler.free().queueSlots === 0) return false;
     const started = now();
+    const startedMs = nowMs();
     const holderId = holder.id();
     const all = acrossTenants(db, 'a dispatcher looks for due queues of all companies');
     const { queues, more } = await nextQueues(all, started);
     // One shard after the other, so that the share of the next shard knows what was taken before.
     for (const part of await partsByShard(db, queues, companyOf))
-      if (part.rows.length > 0) await take(part.db, part.rows, { now: started, leaseMs, holderId });
+      if (part.rows.length > 0)
+        await take(part.db, part.rows, { now: started, nowMs: startedMs, leaseMs, holderId });
     return more;
   };
 
   const take = async (
     own: Database<Tables>,
     queues: readonly QueueKey[],
-    lease: { readonly now: Date; readonly leaseMs: number; readonly holderId: number },
+    lease: Pick<Parameters<typeof claimDue>[1], 'now' | 'nowMs' | 'leaseMs' | 'holderId'>,
   ): Promise<void> => {
     const { claims, leaseMs: untilMs } = await claimDue(own, {
       ...lease,
@@ -64,7 +66,7 @@ export const startPoller = (options: PollerOptions): Repeated => {
     taken.value += claimed.length;
     const all = acrossTenants(own, 'a dispatcher reads deliveries of many companies in one batch');
     const contents = await readContents(all, claimed);
-    for (const { target, deliveries } of claims) {
+    for (const { target, deliveries, startBeforeMs } of claims) {
       const probe = target.consecutive_failures >= failuresUntilProbing;
       for (const { due_utc: _, attempts, ...delivery } of deliveries) {
         const content = contents.get(delivery.event_id);
@@ -78,6 +80,7 @@ export const startPoller = (options: PollerOptions): Repeated => {
             holder: lease.holderId,
             source: 'queue',
             probe,
+            startBeforeMs,
             target,
           });
       }
@@ -98,7 +101,7 @@ export const startPoller = (options: PollerOptions): Repeated => {
 const pollEveryMs = 150;
 const afterFailureMs = 500;
 
-interface PollerOptions extends Pick<Context, 'db' | 'now' | 'log' | 'metrics'> {
+interface PollerOptions extends Pick<Context, 'db' | 'now' | 'nowMs' | 'log' | 'metrics'> {
   readonly scheduler: Scheduler;
   readonly health: Pick<Health, 'set'>;
   readonly holder: Holder;

@@ -2,7 +2,13 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { createInFlight } from '@causeway/runtime';
 import type { Attempts } from '../attempt/attempts.ts';
 import type { Context } from '../context.ts';
-import { type Delivery, type QueueKey, queueName, type SubscriptionTarget } from '../delivery.ts';
+import {
+  type Delivery,
+  isThrottled,
+  type QueueKey,
+  queueName,
+  type SubscriptionTarget,
+} from '../delivery.ts';
 import type { Health } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -212,9 +218,9 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     isSilent(state)
       ? roomOf(state) <= 0
       : isFailing(state) || state.waiting.length >= maxWaitingPerSubscription;
-  /** A first attempt must not overtake a backlog. */
+  /** A first attempt must not overtake a backlog, and a pace grants no first attempts. */
   const isClosed = (delivery: Delivery, state: SubscriptionState): boolean =>
-    delivery.source === 'first' && (backlogged.has(state) || closedTo(state));
+    delivery.source === 'first' && (isThrottled(delivery.target) || backlogged.has(state) || closedTo(state));
 
   health.onChange((key, failures) => {
     const state = states.get(queueName(key));

@@ -1,19 +1,26 @@
 import type { Signed } from '@causeway/deliveries';
+import type { HeaderPair } from '@causeway/proto';
 import type { DeliveredEvent } from '@causeway/proto/signatures';
 import { createBatch, type KeyRing } from '@causeway/runtime';
 import { Piscina } from 'piscina';
 import type { Context } from '../context.ts';
 import type { SubscriptionTarget } from '../delivery.ts';
-import { numbersEach, type SignTask } from './worker.ts';
+import { linesEach, numbersEach, type SignTask } from './worker.ts';
 
 export interface Signer {
-  sign(request: SignRequest): Promise<Signed>;
+  sign(request: SignRequest): Promise<SignedRequest>;
   close(): Promise<void>;
+}
+
+export interface SignedRequest extends Signed {
+  /** In plain text. */
+  readonly ownHeaders: readonly HeaderPair[];
 }
 
 export interface SignRequest extends Pick<DeliveredEvent, 'event_id'> {
   readonly company_id: number;
-  readonly target: Pick<SubscriptionTarget, 'secret' | 'previous_secret' | 'previous_secret_until'>;
+  readonly target: Pick<SubscriptionTarget, 'secret' | 'previous_secret' | 'previous_secret_until'> &
+    Partial<Pick<SubscriptionTarget, 'headers'>>;
   readonly body: Uint8Array;
 }
 
@@ -45,9 +52,14 @@ export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer =
       const transferList = [task.numbers.buffer, task.bytes.buffer];
       const lines = (await pool.run(task, { transferList })).split('\n');
       batch.forEach(({ resolve, reject }, at) => {
-        const [signature, standard] = [lines[2 * at]!, lines[2 * at + 1]!];
+        const [signature, standard, own] = lines.slice(linesEach * at, linesEach * (at + 1)) as Lines;
         if (signature === '') reject(new CannotSign(standard));
-        else resolve({ timestamp, signatures: [signature, standard] });
+        else
+          resolve({
+            timestamp,
+            signatures: [signature, standard],
+            ownHeaders: own === '' ? [] : Object.entries<string>(JSON.parse(own)),
+          });
       });
     } catch (error) {
       for (const { reject } of batch) reject(new CannotSign('the signing thread failed', { cause: error }));
@@ -79,16 +91,16 @@ interface SignerOptions extends Pick<Context, 'now' | 'metrics'> {
 
 interface PendingSignature {
   readonly request: SignRequest;
-  readonly resolve: (signed: Signed) => void;
+  readonly resolve: (signed: SignedRequest) => void;
   readonly reject: (error: Error) => void;
 }
 
 const taskOf = (batch: readonly PendingSignature[], timestamp: number, nowMs: number): SignTask => {
   const numbers = new Float64Array(batch.length * numbersEach);
   const parts = batch.flatMap(({ request: { company_id, event_id, target, body } }, at) => {
-    const { secret, previous_secret, previous_secret_until } = target;
+    const { secret, previous_secret, previous_secret_until, headers } = target;
     const overlaps = previous_secret !== null && (previous_secret_until?.getTime() ?? 0) > nowMs;
-    const own = [secret, overlaps ? previous_secret : noBytes, body];
+    const own = [secret, overlaps ? previous_secret : noBytes, headers ?? noBytes, body];
     numbers.set([company_id, event_id, ...own.map(({ length }) => length)], at * numbersEach);
     return own;
   });
@@ -102,3 +114,4 @@ const taskOf = (batch: readonly PendingSignature[], timestamp: number, nowMs: nu
 };
 
 const noBytes = new Uint8Array();
+type Lines = [signature: string, standard: string, own: string];

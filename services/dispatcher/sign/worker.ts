@@ -12,17 +12,18 @@ import { workerData } from 'piscina';
 
 export interface SignTask {
   readonly timestamp: number;
-  /** `numbersEach` for each delivery: company, event, and how many bytes each of the next three has. */
+  /** `numbersEach` for each delivery: company, event, and how many bytes each of the next four has. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** For each delivery its sealed secret, the previous one if it is valid still, and the body. */
+  /** For each delivery its sealed secret, the previous one if it is valid still, its own headers, and the body. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export const numbersEach = 5;
+export const numbersEach = 6;
+export const linesEach = 3;
 
 /**
  * The signing threads are the only place where secrets are decrypted.
- * @returns two lines for each delivery: its signatures, or an empty line and an error.
+ * @returns three lines for each delivery: its signatures and the JSON of its own headers; or an empty line and an error.
  */
 export default ({ timestamp, numbers, bytes }: SignTask): string => {
   const lines: string[] = [];
@@ -33,22 +34,23 @@ export default ({ timestamp, numbers, bytes }: SignTask): string => {
   };
   for (let one = 0; one < numbers.length; one += numbersEach) {
     const [companyId, eventId, ...lengths] = numbers.subarray(one, one + numbersEach) as unknown as Numbers;
-    const [sealed, previous, body] = lengths.map(next) as [Buffer, Buffer, Buffer];
+    const [sealed, previous, headers, body] = lengths.map(next) as [Buffer, Buffer, Buffer, Buffer];
     try {
       const secrets = [opened(companyId, sealed)];
       if (previous.length > 0) secrets.push(opened(companyId, previous));
       lines.push(
         signatureHeader(secrets, timestamp, body),
         standardSignatureHeader(secrets, eventId, timestamp, body),
+        headers.length > 0 ? openSecret(workerData as KeyRing, companyId, headers) : '',
       );
     } catch (error) {
-      lines.push('', (error as Error).message.replaceAll('\n', ' '));
+      lines.push('', (error as Error).message.replaceAll('\n', ' '), '');
     }
   }
   return lines.join('\n');
 };
 
-type Numbers = [companyId: number, eventId: number, sealed: number, previous: number, body: number];
+type Numbers = [companyId: number, eventId: number, ...lengths: number[]];
 
 const maxSecrets = 10_000;
 let secretsByBytes = new Map<string, OpenSecret & { readonly companyId: number }>();

@@ -2,6 +2,8 @@ import {
   challengeType,
   encodeOccurrence,
   failuresUntilProbing,
+  type HeaderPair,
+  masked,
   type TestDelivery,
   type TestDeliveryAnswer,
   testDeliverySubject,
@@ -93,12 +95,12 @@ const deliver = async (
     replay_id: 0,
     agent_id,
   };
-  const { timestamp, signatures } = await signer.sign({ ...delivered, target, body: bytes });
+  const { timestamp, signatures, ownHeaders } = await signer.sign({ ...delivered, target, body: bytes });
   const headers = deliveryHeaders(delivered, timestamp, signatures);
   const startedUtc = now().toISOString();
   const { url } = target;
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
-    poster.post({ url, headers, body: bytes }),
+    poster.post({ url, headers: [...headers, ...ownHeaders], body: bytes }),
   );
   if (result.errorClass === null && target.consecutive_failures >= failuresUntilProbing)
     await transaction(db, (trx) => endBackOff(trx, key, now())).catch((error: unknown) =>
@@ -107,7 +109,8 @@ const deliver = async (
         'ending the back-off failed; the next probe keeps its time',
       ),
     );
-  const sent = { headers, bytes: bytes.length };
+  const hidden = ownHeaders.map(([name]): HeaderPair => [name, masked]);
+  const sent = { headers: [...headers, ...hidden], bytes: bytes.length };
   return { attempt: attemptAnswer(url, startedUtc, result, sent) };
 };
 

@@ -2,13 +2,14 @@ import { originOf, writeAudit } from '@causeway/identity';
 import {
   byMember,
   contract,
-  type EventType,
   encodeEnvelope,
   type IngestAnswer,
   ingestSubject,
   internalError,
   invalid,
+  matches,
   problem,
+  type StoredEvent,
   samplePayload,
 } from '@causeway/proto';
 import { type Answer, type CallIdentity, handler, type OperationCall } from '@causeway/runtime';
@@ -62,7 +63,7 @@ const makeTestEvent = async (
   }
   const event = await readEvent(db, companyId, answer.id);
   if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
-  const subscriptionCount = await countSubscriptions(db, companyId, type);
+  const subscriptionCount = await countSubscriptions(db, event);
   const envelope = encodeEnvelope(event).subarray(0, -1);
   return {
     eventId: event.event_id,
@@ -79,15 +80,15 @@ const dedupeKeyOf = ({ key, fingerprint }: CallIdentity): string =>
 
 const countSubscriptions = async (
   db: Kysely<Tables>,
-  companyId: number,
-  type: EventType,
+  { company_id, type, payload }: StoredEvent,
 ): Promise<number> => {
-  const { count } = await db
+  const subscriptions = await db
     .selectFrom('subscriptions')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('company_id', '=', companyId)
+    .select('conditions')
+    .where('company_id', '=', company_id)
     .where('enabled', '=', 1)
     .where(sql<boolean>`(${type} member of (event_types))`)
-    .executeTakeFirstOrThrow();
-  return count;
+    .execute();
+  const given: unknown = JSON.parse(payload.toString());
+  return subscriptions.filter(({ conditions }) => matches(conditions, given)).length;
 };

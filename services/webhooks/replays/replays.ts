@@ -6,7 +6,6 @@ import {
   conflict,
   contract,
   definitions,
-  type EventType,
   fastestReplayPerSecond,
   invalidField,
   maxReplayDeliveries,
@@ -20,7 +19,7 @@ import type { WebhooksContext } from '../context.ts';
 import { readOutcome } from '../delivery-stats.ts';
 import { editorOf } from '../subscriptions/editor.ts';
 import { resetMissed } from '../subscriptions/missed.ts';
-import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
+import { lockSubscription, readSubscription, type SubscriptionRecord } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
 import {
   assertNoOther,
@@ -41,8 +40,8 @@ export const createReplay = (context: WebhooksContext) =>
     const refuse = isKey ? stateConflict : conflict;
     const earlier = await once.find(identity);
     if (earlier) return earlier;
-    const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
-    const select = (at: Date) => selectionOf(companyId, body, event_types, at);
+    const asked = await readSubscription(db, companyId, body.subscriptionId);
+    const select = (at: Date) => selectionOf(companyId, body, asked, at);
     const selection = select(now());
     const coversMissed = body.kind === 'missed' && body.types === undefined;
     const total = await countCandidates(db, selection);
@@ -67,9 +66,9 @@ export const createReplay = (context: WebhooksContext) =>
 
 export const previewReplay = ({ db, now }: WebhooksContext) =>
   handler(contract.previewReplay, async ({ companyId, body }) => {
-    const { event_types } = await readSubscription(db, companyId, body.subscriptionId);
+    const subscription = await readSubscription(db, companyId, body.subscriptionId);
     const at = now();
-    const count = await countCandidates(db, selectionOf(companyId, body, event_types, at));
+    const count = await countCandidates(db, selectionOf(companyId, body, subscription, at));
     const dayAgo = new Date(at.getTime() - 86_400_000);
     const { p50Ms } = await readOutcome(db, companyId, body.subscriptionId, dayAgo);
     const perSecond = Math.min(fastestReplayPerSecond, (usualConcurrency * 1000) / (p50Ms ?? usualMs));
@@ -162,17 +161,18 @@ type ReplayWish = MemberWish | KeyWish;
 const selectionOf = (
   companyId: number,
   wish: ReplayWish,
-  subscribedTypes: readonly EventType[],
+  { event_types, conditions }: Pick<SubscriptionRecord, 'event_types' | 'conditions'>,
   startedUtc: Date,
 ): ReplaySelection => {
   const until = wish.until !== undefined && wish.until < startedUtc ? wish.until : startedUtc;
-  const types = wish.kind === 'missed' ? (wish.types ?? subscribedTypes) : wish.types;
+  const types = wish.kind === 'missed' ? (wish.types ?? event_types) : wish.types;
   return {
     companyId,
     subscriptionId: wish.subscriptionId,
     since: wish.since ?? new Date(0),
     until,
     types: types && [...new Set(types)],
+    conditions,
     states: wish.kind === 'missed' ? null : wish.kind === 'failed' ? ['failed'] : [...new Set(wish.states)],
     statusCodes: 'statusCodes' in wish ? wish.statusCodes : undefined,
     errorClasses: 'errorClasses' in wish ? wish.errorClasses : undefined,

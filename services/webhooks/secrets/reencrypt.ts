@@ -54,6 +54,8 @@ interface Sealed {
   readonly replace: (trx: Trx<Tables>, fresh: Buffer) => Promise<unknown>;
 }
 
+const sealedColumns = ['secret', 'previous_secret', 'headers'] as const;
+
 /**
  * Skips secrets already sealed under the ring's first key, so a run can stop anywhere and start again.
  * @returns the counts, and where to continue; null if nothing is left.
@@ -65,13 +67,13 @@ export const reencryptBatch = async (
 ): Promise<Counts & { readonly next: number | null }> => {
   const rows = await acrossTenants(db, 'an operator reseals the signing secrets of all companies')
     .selectFrom('subscriptions')
-    .select(['company_id', 'subscription_id', 'secret', 'previous_secret'])
+    .select(['company_id', 'subscription_id', ...sealedColumns])
     .where('subscription_id', '>', after)
     .orderBy('subscription_id')
     .limit(batch)
     .execute();
-  const secrets = rows.flatMap(({ company_id, subscription_id, secret, previous_secret }) => {
-    const inColumn = (column: 'secret' | 'previous_secret', bytes: Buffer): Sealed => ({
+  const secrets = rows.flatMap(({ company_id, subscription_id, ...sealed }) => {
+    const inColumn = (column: (typeof sealedColumns)[number], bytes: Buffer): Sealed => ({
       companyId: company_id,
       bytes,
       replace: (trx, fresh) =>
@@ -83,8 +85,10 @@ export const reencryptBatch = async (
           .where(column, '=', bytes)
           .execute(),
     });
-    const current = inColumn('secret', secret);
-    return previous_secret === null ? [current] : [current, inColumn('previous_secret', previous_secret)];
+    return sealedColumns.flatMap((column) => {
+      const bytes = sealed[column];
+      return bytes === null ? [] : [inColumn(column, bytes)];
+    });
   });
   const counts = await reseal(db, keyRing, secrets);
   return { ...counts, next: rows.length < batch ? null : rows.at(-1)!.subscription_id };

@@ -11,7 +11,7 @@ import { agentErrorOf } from './agent-errors.ts';
 import { disabledByMember, type Editor, editorOf, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
-import { sealGiven } from './secrets.ts';
+import { sealGiven } from './seal.ts';
 import { verifyAgentEndpoint } from './verification.ts';
 import { assertRoom, removeSubscription, takeTurns, targetProblems } from './write.ts';
 

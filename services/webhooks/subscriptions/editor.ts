@@ -40,7 +40,7 @@ export const assertEditable = (
   changes: readonly string[],
 ): void => {
   if (managed_by === null) return;
-  if (editor.switchesManaged && changes.every((name) => name === 'enabled')) return;
+  if (editor.switchesManaged && changes.every((name) => name === 'enabled' || name === 'paused')) return;
   throw toolManaged(managed_by);
 };
 

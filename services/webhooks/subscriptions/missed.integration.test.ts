@@ -141,6 +141,7 @@ test('Beyond its time, the count of events missed while off is a lower bound', a
     company_id: company,
     subscription_id: subscription,
     event_types: ['client.created' as const],
+    conditions: null,
     disabled_utc: off,
   };
   const counted = async (maxMs: number) => {

@@ -39,6 +39,8 @@ export const resetMissed = async (
   return numDeletedRows;
 };
 
+type MissingFields = 'company_id' | 'subscription_id' | 'event_types' | 'conditions' | 'disabled_utc';
+
 /** In the transaction that enables the subscription. Beyond the time, the count is a lower bound. */
 export const noteMissedWhileOff = async (
   trx: Trx<Tables>,
@@ -46,8 +48,9 @@ export const noteMissedWhileOff = async (
     company_id,
     subscription_id,
     event_types,
+    conditions,
     disabled_utc,
-  }: Pick<SubscriptionRecord, 'company_id' | 'subscription_id' | 'event_types' | 'disabled_utc'>,
+  }: Pick<SubscriptionRecord, MissingFields>,
   now: Date,
   maxMs = maxCountMs,
 ): Promise<void> => {
@@ -59,6 +62,7 @@ export const noteMissedWhileOff = async (
     since: disabled_utc,
     until: now,
     types: event_types,
+    conditions,
     states: null,
     statusCodes: undefined,
     startedUtc: now,

@@ -1,5 +1,5 @@
 import type { DeliveryRow } from '@causeway/deliveries';
-import { contract, invalidField } from '@causeway/proto';
+import { contract, invalidField, matches } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -47,35 +47,39 @@ const readPage = async (
     const deliveries = await readDeliveries(db, subscription, events);
     for (const event of events) {
       at = event.sequence;
+      if (event.payload && !matches(subscription.conditions, JSON.parse(event.payload.toString()))) continue;
       const own = deliveries.get(event.event_id) ?? [];
       if (own.some(({ state }) => state === 'succeeded')) continue;
       missing.push(missingAnswer(event, own.at(-1)));
       if (missing.length === limit) return { missing, position: at, hasMore: true };
     }
-    if (events.length < chunk) return { missing, position: Math.max(at, last), hasMore: false };
+    if (events.length < chunkOf(subscription.conditions))
+      return { missing, position: Math.max(at, last), hasMore: false };
     if (performance.now() > stopMs) return { missing, position: at, hasMore: true };
   }
 };
 
-const chunk = 2_000;
+/** Payloads have up to 256 KiB. */
+const chunkOf = (conditions: SubscriptionRecord['conditions']): number => (conditions ? 200 : 2_000);
 const maxSearchMs = 1_000;
 
 const readEvents = (
   db: Kysely<Tables>,
-  { company_id, event_types }: SubscriptionRecord,
+  { company_id, event_types, conditions }: SubscriptionRecord,
   { since, after, until }: { readonly since: Date; readonly after: number; readonly until: number },
 ) =>
   db
     .selectFrom('events as e')
     .modifyFront(sql`/*+ INDEX(e PRIMARY) */`)
     .select(['e.event_id', 'e.type', 'e.created_utc', 'e.sequence'])
+    .$if(conditions !== null, (query) => query.select('e.payload'))
     .where('e.company_id', '=', company_id)
     .where('e.sequence', '>', after)
     .where('e.sequence', '<=', until)
     .where('e.created_utc', '>=', since)
     .where('e.type', 'in', event_types)
     .orderBy('e.sequence')
-    .limit(chunk)
+    .limit(chunkOf(conditions))
     .execute();
 
 type LoggedEvent = Awaited<ReturnType<typeof readEvents>>[number];

@@ -83,6 +83,8 @@ export const portalSubscriptions = async (
         challengedUtc: record.challenged_utc?.toISOString() ?? null,
         failure: record.challenge_failure,
       },
+      pausedUtc: record.paused_utc?.toISOString() ?? null,
+      pausedBy: record.paused_by,
       previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
       failedAttempts: record.failed_attempts,
       missed: missed.get(record.subscription_id) ?? null,

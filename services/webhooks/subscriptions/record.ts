@@ -3,11 +3,12 @@ import { notFound } from '@causeway/proto';
 import type { Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
+import { rulesAnswer } from './rules.ts';
 
 /** A subscription as interfaces show it: without its secrets, with the counters of its queue. */
 export type SubscriptionRecord = Omit<
   SubscriptionRow,
-  'secret' | 'previous_secret' | 'previous_secret_until'
+  'secret' | 'previous_secret' | 'previous_secret_until' | 'headers'
 > & {
   readonly consecutive_failures: number;
   readonly failed_attempts: number;
@@ -61,10 +62,17 @@ const subscriptionColumns = [
   'key_id',
   'agent_id',
   'expires_utc',
+  'conditions',
+  'pace_limit',
+  'pace_seconds',
+  'paused_utc',
+  'paused_by',
+  'headers',
+  'header_names',
 ] as const satisfies readonly (keyof SubscriptionRow)[];
 
 type Column = (typeof subscriptionColumns)[number];
-const secretColumns = ['secret', 'previous_secret', 'previous_secret_until'] as const;
+const secretColumns = ['secret', 'previous_secret', 'previous_secret_until', 'headers'] as const;
 const isShown = (column: Column): column is Exclude<Column, (typeof secretColumns)[number]> =>
   !secretColumns.some((secret) => secret === column);
 
@@ -99,6 +107,7 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
   disabledReason: record.disabled_reason,
   consecutiveFailures: record.consecutive_failures,
   heldDeliveries: record.held_deliveries,
+  ...rulesAnswer(record),
 });
 
 const shown = subscriptionColumns.filter(isShown);

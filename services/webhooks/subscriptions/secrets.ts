@@ -1,11 +1,12 @@
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
-import { definitions, problem, stateConflict } from '@causeway/proto';
-import { handler, json, sealSecret } from '@causeway/runtime';
+import { definitions, stateConflict } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { assertEditable, editorOf } from './editor.ts';
 import { shownTo } from './read.ts';
 import { lockSubscription, readSubscription } from './record.ts';
+import { sealGiven } from './seal.ts';
 
 /**
  * During an overlap, the previous secret signs too. A subscription has at most one, so a rotation within an
@@ -65,19 +66,6 @@ export const makeSecret = (
 ): { readonly shown: string; readonly sealed: Buffer } => {
   const shown = `whsec_${Buffer.from(random(secretBytes)).toString('base64')}`;
   return { shown, sealed: sealGiven({ keyRing }, companyId, shown) };
-};
-
-/** @throws Problem `secret_encryption_failed` */
-export const sealGiven = (
-  { keyRing }: Pick<WebhooksContext, 'keyRing'>,
-  companyId: number,
-  secret: string,
-): Buffer => {
-  try {
-    return sealSecret(keyRing, companyId, secret);
-  } catch (cause) {
-    throw problem('secret_encryption_failed', cause);
-  }
 };
 
 const secretBytes = 32;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import {
   type BodyOf,
+  conditionProblems,
   contract,
   definitions,
   changes as differences,
@@ -27,6 +28,7 @@ import {
   type SubscriptionRecord,
   subscriptionAnswer,
 } from './record.ts';
+import { ruleColumns, typeProblems } from './rules.ts';
 import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
 import { targetProblems } from './write.ts';
 
@@ -38,7 +40,7 @@ export const updateSubscription = (context: WebhooksContext) =>
       const { basedOn, ...changes } = call.body;
       return changeSubscription(context, call, changes, basedOn);
     },
-    targetProblems(context.targets),
+    (fields) => [...targetProblems(context.targets)(fields), ...typeProblems(fields)],
   );
 
 /** Enables a subscription, including one that a tool manages. */
@@ -99,9 +101,12 @@ const changeSubscription = async (
       ...(changes.eventTypes !== undefined && { event_types: JSON.stringify(changes.eventTypes) }),
       ...(changes.name !== undefined && { name: changes.name }),
       ...(changes.description !== undefined && { description: changes.description }),
+      ...ruleColumns(context, companyId, changes, before),
+      ...pausedBy(before, changes, { editor, now }),
       ...switches,
     };
-    const stored = { ...before, event_types: JSON.stringify(before.event_types) };
+    assertConditions(before, changes);
+    const stored = storedForm(before);
     const isChange = !isDeepStrictEqual({ ...stored, ...fields }, stored);
     await trx
       .updateTable('subscriptions')
@@ -113,12 +118,15 @@ const changeSubscription = async (
       .where('subscription_id', '=', subscriptionId)
       .execute();
     const isSwitched = (switches.enabled ?? before.enabled) !== before.enabled;
-    const isNoted = isSwitched || isMoved(before, changes);
+    const isThrottled = (['paused_utc', 'pace_limit', 'pace_seconds'] as const).some(
+      (name) => name in fields && fields[name] !== before[name],
+    );
+    const isNoted = isSwitched || isMoved(before, changes) || isThrottled;
     const enabling = switches.enabled === 1 ? 'enabled' : 'disabled';
     if (isNoted) await noteChange(trx, before, isSwitched ? enabling : 'moved', now);
     if (isSwitched && switches.enabled === 1) await noteMissedWhileOff(trx, before, now);
     const after = await readSubscription(trx, companyId, subscriptionId);
-    await note(trx, editor, before, after, now);
+    await note(trx, editor, before, after, { at: now, hasNewHeaders: changes.headers != null });
     changed = { after, isUnverified, isNoted, answer: await answerOf(after, trx) };
     await raiseSubscriptionsVersion(trx, [companyId]);
     return changed.answer;
@@ -192,9 +200,11 @@ const note = async (
   editor: Editor,
   before: SubscriptionRow,
   after: SubscriptionRecord,
-  at: Date,
+  { at, hasNewHeaders }: { readonly at: Date; readonly hasNewHeaders: boolean },
 ): Promise<void> => {
-  const changed = differences(editable(before), editable(after));
+  // The values of headers are secret, so the log tells only that they are new.
+  const values = hasNewHeaders ? { headerValues: 'replaced' } : {};
+  const changed = differences(editable(before), { ...editable(after), ...values });
   if (Object.keys(changed.after).length === 0) return;
   const switchedOnly = Object.keys(changed.after).every((name) => name === 'enabled');
   const action = !switchedOnly
@@ -203,6 +213,30 @@ const note = async (
       ? 'subscription.enabled'
       : 'subscription.disabled';
   await auditChange(trx, editor, action, after, { ...changed, at });
+};
+
+/** @throws Problem `invalid_request` if conditions that stay name a field that the new types do not have, or the reverse */
+const assertConditions = (before: SubscriptionRow, changes: Changes): void => {
+  const { eventTypes = before.event_types, conditions = before.conditions } = changes;
+  const problems = conditionProblems(eventTypes, conditions);
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const storedForm = (row: SubscriptionRow) => ({
+  ...row,
+  event_types: JSON.stringify(row.event_types),
+  conditions: row.conditions && JSON.stringify(row.conditions),
+  header_names: row.header_names && JSON.stringify(row.header_names),
+});
+
+/** Disabling and enabling leave it as it is. */
+const pausedBy = (
+  before: Pick<SubscriptionRow, 'paused_utc'>,
+  { paused }: Changes,
+  { editor, now }: { readonly editor: Editor; readonly now: Date },
+) => {
+  if (paused === undefined || paused === (before.paused_utc !== null)) return {};
+  return { paused_utc: paused ? now : null, paused_by: paused ? editor.by.name.slice(0, 200) : null };
 };
 
 /** If the subscription was already disabled, the reason and time stay. */

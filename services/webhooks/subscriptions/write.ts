@@ -23,6 +23,7 @@ import type { Tables } from '../tables.ts';
 import { disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
 import { shownTo } from './read.ts';
 import { lockSubscription, readSubscription, subscriptionAnswer } from './record.ts';
+import { ruleColumns, typeProblems } from './rules.ts';
 import { makeSecret } from './secrets.ts';
 import { findSame, subscribeAgain } from './subscribe-again.ts';
 import { verifiesEndpoints } from './verification.ts';
@@ -74,6 +75,7 @@ export const createSubscription = (context: WebhooksContext) =>
             disabled_utc: enabled ? null : now,
             verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
             secret: secret.sealed,
+            ...ruleColumns(context, companyId, body),
             previous_secret: null,
             previous_secret_until: null,
             created_utc: now,
@@ -94,7 +96,7 @@ export const createSubscription = (context: WebhooksContext) =>
         return json(201, { ...shown, signingSecret: secret.shown });
       });
     },
-    targetProblems(context.targets),
+    (fields) => [...targetProblems(context.targets)(fields), ...typeProblems(fields)],
   );
 
 /** Locks the company, so its creates run one after another (contract, "Quotas"). */

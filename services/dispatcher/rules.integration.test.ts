@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sealSecret } from '@causeway/runtime';
+import { testReceiver } from '@causeway/runtime/testing';
+import { beforeAll, expect, test } from 'vitest';
+import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+
+const set = async ({ company_id, subscription_id }: Subscription, columns: object): Promise<void> => {
+  await world.database.query('UPDATE subscriptions SET ? WHERE company_id = ? AND subscription_id = ?', [
+    columns,
+    company_id,
+    subscription_id,
+  ]);
+  await world.database.query('INSERT INTO subscription_changes SET ?', [
+    { company_id, subscription_id, changed_utc: new Date() },
+  ]);
+};
+const settled = (): Promise<number> =>
+  world.database.query('SELECT 1 FROM event_outbox').then(({ length }) => length);
+
+/** The most attempts that began in any window. */
+const mostWithin = async (subscription: Subscription, windowMs: number): Promise<number> => {
+  const starts = (await world.attempts(subscription)).map(({ started_utc }) => started_utc.getTime());
+  return Math.max(
+    ...starts.map((at) => starts.filter((other) => other >= at && other < at + windowMs).length),
+  );
+};
+
+test('an event goes to the subscriptions whose conditions it meets, by its message, the sweeper and many subscribers', async () => {
+  const receiver = await testReceiver();
+  const conditions = JSON.stringify([{ field: 'status', in: ['paid', 'open'] }]);
+  const choosy = await world.subscribe(receiver.url, { conditions });
+  const { drain } = await world.start();
+  for (const by of ['event', 'outbox'] as const)
+    for (const payload of ['{"status":"open"}', '{"status":"void"}', '{"client_id":7,"erased":true}'])
+      await world.deliver(choosy, 2, { by, payload });
+  await eventually(settled).toBe(0);
+  await eventually(() => world.states(choosy)).toEqual({ succeeded: 4 });
+  expect(receiver.received.map(({ body }) => String(body)).every((body) => body.includes('"open"'))).toBe(
+    true,
+  );
+  await drain();
+});
+
+test('two dispatchers, of which one is replaced, begin no more attempts in a second than the pace, retries included', async () => {
+  const receiver = await testReceiver();
+  receiver.answer = (response) => response.writeHead(receiver.received.length % 5 === 0 ? 500 : 200).end();
+  const paced = await world.subscribe(receiver.url, { pace_limit: 4, pace_seconds: 1 });
+  const other = await world.subscribe((await testReceiver()).url);
+  const options = { scheduleMs: [50, 50, 50, 50, 50] };
+  const [first, second] = await Promise.all([world.start(options), world.start(options)]);
+  await world.deliver(paced, 10);
+  await world.deliver(paced, 6, { by: 'outbox' });
+  await eventually(() => receiver.received.length).toBeGreaterThan(5);
+  await first.drain();
+  const third = await world.start(options);
+  await world.deliver(other, 20);
+  await eventually(() => world.states(other)).toEqual({ succeeded: 20 });
+  expect((await world.states(paced)).waiting).toBeGreaterThan(0);
+  await eventually(() => world.states(paced)).toEqual({ succeeded: 16 });
+  expect(await mostWithin(paced, 1_000)).toBeLessThanOrEqual(4);
+  expect(await world.queue(paced)).toMatchObject({ consecutive_failures: 0 });
+  await Promise.all([second.drain(), third.drain()]);
+});
+
+test('deliveries of a paused subscription wait over a restart, and go out in their order when it is resumed', async () => {
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url, { paused_utc: new Date(), paused_by: 'Zoë' });
+  const other = await world.subscribe(receiver.url, { company_id: subscription.company_id });
+  const before = await world.start();
+  await world.deliver(subscription, 5);
+  await world.deliver(subscription, 5, { by: 'outbox' });
+  await eventually(() => world.states(other)).toEqual({ succeeded: 10 });
+  await eventually(() => world.states(subscription)).toEqual({ waiting: 10 });
+  await before.drain();
+  const { drain, metrics } = await world.start();
+  const parked = async () => ((await world.queue(subscription))!.next_due_utc?.getTime() ?? 0) - Date.now();
+  await eventually(parked).toBeGreaterThan(10_000);
+  // Time for a wrong attempt.
+  await sleep(400);
+  expect(await world.states(subscription)).toEqual({ waiting: 10 });
+  expect(await metrics.registry.metrics()).not.toMatch(
+    /^dispatcher_oldest_due_seconds\{kind="open"\} [1-9]/m,
+  );
+  await set(subscription, { paused_utc: null, paused_by: null });
+  await eventually(() => world.states(subscription)).toEqual({ succeeded: 10 });
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  const starts = await world.attempts(subscription);
+  const ids = starts.toSorted((a, b) => +a.started_utc - +b.started_utc).map(({ event_id }) => event_id);
+  expect(ids.at(0)).toBe(Math.min(...ids));
+  await drain();
+});
+
+test('its own headers go with every attempt, and are stored in none', async () => {
+  const receiver = await testReceiver();
+  const subscription = await world.subscribe(receiver.url);
+  const secret = 'Bearer a-very-secret-token';
+  await set(subscription, {
+    headers: sealSecret(world.keyRing, subscription.company_id, JSON.stringify({ Authorization: secret })),
+    header_names: '["Authorization"]',
+  });
+  const { drain } = await world.start();
+  await world.deliver(subscription, 1);
+  await world.deliver(subscription, 1, { by: 'queue' });
+  await eventually(() => world.states(subscription)).toEqual({ succeeded: 2 });
+  expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual([secret, secret]);
+  expect(JSON.stringify(await world.attempts(subscription))).not.toContain('very-secret');
+  const raw = await world.database.query('SELECT sent, request_headers FROM delivery_attempts');
+  expect(
+    raw
+      .map((row) =>
+        Object.values(row as object)
+          .map(String)
+          .join(),
+      )
+      .join(),
+  ).not.toContain('very-secret');
+  await drain();
+});
