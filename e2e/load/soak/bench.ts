@@ -162,6 +162,8 @@ ${companies} companies. Each create has a delivery to a receiver on this machine
 who each send the next request when the previous one is answered. During the soak, requests are sent at a steady rate, and
 their times count from when they were due; those of deliveries from the event's time, before its commit, to the arrival. Load
 generator, cluster, MySQL and receiver share the machine. The memory is sampled ${samplesPerPart} times in each of ${parts} parts, and counts after the
-first ${warmParts}: \`VmRSS\`, and for Node its used heap, whose least value in a third of the samples counts. The growth is the slope of
-the line through all of these samples. At the end, each created lead has arrived exactly once.
+first ${warmParts}: \`VmRSS\`, and for Node its used heap and its buffers, whose least values in a third of the samples count. The growth is the slope of
+the line through all of these samples. The resident memory is the most that a burst has taken: V8 enlarges its young generation by
+about 50 MiB at its first full collection, and the allocator keeps the most that buffers took between two collections. A leak would show in the
+least heap or buffers. At the end, each created lead has arrived exactly once.
 `;

@@ -10,7 +10,7 @@ export interface MemorySamples {
   table(warmUp: number, minutes: number): Table;
 }
 
-/** @param stack processes that tell their heap by their metrics */
+/** @param stack processes that tell their heap and buffers by their metrics */
 export const watchMemory = (processes: Processes, stack: readonly StackProcess[]): MemorySamples => {
   const series = new Map<string, number[]>();
   const add = (name: string, mib: number): void => {
@@ -22,8 +22,10 @@ export const watchMemory = (processes: Processes, stack: readonly StackProcess[]
       for (const { name, metricsUrl } of stack)
         if (metricsUrl) {
           const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-          const bytes = /^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1];
-          if (bytes) add(`${name}, heap`, Number(bytes) / 2 ** 20);
+          for (const [part, metric] of Object.entries(ofNode)) {
+            const bytes = new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1];
+            if (bytes) add(`${name}, ${part}`, Number(bytes) / 2 ** 20);
+          }
         }
     },
     table: (warmUp, minutes) => ({
@@ -37,9 +39,9 @@ export const watchMemory = (processes: Processes, stack: readonly StackProcess[]
           return [
             name,
             ...[
-              // A heap grows between two collections: its least value is nearest to what is in use.
+              // What V8 collects grows between two collections: its least value is nearest to what is in use.
               ...[samples.slice(0, third), samples.slice(-third)].map((part) =>
-                name.endsWith('heap') ? Math.min(...part) : median(part),
+                name.includes(',') ? Math.min(...part) : median(part),
               ),
               Math.min(...samples),
               Math.max(...samples),
@@ -50,6 +52,8 @@ export const watchMemory = (processes: Processes, stack: readonly StackProcess[]
     }),
   };
 };
+
+const ofNode = { heap: 'nodejs_heap_size_used_bytes', buffers: 'nodejs_external_memory_bytes' } as const;
 
 const residentMib = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
