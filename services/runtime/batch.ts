@@ -9,7 +9,6 @@ export interface Batch<Item> {
   underWay(): number;
   /** Call it also when `allowed` may have grown. */
   flush(): void;
-  room(): Promise<void>;
   takeBack(): readonly Item[];
   drain(): Promise<void>;
 }
@@ -46,7 +45,7 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   let underWay = 0;
   let newestMs = 0;
   let overlapScheduled = false;
-  const watchers: (() => void)[] = [];
+  const draining: (() => void)[] = [];
 
   const start = (): void => {
     while (due > 0 && running < maxFlushes) {
@@ -77,7 +76,6 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     newestMs = performance.now();
     flushes.value++;
     flushed.value += items.length;
-    notify();
     let done: ReturnType<typeof flush> | null = null;
     try {
       done = flush(items);
@@ -93,7 +91,7 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     running--;
     underWay -= items.length;
     onFlushed?.();
-    notify();
+    while (draining.length > 0) draining.pop()!();
   };
   const onOverlapDue = (): void => {
     overlapScheduled = false;
@@ -106,10 +104,6 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   const onDue = (): void => {
     scheduled = false;
     flushAll();
-  };
-  const change = (): Promise<void> => new Promise((resolve) => watchers.push(resolve));
-  const notify = (): void => {
-    if (watchers.length > 0) for (const watcher of watchers.splice(0)) watcher();
   };
 
   return {
@@ -126,17 +120,12 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     waiting: () => waiting.length,
     underWay: () => underWay,
     flush: flushAll,
-    room: async () => {
-      while (waiting.length >= maxWaiting) await change();
-    },
     takeBack: () => {
       due = 0;
-      const items = waiting.splice(0);
-      notify();
-      return items;
+      return waiting.splice(0);
     },
     drain: async () => {
-      for (flushAll(); running > 0; flushAll()) await change();
+      for (flushAll(); running > 0; flushAll()) await new Promise<void>((resolve) => draining.push(resolve));
     },
   };
 };
