@@ -4,6 +4,7 @@ export const errorCodes = {
   quota_exceeded: { status: 400, message: 'a quota of the company is used up' },
   unauthorized: { status: 401, message: 'missing or invalid API key' },
   forbidden: { status: 403, message: 'the API key does not have the required scope' },
+  network_not_allowed: { status: 403, message: 'the API key may not be used from this address' },
   tool_managed: { status: 403, message: 'the subscription is managed by a tool and cannot be edited here' },
   not_found: { status: 404, message: 'not found' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
@@ -148,6 +149,12 @@ export const notFound = (what?: string, instead?: string): Problem =>
 
 export const missingScope = (scope: string): Problem =>
   new Problem({ code: 'forbidden', publicMessage: `the API key does not have the scope ${scope}` });
+
+export const networkNotAllowed = (address: string): Problem =>
+  new Problem({
+    code: 'network_not_allowed',
+    publicMessage: `the API key may not be used from the address ${address}`,
+  });
 
 export const methodNotAllowed = (allow: string): Problem =>
   new Problem({ code: 'method_not_allowed', headers: { Allow: allow } });

@@ -12,6 +12,15 @@ export interface KeyEntry {
   readonly active: boolean;
   /** From then on the key is refused, as a revoked one. Absent: never. */
   readonly expiresMs?: number;
+  /**
+   * In the entry of the secret before the latest rotation: until then it admits as the key of that entry, which says all else. Such
+   * an entry is not `active`, so that a reader of an older release refuses the secret. Ended: 0.
+   */
+  readonly replacedBy?: { readonly name: string; readonly untilMs: number };
+  /** In CIDR notation; from elsewhere, requests are refused. Absent: from anywhere. */
+  readonly networks?: readonly string[];
+  /** Never stored: the request came with the earlier secret. */
+  readonly isPrevious?: boolean;
   /** A bucket that is absent has the limit of the company, or else the configured one. */
   readonly limits?: LimitOverrides;
 }
@@ -19,6 +28,10 @@ export interface KeyEntry {
 /** Whether a request with the key is admitted now. */
 export const isUsable = (key: KeyEntry | undefined, nowMs: number): key is KeyEntry =>
   key?.active === true && (key.expiresMs === undefined || nowMs < key.expiresMs);
+
+/** An entry of a key, or of its earlier secret, that admits nobody any more. */
+export const isRefusal = (entry: Partial<KeyEntry> | CompanyEntry | SignerEntry): boolean =>
+  'active' in entry && !entry.active && !entry.replacedBy?.untilMs;
 
 export interface CompanyEntry {
   readonly version: number;

@@ -8,6 +8,7 @@ export const noticeKinds = [
   'subscription_recovered',
   'delivery_given_up',
   'limit_near',
+  'key_expiring',
   'access_changed',
   'weekly_digest',
 ] as const;
@@ -62,6 +63,11 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
     ...forDevelopers,
     title: 'API key near its limit',
     description: 'A key has used 80 % of a limit in one minute: once a day for each key and limit.',
+  },
+  key_expiring: {
+    ...forDevelopers,
+    title: 'API key about to expire',
+    description: 'A key expires in seven days, and again in one day.',
   },
   access_changed: {
     title: 'Members, roles and factors',

@@ -35,6 +35,7 @@ export const renderProblem = (
 
 const namesReason: ReadonlySet<string> = new Set([
   ...Object.keys(portalErrorCodes),
+  'network_not_allowed',
   'cursor_expired',
   'version_mismatch',
   'already_exists',

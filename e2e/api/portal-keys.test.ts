@@ -104,6 +104,74 @@ describe('API keys at the portal', () => {
     ]);
   });
 
+  test('a rotated key has two secrets with one identity and one limit, until one of them is ended', async () => {
+    const team = await openTeam(world);
+    const { json: key } = await makeKey(team);
+    await world.operator.ask('setLimits', { id: key.id, read: 30 });
+    const post = (path: string, body?: object, member = team.owner) =>
+      member.browser.ask('POST', `/keys/${key.id}${path}`, body);
+    const statuses = async (value: string, count = 16) =>
+      new Set(
+        (
+          await Promise.all(
+            Array.from({ length: count }, () => world.ask('/integrations/me', { key: value })),
+          )
+        ).map(({ status }) => status),
+      );
+    for (const graceHours of [-1, 1.5, 169]) expect((await post('/rotate', { graceHours })).status).toBe(400);
+    const rotated = await post('/rotate', { graceHours: 168 });
+    expect(rotated.json).toMatchObject({ id: key.id, name: 'Zapier', previous: { masked: key.masked } });
+    const { value } = rotated.json;
+    expect([await statuses(key.value, 4), await statuses(value, 4)]).toEqual([
+      new Set([200]),
+      new Set([200]),
+    ]);
+    for (const secret of [key.value, value])
+      expect((await world.ask('/integrations/me', { key: secret })).json.key.id).toBe(key.id);
+    // In whichever windows they fall, both together get what the key may have.
+    const asked = await Promise.all(
+      Array.from({ length: 80 }, (_, at) => world.ask(lookup, { key: at % 2 ? value : key.value })),
+    );
+    const windows = Map.groupBy(asked, ({ headers }) => headers['x-ratelimit-reset']);
+    for (const replies of windows.values())
+      expect(replies.filter(({ status }) => status === 200)).toHaveLength(Math.min(30, replies.length));
+    // A second rotation while both work: refused, but for one that ends them.
+    expect((await post('/rotate', { graceHours: 1 })).status).toBe(409);
+    expect((await post('/rotation/end', { keep: 'new' })).json.previous).toBe(null);
+    expect([await statuses(key.value), await statuses(value, 4)]).toEqual([new Set([401]), new Set([200])]);
+    expect((await post('/rotation/end', { keep: 'old' })).status).toBe(409);
+    const second = (await post('/rotate', { graceHours: 1 })).json.value;
+    const third = (await post('/rotate', { graceHours: 0 })).json.value;
+    expect([await statuses(value), await statuses(second), await statuses(third, 4)]).toEqual([
+      new Set([401]),
+      new Set([401]),
+      new Set([200]),
+    ]);
+    const fourth = (await post('/rotate', { graceHours: 1 })).json.value;
+    expect((await post('/rotation/end', { keep: 'old' })).status).toBe(200);
+    expect([await statuses(fourth), await statuses(third, 4)]).toEqual([new Set([401]), new Set([200])]);
+    const fifth = (await post('/rotate', { graceHours: 1 })).json.value;
+    await post('/revoke');
+    expect([await statuses(third), await statuses(fifth)]).toEqual([new Set([401]), new Set([401])]);
+    expect((await post('/rotate', { graceHours: 1 })).status).toBe(409);
+  });
+
+  test('a stranger and a viewer rotate no key, and who rotated one knows it when they leave', async () => {
+    const [team, stranger] = [await openTeam(world), await openTeam(world)];
+    const { json: key } = await makeKey(team);
+    const [viewer, developer] = [await team.join('viewer'), await team.join('developer')];
+    for (const path of ['rotate', 'rotation/end']) {
+      const body = path === 'rotate' ? { graceHours: 1 } : { keep: 'old' };
+      expect((await viewer.browser.ask('POST', `/keys/${key.id}/${path}`, body)).status).toBe(403);
+      expect((await stranger.owner.browser.ask('POST', `/keys/${key.id}/${path}`, body)).status).toBe(404);
+    }
+    expect((await developer.browser.ask('POST', `/keys/${key.id}/rotate`, { graceHours: 1 })).status).toBe(
+      200,
+    );
+    const { keys } = (await team.owner.browser.ask('GET', `/team/members/${developer.id}/keys`)).json;
+    expect(keys).toMatchObject([{ id: key.id }]);
+  });
+
   test('a viewer changes no key', async () => {
     const team = await openTeam(world);
     const { json: key } = await makeKey(team);

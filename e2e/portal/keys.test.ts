@@ -193,6 +193,25 @@ describe('An API key', () => {
     await see(form.getByRole('checkbox').first()).toBeFocused();
   });
 
+  test('is rotated: the new secret is shown once, and both work until one is ended', async () => {
+    const { team, page } = await portal.openOwner();
+    const body = { name: 'To rotate', scopes: ['integrations:read'] };
+    const { id, value } = (await team.owner.browser.ask('POST', '/keys', body)).json;
+    await visit(page, `keys/${id}`, 'To rotate');
+    await page.getByRole('button', { name: 'Rotate…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    const rotated = await clipboard(page);
+    await page.keyboard.press('Escape');
+    await see(page.getByText('Two secrets of this key work')).toBeVisible();
+    expect([await statusWith(value), await statusWith(rotated)]).toEqual([200, 200]);
+    await page.getByRole('button', { name: 'End the old secret…' }).click();
+    await page.getByRole('button', { name: 'End old secret', exact: true }).click();
+    await see(page.getByText('Rotation ended')).toBeVisible();
+    expect([await statusWith(value), await statusWith(rotated)]).toEqual([401, 200]);
+    await see(page.getByText('Two secrets of this key work')).toHaveCount(0);
+  });
+
   test('is created, copied and revoked with the keyboard alone', async () => {
     const { page } = await portal.openOwner();
     await visit(page, '', 'Overview');
@@ -200,6 +219,8 @@ describe('An API key', () => {
     const form = page.getByRole('dialog', { name: 'Create an API key' });
     await see(form.getByLabel('Name')).toBeFocused();
     await page.keyboard.type('By hand');
+    await page.keyboard.press('Tab');
+    await see(form.getByLabel('For')).toBeFocused();
     await page.keyboard.press('Tab');
     await see(form.getByRole('checkbox').first()).toBeFocused();
     await page.keyboard.press('Space');

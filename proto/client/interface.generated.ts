@@ -116,7 +116,7 @@ export interface ApiError {
     conflicting_employee_id?: number | undefined;
   }[] | undefined;
   /** With 410, 412, 503 and 504, with a 409 or 422 for an `Idempotency-Key`, and with items of a batch. */
-  reason?: 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout' | 'cursor_expired' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'version_mismatch' | 'already_exists' | 'duplicate_item' | 'not_started' | undefined;
+  reason?: 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout' | 'network_not_allowed' | 'cursor_expired' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'version_mismatch' | 'already_exists' | 'duplicate_item' | 'not_started' | undefined;
   /** With `lock_timeout`: seconds to wait. */
   retryAfter?: number | undefined;
   /** With 500. */
@@ -783,7 +783,7 @@ export interface ListSubscriptionsAnswer {
 
 /** The shape of an error of the lookup endpoints. */
 export interface LookupError {
-  error_code: 'invalid_request' | 'forbidden' | 'unauthorized' | 'not_found' | 'method_not_allowed' | 'payload_too_large' | 'internal_error' | 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout';
+  error_code: 'invalid_request' | 'forbidden' | 'network_not_allowed' | 'unauthorized' | 'not_found' | 'method_not_allowed' | 'payload_too_large' | 'internal_error' | 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout';
   /** What went wrong, in a sentence. */
   message: string;
   /** With 400: every problem of the request. The first one is also the main text. */
@@ -814,8 +814,8 @@ export interface LookupError {
     /** The affiliate or employee that has the `external_id`. */
     conflicting_employee_id?: number | undefined;
   }[] | undefined;
-  /** With 503 and 504. */
-  reason?: 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout' | undefined;
+  /** With 503 and 504, and where the key may not be used from the address. */
+  reason?: 'lock_timeout' | 'keys_unavailable' | 'service_unavailable' | 'timeout' | 'network_not_allowed' | undefined;
   /** With `lock_timeout`: seconds to wait. */
   retryAfter?: number | undefined;
   /** With 500. */

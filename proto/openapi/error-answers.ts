@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   methodNotAllowed,
   missingScope,
+  networkNotAllowed,
   Problem,
   type ProblemFacts,
   problem,
@@ -28,17 +29,17 @@ export const errorAnswers = (operation: KeyOperation): Json => {
     },
     headersFor(operation),
   );
-  if (scope)
-    answers[403] = answer(
-      errorShape,
-      403,
-      forbidden(operation),
-      {
-        forbidden: bodyOf(errorShape, missingScope(scope)),
-        ...(errors[403] && { operation: errors[403].example }),
-      },
-      errors[403] ? ifCounted : onEvery,
-    );
+  answers[403] = answer(
+    errorShape,
+    403,
+    forbidden(operation),
+    {
+      ...(scope && { forbidden: bodyOf(errorShape, missingScope(scope)) }),
+      network_not_allowed: bodyOf(errorShape, networkNotAllowed('198.51.100.7')),
+      ...(errors[403] && { operation: errors[403].example }),
+    },
+    errors[403] ? ifCounted : onEvery,
+  );
   for (const [status, own] of Object.entries(errors))
     if (status !== '400' && status !== '403')
       answers[status] = answer(
@@ -162,6 +163,7 @@ const shared: readonly SharedAnswer[] = [
 export const sharedCodes: readonly ErrorCode[] = [
   'invalid_request',
   'forbidden',
+  'network_not_allowed',
   ...shared.flatMap(({ codes }) => codes),
 ];
 
@@ -206,7 +208,9 @@ const badRequest = (operation: KeyOperation): string => {
 const forbidden = ({ scope, errors }: KeyOperation): string =>
   joined(
     ' ',
-    `The key lacks the scope \`${scope}\` (then the request was not counted and the answer has no rate-limit headers).`,
+    scope && `The key lacks the scope \`${scope}\`.`,
+    'The key may not be used from this address (`network_not_allowed`).',
+    'Then the request was not counted and the answer has no rate-limit headers.',
     errors[403]?.description,
   );
 

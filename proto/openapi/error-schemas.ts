@@ -31,8 +31,8 @@ const common = {
   details,
   reason: {
     type: 'string',
-    enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout'],
-    description: 'With 503 and 504.',
+    enum: ['lock_timeout', 'keys_unavailable', 'service_unavailable', 'timeout', 'network_not_allowed'],
+    description: 'With 503 and 504, and where the key may not be used from the address.',
   },
   retryAfter: { type: 'integer', description: 'With `lock_timeout`: seconds to wait.' },
   requestId: { type: 'string', description: 'With 500.' },

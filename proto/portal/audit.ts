@@ -28,6 +28,8 @@ const auditActions = [
   'limits.changed',
   'key.created',
   'key.changed',
+  'key.rotated',
+  'key.rotation_ended',
   'key.revoked',
   'subscription.created',
   'subscription.changed',

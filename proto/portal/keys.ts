@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
-import { fieldName, id, instant, optionalText, text } from '../schemas/values.ts';
+import { fieldName, id, instant, optionalText, text, valueRule } from '../schemas/values.ts';
 import { cursorParameter } from './fields.ts';
+import { canonicalNetwork } from './network.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;
 
@@ -18,6 +19,10 @@ const apiKey = z.object({
   lastUsedUtc: instant.nullable().meta({ description: 'To the minute.' }),
   note: z.string().nullable(),
   expiresUtc: instant.nullable().meta({ description: 'When the key is revoked by itself; null: never.' }),
+  /** In CIDR notation. Empty: requests may come from anywhere. */
+  networks: z.array(z.string()),
+  /** The secret before the latest rotation, while it works. */
+  previous: z.object({ masked: z.string(), untilUtc: instant }).nullable(),
   /** Requests per minute; null: the limit of the company. */
   limits: z.object({
     read: z.int().nullable(),
@@ -35,6 +40,25 @@ export const keyScopes = z
 
 const keyName = text({ min: 1, max: 100, oneLine: true });
 const keyNote = optionalText({ max: 500 });
+/** IPv4-mapped addresses are refused: a client's address is always shown as the IPv4 address. */
+const network = z
+  .string()
+  .check(
+    valueRule((value) =>
+      canonicalNetwork(value)
+        ? undefined
+        : {
+            code: 'invalid_characters',
+            message: `${fieldName} must be an IPv4 or IPv6 address or network, such as 203.0.113.0/24`,
+          },
+    ),
+  )
+  .transform((value) => canonicalNetwork(value)!);
+/** None: any network. */
+const keyNetworks = z
+  .array(network)
+  .max(50)
+  .transform((list) => [...new Set(list)]);
 /** In the future, and at most five years from now. */
 const keyExpiry = instant.nullish();
 
@@ -77,8 +101,24 @@ export const createApiKey = defineOperation({
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  body: z.strictObject({ name: keyName, scopes: keyScopes, note: keyNote, expiresUtc: keyExpiry }),
+  body: z.strictObject({
+    name: keyName,
+    scopes: keyScopes,
+    note: keyNote,
+    expiresUtc: keyExpiry,
+    networks: keyNetworks.optional(),
+  }),
   answers: { 201: { schema: apiKey.extend({ value: z.string() }) } },
+});
+
+/** Whether the networks contain the address of the member who asks. */
+export const checkKeyNetworks = defineOperation({
+  ...keys,
+  id: 'checkKeyNetworks',
+  method: 'POST',
+  path: '/keys/networks/check',
+  body: z.strictObject({ networks: keyNetworks }),
+  answers: { 200: { schema: z.object({ address: z.string(), isAllowed: z.boolean() }) } },
 });
 
 /** Only the sent fields change. Once this is answered, every gateway knows the new permissions and expiry. */
@@ -94,10 +134,38 @@ export const updateApiKey = defineOperation({
       scopes: keyScopes.optional(),
       note: keyNote,
       expiresUtc: keyExpiry,
+      networks: keyNetworks.optional(),
     })
     .check(setsSomething),
   answers: { 200: { schema: apiKey } },
   // The key is revoked.
+  errors: [409],
+});
+
+/**
+ * Gives the key a new secret, and keeps everything else. The old one works for `graceHours` more; with 0, every earlier secret ends
+ * at once. During a grace, only a rotation with 0 is possible.
+ */
+export const rotateApiKey = defineOperation({
+  ...keys,
+  id: 'rotateApiKey',
+  method: 'POST',
+  path: '/keys/{id}/rotate',
+  deadlineMs: 10_000,
+  body: z.strictObject({ graceHours: z.int().min(0).max(168) }),
+  answers: { 200: { schema: apiKey.extend({ value: z.string() }) } },
+  errors: [409],
+});
+
+/** Ends the grace before its time: once this is answered, only the kept secret works. */
+export const endKeyRotation = defineOperation({
+  ...keys,
+  id: 'endKeyRotation',
+  method: 'POST',
+  path: '/keys/{id}/rotation/end',
+  deadlineMs: 10_000,
+  body: z.strictObject({ keep: z.enum(['new', 'old']) }),
+  answers: { 200: { schema: apiKey } },
   errors: [409],
 });
 

@@ -3,7 +3,7 @@ import { type HandlerTable, handler, json } from '@causeway/runtime';
 import { listAudit } from './audit.ts';
 import { createCompany, listCompanies } from './companies.ts';
 import type { Access } from './context.ts';
-import { updateApiKey } from './keys/change-key.ts';
+import { checkKeyNetworks, updateApiKey } from './keys/change-key.ts';
 import {
   createApiKey,
   createKey,
@@ -13,6 +13,7 @@ import {
   revokeApiKey,
   revokeKey,
 } from './keys/keys.ts';
+import { endKeyRotation, rotateApiKey } from './keys/rotate-key.ts';
 import { setLimits } from './limits.ts';
 import { getNoticeSettings, listNotices, readNotices, updateNoticeSettings } from './notices/notices.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
@@ -52,7 +53,10 @@ export const handlers: HandlerTable<'access', Access> = {
   listKeys,
   revokeApiKey,
   revokeKey,
+  checkKeyNetworks,
   updateApiKey,
+  rotateApiKey,
+  endKeyRotation,
   setLimits,
   getNoticeSettings,
   listNotices,

@@ -16,13 +16,13 @@ import {
   companyEntryColumns,
   type companyLimitColumns,
   companyName,
-  keyEntry,
   keyEntryColumns,
-  keyName,
   type LimitRow,
+  publishKey,
   temporaryOf,
 } from './key-table/entries.ts';
-import { companyOfKey, limitsAnswer } from './keys/keys.ts';
+import { limitsAnswer } from './keys/key-answers.ts';
+import { companyOfKey } from './keys/keys.ts';
 import type { RowOf } from './schema.ts';
 
 type CompanyLimitRow = RowOf<'companies', typeof companyLimitColumns>;
@@ -106,7 +106,7 @@ const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: Aud
     await audit(trx, author, 'limits.changed', ['key', id, before.name], limitChanges(before, after));
     return after;
   });
-  await table.publish(keyName(row), keyEntry(row));
+  await publishKey(table, row);
   return { company_id, id, limits: limitsAnswer(row) };
 };
 

@@ -75,6 +75,11 @@ interface KeyTable extends LimitColumns {
   last_used_utc: Date | null;
   note: Generated<string | null>;
   expires_utc: Generated<Date | null>;
+  networks: Generated<string | null>;
+  previous_hash: Generated<Buffer | null>;
+  previous_last4: Generated<string | null>;
+  previous_until_utc: Generated<Date | null>;
+  previous_active: Generated<number>;
 }
 
 interface PortalUserTable {

@@ -17,7 +17,7 @@ import type { Access, PortalSettings } from './context.ts';
 import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
-import { startExpiry } from './keys/change-key.ts';
+import { startExpiry } from './keys/sweep.ts';
 import { createMail, type MailSettings } from './notices/mail.ts';
 import { startNotices } from './notices/start.ts';
 import { createHasher } from './passwords/hasher.ts';

@@ -1,5 +1,6 @@
 import {
   deprecationHeaders,
+  type ErrorCode,
   type ErrorShape,
   errorShapeOf,
   type HttpOperation,
@@ -52,6 +53,7 @@ export class Exchange {
   #onGone: (() => void) | undefined;
   #over = false;
   #heldMs = 0;
+  #refusal: ErrorCode | undefined;
   #reading: Reading | undefined;
 
   constructor(gateway: Shared, response: HttpResponse, head: Head, address: string, rules: AnswerRules) {
@@ -143,6 +145,7 @@ export class Exchange {
 
   fail(error: unknown): void {
     const facts = problemOf(error);
+    this.#refusal = facts.code;
     if (facts.code === 'internal_error' && !this.#over) {
       const { requestId, traceparent } = this;
       this.#gateway.log.error(
@@ -190,6 +193,7 @@ export class Exchange {
         keyId,
         userId,
         status,
+        refusal: this.#refusal,
         durationMs: Math.round(durationMs * 1000) / 1000,
       },
       this.#rules.logged,

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type KeyChanges, type KeyChangesRequest, keyChangesSubject } from '@causeway/proto';
+import {
+  isRefusal,
+  type KeyChanges,
+  type KeyChangesRequest,
+  type KeyEntry,
+  keyChangesSubject,
+} from '@causeway/proto';
 import type { Bus, Log } from '@causeway/runtime';
 
 const timeoutMs = 1000;
@@ -60,9 +66,9 @@ export const digestTable = (entries: Iterable<readonly [name: string, entry: Dig
   return digests;
 };
 
-export const toggleEntry = (digests: Digests, name: string, { version, active }: Digested): void => {
-  if (active === false) return;
-  const text = `${name} ${version}`;
+export const toggleEntry = (digests: Digests, name: string, entry: Digested): void => {
+  if (isRefusal(entry)) return;
+  const text = `${name} ${entry.version}`;
   const at = 2 * groupOf(name);
   digests[at]! ^= hashText(text, firstSeed);
   digests[at + 1]! ^= hashText(text, secondSeed);
@@ -81,10 +87,7 @@ export const decodeDigests = (text: unknown): Digests | undefined => {
   return new Uint32Array(new Uint8Array(bytes).buffer);
 };
 
-interface Digested {
-  readonly version: number;
-  readonly active?: boolean;
-}
+type Digested = { readonly version: number } & Pick<Partial<KeyEntry>, 'active' | 'replacedBy'>;
 
 /** FNV-1a. */
 const hashText = (text: string, seed: number): number => {

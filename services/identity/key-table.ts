@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CompanyEntry,
   type GatewayAnswer,
+  isRefusal,
   type KeyEntry,
   type KeyTableChange,
   keyBucket,
@@ -28,6 +29,7 @@ export const identityMetrics = declareMetrics({
  * After a lost connection it asks `access` for missed changes: the bucket may be electing a leader.
  */
 export interface KeyTable {
+  /** Of an earlier secret, the key that it belongs to. */
   key(name: string): KeyEntry | undefined;
   company(companyId: number): CompanyEntry | undefined;
   signer(id: string): SignerEntry | undefined;
@@ -130,8 +132,9 @@ export const followKeyTable = ({
   };
   const invalidate = (name: string, entry: TableEntry): void => {
     if (!('active' in entry)) entries.delete(name);
-    else if (entry.active) {
-      learn(name, { ...entry, active: false });
+    else if (!isRefusal(entry)) {
+      const { replacedBy: _, ...rest } = entry;
+      learn(name, { ...rest, active: false });
       invalidated.add(name);
     }
   };
@@ -281,7 +284,7 @@ export const followKeyTable = ({
   metrics?.gauge(identityMetrics.key_table_entries, () => entries.size);
 
   return {
-    key: (name) => entries.get(name) as KeyEntry | undefined,
+    key: (name) => keyNamed(entries, name),
     company: (companyId) => entries.get(`company.${companyId}`) as CompanyEntry | undefined,
     signer: (id) => entries.get(signerEntryName(id)) as SignerEntry | undefined,
     fetch: (name) => {
@@ -318,7 +321,12 @@ export const followKeyTable = ({
   };
 };
 
-const isRefusal = (entry: TableEntry): boolean => 'active' in entry && !entry.active;
+const keyNamed = (entries: ReadonlyMap<string, TableEntry>, name: string): KeyEntry | undefined => {
+  const entry = entries.get(name) as KeyEntry | undefined;
+  const key = entry?.replacedBy && (entries.get(entry.replacedBy.name) as KeyEntry | undefined);
+  const untilMs = entry?.replacedBy?.untilMs ?? 0;
+  return key ? { ...key, expiresMs: Math.min(untilMs, key.expiresMs ?? untilMs), isPrevious: true } : entry;
+};
 
 /** A client that can make NATS answer a request can have the answer stored here: JSON, but not an entry. */
 const readEntry = (update: KvEntry): TableEntry | undefined => {

@@ -232,7 +232,7 @@ const keyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys/$id',
   params: pathIds('id'),
-  validateSearch: searchOf({ dialog: oneOf(['edit', 'revoke']), range: oneOf(ranges) }),
+  validateSearch: searchOf({ dialog: oneOf(['edit', 'rotate', 'revoke']), range: oneOf(ranges) }),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(keyQuery(params.id)),
   component: lazyPage(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
 });

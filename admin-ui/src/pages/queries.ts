@@ -125,7 +125,7 @@ export const auditQuery = ({ revert: _, ...search }: AuditSearch) =>
 export const sessionsQuery = operationQuery('listSessions', {});
 
 /** Keys for which the form comes filled in. */
-export const keyPresetNames = ['agent-read', 'agent-write'] as const;
+export const keyPresetNames = ['form', 'reporting', 'sync', 'agent-read', 'agent-write'] as const;
 export type KeyPresetName = (typeof keyPresetNames)[number];
 
 export const agentCallsQuery = operationQuery('getAgentCalls', {});

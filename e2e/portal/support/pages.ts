@@ -51,6 +51,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
 export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-key', path: 'keys?dialog=create', dialog: 'Create an API key' },
   { name: 'dialog-key-edit', path: `keys/${one.key}?dialog=edit`, dialog: 'Edit the API key' },
+  { name: 'dialog-key-rotate', path: `keys/${one.key}?dialog=rotate`, dialog: 'Rotate the API key' },
   { name: 'dialog-key-preset', path: 'keys?dialog=create&preset=agent-write', dialog: 'Create an API key' },
   { name: 'dialog-revoke', path: `keys?q=Zapier&revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
   {

@@ -1,6 +1,7 @@
 import {
   gatewayBucket,
   gatewayBucketSettings,
+  isRefusal,
   type KeyEntry,
   keyBucket,
   keyEntryPrefix,
@@ -47,7 +48,7 @@ const heldEntry = (entry: KvEntry): HeldEntry => ({
   createdMs: entry.created.getTime(),
 });
 
-export const isRefusal = (text: string | null): boolean => text !== null && fieldsOf(text).active === false;
+export const refuses = (text: string | null): boolean => text !== null && isRefusal(fieldsOf(text));
 
 const fieldsOf = (text: string): Partial<KeyEntry> => {
   try {
@@ -118,7 +119,7 @@ export const expireRevoked = async (nc: NatsConnection, bucket: KV, nowMs: numbe
   const { streams } = await jetstreamManager(nc, { checkAPI: false });
   let removed = 0;
   for (const [name, { text, revision, createdMs }] of await readTable(bucket)) {
-    if (!name.startsWith(keyEntryPrefix) || createdMs > nowMs - keepRevokedMs || !isRefusal(text)) continue;
+    if (!name.startsWith(keyEntryPrefix) || createdMs > nowMs - keepRevokedMs || !refuses(text)) continue;
     // Up to this revision, so that a newer entry written meanwhile stays.
     await streams.purge(`KV_${keyBucket}`, { filter: `$KV.${keyBucket}.${name}`, seq: revision + 1 });
     removed++;

@@ -11,6 +11,7 @@ import {
 import { acrossTenants, type Database } from '@causeway/runtime';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { keepRevokedMs, type VersionedEntry } from './bucket.ts';
+import type { KeyTable } from './key-table.ts';
 import type { TableSource } from './reconcile.ts';
 
 export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
@@ -25,6 +26,10 @@ export const keyEntryColumns = [
   'is_active',
   'version',
   'expires_utc',
+  'networks',
+  'previous_hash',
+  'previous_until_utc',
+  'previous_active',
   ...limitColumns,
 ] as const;
 export const companyLimitColumns = [...limitColumns, 'temporary_limits'] as const;
@@ -34,15 +39,39 @@ type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
 type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
 
 /** A row version always gives the same text, with the same order of fields. */
-export const keyEntry = (row: KeyEntryRow): KeyEntry => ({
+const currentEntry = (row: KeyEntryRow): KeyEntry => ({
   version: row.version,
   id: row.id,
   companyId: row.company_id,
   scopes: row.scopes.split(' ') as Scope[],
   active: row.is_active === 1,
   ...(row.expires_utc && { expiresMs: row.expires_utc.getTime() }),
+  ...(row.networks && { networks: row.networks.split(' ') }),
   ...limitsOf(row),
 });
+
+/** Of its secret, and of the one before the latest rotation. */
+export const keyEntries = (row: KeyEntryRow): readonly (readonly [name: string, entry: KeyEntry])[] => {
+  const { previous_hash, previous_until_utc, version, id, company_id: companyId } = row;
+  const name = hashName(row.key_hash);
+  const current = [name, currentEntry(row)] as const;
+  if (!previous_hash) return [current];
+  const isActive = row.is_active === 1 && row.previous_active === 1;
+  const replacedBy = { name, untilMs: isActive ? previous_until_utc!.getTime() : 0 };
+  return [
+    current,
+    [hashName(previous_hash), { version, id, companyId, scopes: [], active: false, replacedBy }],
+  ];
+};
+
+/** Returns when every gateway has it, as `KeyTable.publish`. */
+export const publishKey = async (table: KeyTable, row: KeyEntryRow): Promise<void> => {
+  const [current, previous] = keyEntries(row);
+  const isPublished = table.publish(...current!);
+  // Before it names the new secret's entry, the old one's admits by itself.
+  if (previous?.[1].replacedBy?.untilMs) await isPublished;
+  await Promise.all([isPublished, previous && table.publish(...previous)]);
+};
 
 export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   version: row.version,
@@ -59,8 +88,7 @@ export const companyLimitsNow = (
 ): NonNullable<CompanyEntry['limits']> =>
   companyAt(companyEntry({ ...row, company_id: 0, version: 0 }), now.getTime()).limits ?? {};
 
-export const keyName = ({ key_hash }: Pick<KeyEntryRow, 'key_hash'>): string =>
-  keyEntryName(key_hash.toString('base64url'));
+const hashName = (hash: Buffer): string => keyEntryName(hash.toString('base64url'));
 export const companyName = ({ company_id }: Pick<CompanyEntryRow, 'company_id'>): string =>
   companyEntryName(company_id);
 
@@ -110,7 +138,10 @@ async function* expectedEntries(
       .orderBy('id')
       .limit(pageRows)
       .execute();
-    yield rows.map((row) => [keyName(row), keyEntry(row)] as const);
+    yield rows.flatMap((row) => {
+      const entries = keyEntries(row);
+      return row.previous_active || (row.previous_until_utc ?? since) > since ? entries : entries.slice(0, 1);
+    });
     if (rows.length < pageRows) break;
     after = rows.at(-1)!.id;
   }

@@ -1,5 +1,6 @@
 import { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from '@causeway/identity';
 import {
+  isRefusal,
   type KeyChanges,
   type KeyChangesRequest,
   keyChangesSubject,
@@ -41,7 +42,9 @@ export const createJournal = (source: TableSource): Journal => {
     noted?.set(name, entry);
     const known = put(table, name, entry);
     if (known === null) return;
-    if (isRefusal(entry) && !isRefusal(known)) refusedMs.set(name, performance.now());
+    if (isRefusal(entry) && !(known && isRefusal(known))) refusedMs.set(name, performance.now());
+    // After a rotation, entries are not rows one to one: the table is read again before the next answer.
+    if (isRotated(entry, known)) totals = undefined;
     if (totals) totals = withRow(totals, name, known?.version, entry.version);
   };
 
@@ -55,7 +58,10 @@ export const createJournal = (source: TableSource): Journal => {
     const nowMs = performance.now();
     for (const [group, entries] of fresh.groups.entries())
       for (const [name, entry] of entries)
-        if (isRefusal(entry) && !isRefusal(table.groups[group]!.get(name))) refusedMs.set(name, nowMs);
+        if (isRefusal(entry)) {
+          const known = table.groups[group]!.get(name);
+          if (!known || !isRefusal(known)) refusedMs.set(name, nowMs);
+        }
     table = fresh;
     totals = found;
   };
@@ -129,8 +135,8 @@ const put = (table: Table, name: string, entry: TableEntry): TableEntry | undefi
   return known;
 };
 
-const isRefusal = (entry: TableEntry | undefined): boolean =>
-  entry !== undefined && 'active' in entry && !entry.active;
+const isRotated = (entry: TableEntry, known: TableEntry | undefined): boolean =>
+  'active' in entry && (entry.replacedBy !== undefined || (!known && entry.version > 1));
 
 const withRow = (totals: RowTotals, name: string, before: number | undefined, version: number): RowTotals => {
   const [rows, versions] = name.startsWith(keyEntryPrefix)

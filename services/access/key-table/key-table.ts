@@ -12,10 +12,10 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { KV } from '@nats-io/kv';
 import {
   expireRevoked,
-  isRefusal,
   openGatewayBucket,
   openKeyBucket,
   readEntry,
+  refuses,
   type VersionedEntry,
   writeEntry,
 } from './bucket.ts';
@@ -104,7 +104,7 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
   const show = async (name: string, entry: VersionedEntry): Promise<boolean> => {
     const held = await readEntry(bucket, name);
     const written = await writeEntry(bucket, name, entry, held);
-    return !written && isRefusal(held.text) && held.createdMs < options.now().getTime() - settledMs;
+    return !written && refuses(held.text) && held.createdMs < options.now().getTime() - settledMs;
   };
 
   await checkAndGoOn();

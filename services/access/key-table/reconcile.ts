@@ -1,6 +1,7 @@
 import {
   type CompanyEntry,
   companyEntryName,
+  isRefusal,
   type KeyEntry,
   keyEntryPrefix,
   type MetaEntry,
@@ -82,9 +83,9 @@ const endedSigner = (name: string): (readonly [string, SignerEntry])[] =>
 /** The entry of a key that the database does not know, refused; empty if it already is or is not a key's. */
 const refused = (name: string, text: string | null): (readonly [string, KeyEntry])[] => {
   if (text === null || !name.startsWith(keyEntryPrefix) || versionOf(text) < 0) return [];
-  const entry = JSON.parse(text) as KeyEntry;
+  const { replacedBy, ...entry } = JSON.parse(text) as KeyEntry;
   const end: KeyEntry = { ...entry, active: false };
-  return entry.active ? [[name, end]] : [];
+  return isRefusal({ ...entry, ...(replacedBy && { replacedBy }) }) ? [] : [[name, end]];
 };
 
 export interface TableSource {
@@ -107,20 +108,22 @@ interface EntryText {
 const liftRows = async ({ db, now }: TableSource, ahead: readonly EntryText[]): Promise<void> => {
   for (const { name, text } of ahead) {
     if (name.startsWith(keyEntryPrefix)) {
-      const { id, companyId, version, active } = JSON.parse(text) as KeyEntry;
+      const entry = JSON.parse(text) as KeyEntry;
+      const { id, companyId, version } = entry;
+      const ended = isRefusal(entry);
       // Killed in between, it would leave the subscriptions of a revoked key on.
       await transaction(db, async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('api_keys')
           .set(({ fn, val }) => ({
             version: version + 1,
-            ...(!active && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
+            ...(ended && { is_active: 0, revoked_utc: fn.coalesce('revoked_utc', val(now())) }),
           }))
           .where('company_id', '=', companyId)
           .where('id', '=', id)
           .where('version', '<', version)
           .executeTakeFirstOrThrow();
-        if (!active && numUpdatedRows > 0n)
+        if (ended && numUpdatedRows > 0n)
           await trx
             .insertInto('key_revocations')
             .values({ company_id: companyId, key_id: id, revoked_utc: now() })

@@ -1,80 +1,96 @@
-import { bySystem, changes, conflict, contract, notFound } from '@causeway/proto';
-import { acrossTenants, handler, json, type Repeated, repeat, transaction } from '@causeway/runtime';
+import { isAllowedFrom } from '@causeway/identity';
+import { changes, conflict, contract, notFound } from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
+import type { Updateable } from 'kysely';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { keyEntry, keyEntryColumns, keyName } from '../key-table/entries.ts';
+import { keyEntryColumns, publishKey } from '../key-table/entries.ts';
+import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../sessions/person.ts';
 import { expiryOf } from './expiry.ts';
-import { type KeyRow, keyColumns, portalKey, revokeEverywhere } from './keys.ts';
+import { type KeyRow, keyColumns, networksOf, portalKey } from './key-answers.ts';
+import type { previousEnd } from './keys.ts';
 
 /** Under the lock of the row, so that two changes at once keep each other's fields. */
 export const updateApiKey = (access: Access) =>
   handler(contract.updateApiKey, async (call) => {
-    const { companyId, body } = call;
+    const { body } = call;
     const { db, table, now } = access;
-    const { name, scopes, note } = body;
+    const { name, scopes, note, networks } = body;
     const set = {
       ...(name !== undefined && { name }),
       ...(scopes !== undefined && { scopes: scopes.join(' ') }),
       ...(note !== undefined && { note }),
+      ...(networks !== undefined && { networks: networks.join(' ') || null }),
       ...(body.expiresUtc !== undefined && { expires_utc: expiryOf(body, now()) }),
     };
-    const id = call.id('key');
     const row = await transaction(db, async (trx) => {
-      await requireRoleStill(trx, companyId, call.user.id, 'developer');
-      const find = () =>
-        trx
-          .selectFrom('api_keys')
-          .select([...keyColumns, ...keyEntryColumns])
-          .where('company_id', '=', companyId)
-          .where('id', '=', id)
-          .forUpdate()
-          .executeTakeFirst();
-      const before = await find();
-      if (!before) throw notFound('key');
-      if (before.is_active === 0) throw conflict('this key is revoked; create another one');
-      await trx
-        .updateTable('api_keys')
-        .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
-        .where('company_id', '=', companyId)
-        .where('id', '=', id)
-        .execute();
-      const after = (await find())!;
+      const before = await changeableKey(access, trx, call);
+      const after = await changeRow(trx, before, set);
       const change = changes(settingsOf(before), settingsOf(after));
       if (Object.keys(change.after).length > 0)
-        await audit(trx, authorOf(access, call), 'key.changed', ['key', id, before.name], change);
+        await audit(trx, authorOf(access, call), 'key.changed', ['key', before.id, before.name], change);
       return after;
     });
-    await table.publish(keyName(row), keyEntry(row));
+    await publishKey(table, row);
     return json(200, portalKey(row));
   });
+
+interface KeyCall {
+  readonly companyId: number;
+  readonly user: { readonly id: number };
+  readonly id: (what: string) => number;
+}
+
+/** Locks the key. @throws Problem `not_found`, `conflict` */
+export const changeableKey = async (
+  { now }: Access,
+  trx: Trx<AccessTables>,
+  { companyId, user, id }: KeyCall,
+): Promise<ChangeableKey> => {
+  await requireRoleStill(trx, companyId, user.id, 'developer');
+  const row = await readKey(trx, companyId, id('key'));
+  if (!row) throw notFound('key');
+  if (row.is_active === 0) throw conflict('this key is revoked; create another one');
+  // It may not have been revoked yet, and a later expiry would admit it again.
+  if (row.expires_utc && row.expires_utc <= now()) throw conflict('this key has expired; create another one');
+  return row;
+};
+
+export const changeRow = async (
+  trx: Trx<AccessTables>,
+  { company_id, id }: Pick<KeyRow, 'company_id' | 'id'>,
+  set: Updateable<AccessTables['api_keys']> | ReturnType<typeof previousEnd>,
+): Promise<ChangeableKey> => {
+  await trx
+    .updateTable('api_keys')
+    .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .execute();
+  return (await readKey(trx, company_id, id))!;
+};
+
+const readKey = (trx: Trx<AccessTables>, companyId: number, id: number) =>
+  trx
+    .selectFrom('api_keys')
+    .select([...keyColumns, ...keyEntryColumns])
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+
+export type ChangeableKey = NonNullable<Awaited<ReturnType<typeof readKey>>>;
 
 const settingsOf = (row: KeyRow) => ({
   name: row.name,
   scopes: row.scopes.split(' '),
   note: row.note,
   expiresUtc: row.expires_utc?.toISOString() ?? null,
+  networks: networksOf(row),
 });
 
-/** Revokes the keys that have expired, as a member would. Replicas may run it at once. */
-export const startExpiry = (access: Access): Repeated =>
-  repeat(() => revokeExpired(access), {
-    pauseMs: expiryPauseMs,
-    onError: (error) => access.log.warn({ error }, 'revoking expired keys failed'),
-  });
-
-/** Gateways refuse an expired key by themselves. */
-const expiryPauseMs = 15_000;
-
-const revokeExpired = async (access: Access): Promise<number> => {
-  const rows = await acrossTenants(access.db, 'expired keys of all companies are looked for')
-    .selectFrom('api_keys')
-    .select(['company_id', 'id'])
-    .where('expires_utc', '<=', access.now())
-    .where('is_active', '=', 1)
-    .limit(100)
-    .execute();
-  for (const { company_id: companyId, id } of rows)
-    await revokeEverywhere(access, { companyId, id, by: bySystem });
-  return rows.length;
-};
+export const checkKeyNetworks = () =>
+  handler(contract.checkKeyNetworks, async ({ actor: { address }, body: { networks } }) =>
+    json(200, { address, isAllowed: networks.length === 0 || isAllowedFrom(networks, address) }),
+  );

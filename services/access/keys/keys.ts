@@ -1,4 +1,4 @@
-import { createKeyValue, hashKeyValue, lastFour, maskKey } from '@causeway/identity';
+import { createKeyValue, hashKeyValue, lastFour } from '@causeway/identity';
 import {
   type AnswerTo,
   type AuditSource,
@@ -6,8 +6,6 @@ import {
   byOperator,
   bySystem,
   contract,
-  type KeyAnswer,
-  type LimitsAnswer,
   notFound,
   parseCall,
   problem,
@@ -19,10 +17,11 @@ import { sql } from 'kysely';
 import { audit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
 import type { Access } from '../context.ts';
-import { keyEntry, keyEntryColumns, keyName, type LimitRow, limitColumns } from '../key-table/entries.ts';
-import type { AccessTables, RowOf } from '../schema.ts';
+import { keyEntryColumns, limitColumns, publishKey } from '../key-table/entries.ts';
+import type { AccessTables } from '../schema.ts';
 import { requireRoleStill } from '../sessions/person.ts';
 import { expiryOf } from './expiry.ts';
+import { keyAnswer, keyColumns, portalKey } from './key-answers.ts';
 
 export const createKey = (access: Access) =>
   handler(contract.createKey, async ({ body, requestId }) => {
@@ -130,12 +129,13 @@ export const getMe = ({ db }: Access) =>
     contract.getMe,
     each(async (call) => {
       parseCall(contract.getMe, call);
+      const hash = Buffer.from(call.key?.proof ?? '', 'base64url');
       const row = await db
         .selectFrom('api_keys')
         .innerJoin('companies', 'companies.company_id', 'api_keys.company_id')
         .select(['api_keys.id', 'api_keys.name', 'companies.company_id', 'companies.name as company'])
         .where('api_keys.company_id', '=', call.tenant)
-        .where('key_hash', '=', Buffer.from(call.key?.proof ?? '', 'base64url'))
+        .where((eb) => eb.or([eb('key_hash', '=', hash), eb('previous_hash', '=', hash)]))
         .where('is_active', '=', 1)
         .executeTakeFirst();
       if (!row) throw problem('unauthorized');
@@ -150,12 +150,16 @@ interface NewKey {
   readonly scopes: readonly Scope[];
   readonly note?: string | null | undefined;
   readonly expires?: Date | null;
+  readonly networks?: readonly string[] | undefined;
   readonly by: AuditSource;
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
 /** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded` */
-const makeKey = async (access: Access, { companyId, name, scopes, note, expires, by, check }: NewKey) => {
+const makeKey = async (
+  access: Access,
+  { companyId, name, scopes, note, expires, networks = [], by, check }: NewKey,
+) => {
   const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
   const at = now();
@@ -169,6 +173,7 @@ const makeKey = async (access: Access, { companyId, name, scopes, note, expires,
     created_utc: at,
     note: note ?? null,
     expires_utc: expires ?? null,
+    networks: networks.join(' ') || null,
   };
   const id = await transaction(db, async (trx) => {
     await check?.(trx);
@@ -176,13 +181,17 @@ const makeKey = async (access: Access, { companyId, name, scopes, note, expires,
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     const made = Number(insertId);
     await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], {
-      after: { name, scopes, ...(expires && { expiresUtc: expires.toISOString() }) },
+      after: {
+        ...{ name, scopes },
+        ...(expires && { expiresUtc: expires.toISOString() }),
+        ...(networks.length > 0 && { networks }),
+      },
     });
     return made;
   });
   const row = { ...key, ...untouched, id };
   try {
-    await table.publish(keyName(row), keyEntry(row));
+    await publishKey(table, row);
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
     await transaction(db, (trx) => deactivateIn(trx, { companyId, id, by: bySystem, at: now() })).catch(
@@ -202,6 +211,10 @@ const untouched = {
   limit_lookup: null,
   revoked_utc: null,
   last_used_utc: null,
+  previous_hash: null,
+  previous_last4: null,
+  previous_until_utc: null,
+  previous_active: 0,
 } as const;
 
 /** Locks the company, so creates take turns (contract, "Quotas"). @throws Problem `quota_exceeded` */
@@ -240,7 +253,7 @@ export const revokeEverywhere = async (access: Access, end: KeyEnd) => {
     .where('id', '=', end.id)
     .executeTakeFirst();
   if (!row) throw notFound('key');
-  await table.publish(keyName(row), keyEntry(row));
+  await publishKey(table, row);
   return row;
 };
 
@@ -257,7 +270,7 @@ export const deactivateIn = async (
 ): Promise<void> => {
   const { numUpdatedRows } = await trx
     .updateTable('api_keys')
-    .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1) }))
+    .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1), ...previousEnd(at) }))
     .where('company_id', '=', companyId)
     .where('id', '=', id)
     .where('is_active', '=', 1)
@@ -278,6 +291,12 @@ export const deactivateIn = async (
   await audit(trx, { companyId, by, at }, 'key.revoked', ['key', id, name], change);
 };
 
+/** Of an update: MySQL assigns in this order. */
+export const previousEnd = (at: Date) => ({
+  previous_until_utc: sql<Date>`IF(previous_active, LEAST(previous_until_utc, ${at}), previous_until_utc)`,
+  previous_active: 0,
+});
+
 /** @throws Problem `not_found` */
 export const companyOfKey = async ({ db }: Access, id: number): Promise<number> => {
   const key = await acrossTenants(db, 'an operator names a key by its id alone')
@@ -288,54 +307,3 @@ export const companyOfKey = async ({ db }: Access, id: number): Promise<number> 
   if (!key) throw notFound('key');
   return key.company_id;
 };
-
-export const keyColumns = [
-  'company_id',
-  'id',
-  'name',
-  'prefix',
-  'last4',
-  'scopes',
-  'is_active',
-  'created_utc',
-  'revoked_utc',
-  'last_used_utc',
-  'note',
-  'expires_utc',
-] as const;
-
-export type KeyRow = RowOf<'api_keys', typeof keyColumns>;
-
-const shownKey = (row: KeyRow) => ({
-  id: row.id,
-  name: row.name,
-  scopes: row.scopes.split(' ') as Scope[],
-  masked: maskKey({ prefix: row.prefix, companyId: row.company_id, last4: row.last4 }),
-});
-
-const keyAnswer = (row: KeyRow): KeyAnswer => ({
-  ...shownKey(row),
-  company_id: row.company_id,
-  is_active: row.is_active === 1,
-  created_utc: row.created_utc.toISOString(),
-  revoked_utc: row.revoked_utc?.toISOString() ?? null,
-  last_used_utc: row.last_used_utc?.toISOString() ?? null,
-});
-
-export const portalKey = (row: KeyRow & LimitRow): AnswerTo<'listApiKeys'>['keys'][number] => ({
-  ...shownKey(row),
-  isActive: row.is_active === 1,
-  createdUtc: row.created_utc.toISOString(),
-  revokedUtc: row.revoked_utc?.toISOString() ?? null,
-  lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
-  note: row.note,
-  expiresUtc: row.expires_utc?.toISOString() ?? null,
-  limits: limitsAnswer(row),
-});
-
-export const limitsAnswer = (row: LimitRow): LimitsAnswer => ({
-  read: row.limit_read,
-  write: row.limit_write,
-  admin: row.limit_admin,
-  lookup: row.limit_lookup,
-});

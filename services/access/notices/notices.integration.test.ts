@@ -390,6 +390,34 @@ test('a key that used most of a limit is told once a day, with its limit', async
   expect(told[0]!.text).toContain('It made 48 of 60 requests');
 });
 
+test('a key that is about to expire is told a week and a day before, each once, and never on the day of its creation', async () => {
+  const { companyId, owner } = await newCompany();
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  for (const [name, days, age] of [
+    ['Weekly', 6.5, 30],
+    ['Daily', 0.5, 30],
+    ['Short', 6.5, 0],
+    ['Later', 20, 30],
+  ] as const) {
+    const { id } = await owner.browser.ask('createApiKey', {
+      ...{ name, scopes: ['admin'], expiresUtc: inDays(days) },
+    });
+    await rowsOf('UPDATE api_keys SET created_utc = created_utc - INTERVAL ? DAY WHERE id = ?', age, id);
+  }
+  await Promise.all([1, 2].map(() => world.startAccess({ mail, gatherMs: 0 })));
+  const about = (name: string) => mailsTo(owner.email).filter(({ text }) => text.includes(`“${name}”`));
+  await eventually(() => [about('Weekly').length, about('Daily').length]).toEqual([1, 1]);
+  // A day before, it is told again; what was told already is not.
+  await rowsOf(
+    `UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) + INTERVAL 12 HOUR WHERE company_id = ? AND name = 'Weekly'`,
+    companyId,
+  );
+  await Promise.all([1, 2].map(() => world.startAccess({ mail, gatherMs: 0 })));
+  await eventually(() => about('Weekly').length).toBe(2);
+  await settled(companyId);
+  expect(['Daily', 'Short', 'Later'].map((name) => about(name).length)).toEqual([1, 0, 0]);
+});
+
 test('a week is told once, to companies in which something happened', async () => {
   const [busy, idle] = [await newCompany('Busy'), await newCompany('Idle')];
   const { companyId } = busy;

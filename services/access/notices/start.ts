@@ -1,6 +1,7 @@
 import { repeat } from '@causeway/runtime';
 import type { NoticesContext } from './context.ts';
 import { createDigests } from './digest.ts';
+import { noteExpiringKeys } from './expiring.ts';
 import { noteNearLimits } from './limits.ts';
 import { planNotices } from './plan.ts';
 import { startSender } from './send.ts';
@@ -24,6 +25,7 @@ export const startNotices = (context: NoticesContext): { stop(): Promise<void> }
   const watch = repeat(
     async () => {
       await noteNearLimits(context);
+      await noteExpiringKeys(context);
       await writeDigests();
       return 0;
     },

@@ -69,7 +69,12 @@ const words: Readonly<Record<NoticeKind, Words>> = {
   limit_near: (name, { bucket, used, limit, minute }, { subject_id }) => ({
     title: `“${name}” is near its ${bucket} limit`,
     text: `It made ${used} of ${limit} requests in the minute of ${minute} UTC.`,
-    path: `/keys?key=${subject_id}`,
+    path: `/keys/${subject_id}`,
+  }),
+  key_expiring: (name, { until }, { subject_id }) => ({
+    title: `“${name}” is about to expire`,
+    text: `The API key is refused from ${until} UTC on. Change its expiry if it is still needed.`,
+    path: `/keys/${subject_id}`,
   }),
   access_changed: (name, { action, by, before, after }, { user_id }, readerId) => ({
     title: changeTitles[String(action)]?.(name, String(after)) ?? `${name}: ${action}`,

@@ -4,7 +4,8 @@ import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type Author, audit } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { deactivateIn, keyColumns, revokeEverywhere } from '../keys/keys.ts';
+import { keyColumns } from '../keys/key-answers.ts';
+import { deactivateIn, revokeEverywhere } from '../keys/keys.ts';
 import type { AccessTables } from '../schema.ts';
 import { selectMember } from '../sessions/person.ts';
 
@@ -30,7 +31,7 @@ export const listMemberKeys = ({ db }: Access) =>
  * Ends what would let a removed or demoted member back in, in the transaction that takes their rights. The
  * gateways learn of the keys after the commit, or at the key table's next comparison if this process dies
  * before.
- * @returns the keys that the member created.
+ * @returns the keys that the member created or rotated, and so may know.
  */
 export const endRights = async (
   trx: Trx<AccessTables>,
@@ -75,7 +76,7 @@ export const announceRevoked = async (
   await Promise.all(ids.map((id) => revokeEverywhere(access, { companyId, id, by })));
 };
 
-/** Newest first. Only the audit log records who created a key. */
+/** Newest first. Only the audit log records who created or rotated a key. */
 const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>
   db
     .selectFrom('api_keys')
@@ -89,7 +90,7 @@ const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: num
         .where('audit_log.company_id', '=', companyId)
         .where('audit_log.actor_kind', '=', 'user')
         .where('audit_log.actor_id', '=', memberId)
-        .where('audit_log.action', '=', 'key.created'),
+        .where('audit_log.action', 'in', ['key.created', 'key.rotated']),
     )
     .orderBy('id', 'desc')
     .execute();

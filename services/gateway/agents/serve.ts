@@ -24,8 +24,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
   const authenticated = authenticate(gateway, exchange, apiKey);
   const reading = exchange.read(gateway.bodies, maxAgentBytes);
   return authenticated.then((key) => {
-    const { id, companyId, scopes } = key;
-    exchange.calledBy({ companyId, keyId: id });
+    const { companyId, scopes } = key;
     exchange.label(labelOf(headers['mcp-name']));
     if (exchange.head.method !== 'POST') throw methodNotAllowed('POST');
     // A page of another site has no key, but the protocol wants it refused.

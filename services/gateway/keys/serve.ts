@@ -1,4 +1,4 @@
-import { hashKeyValue, parseKeyValue } from '@causeway/identity';
+import { hashKeyValue, isAllowedFrom, parseKeyValue } from '@causeway/identity';
 import {
   type Bucket,
   basePath,
@@ -13,6 +13,7 @@ import {
   keyEntryName,
   methodNotAllowed,
   missingScope,
+  networkNotAllowed,
   Problem,
   parseIdempotencyKey,
   problem,
@@ -109,7 +110,14 @@ const findKey = (
   const key = table.key(name);
   if (!key && !gateway.bus.connected()) return undefined;
   if (!isUsable(key, Date.now()) || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
+  exchange.calledBy({ companyId, keyId: key.id });
+  requireNetwork(key, exchange);
   return { proof, name, key };
+};
+
+/** @throws Problem `network_not_allowed` */
+const requireNetwork = ({ networks }: KeyEntry, { address }: Exchange): void => {
+  if (networks && !isAllowedFrom(networks, address)) throw networkNotAllowed(address);
 };
 
 const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | undefined => {
@@ -125,7 +133,6 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
   const { operation } = match;
   if (operation.scope && !key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
   exchange.identify(operation);
-  exchange.calledBy({ companyId, keyId: key.id });
   if (!operation.bucket) return { proof, name, key, match, counted: null };
   const company = companyNow(gateway, companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);
@@ -167,7 +174,7 @@ const forward = async (
   }
   const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
   if (!gateway.table.trusted() || !isUsable(gateway.table.key(name), Date.now()))
-    await requireActive(gateway, name);
+    await requireActive(gateway, exchange, name);
   exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
     gateway.uses.answered(key, bucket, status),
   );
@@ -219,14 +226,16 @@ const untilWritten = async (
     beginWaiting: (onGone) => exchange.hold(onGone),
   });
   // It may have been revoked meanwhile.
-  await requireActive(gateway, name);
+  await requireActive(gateway, exchange, name);
   return last;
 };
 
 /** Every revocation answered before this moment has reached this gateway (`services/identity/key-table.ts`). */
-const requireActive = async ({ table }: Gateway, name: string): Promise<void> => {
+const requireActive = async ({ table }: Gateway, exchange: Exchange, name: string): Promise<void> => {
   if (!table.trusted() && !(await table.untilTrustedAgain(keysWaitMs))) throw problem('keys_unavailable');
-  if (!isUsable(table.key(name), Date.now())) throw problem('unauthorized');
+  const key = table.key(name);
+  if (!isUsable(key, Date.now())) throw problem('unauthorized');
+  requireNetwork(key, exchange);
 };
 
 /** Answers `getMe`: names from `access`, the use of each limit from the owner of the counts. */
@@ -252,7 +261,7 @@ const describeKey = async (
       ask(gateway, exchange, admitted, body),
       limiter.used(limits.map(({ slot }) => slot)),
     ]);
-    await requireActive(gateway, name);
+    await requireActive(gateway, exchange, name);
     uses.used(key, Date.now());
     if (names.status !== 200) return exchange.pass(names);
     const resetUtc = new Date(resetSeconds * 1000).toISOString();

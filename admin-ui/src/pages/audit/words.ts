@@ -24,6 +24,8 @@ const actionWords: Readonly<Record<Action, string>> = {
   'limits.changed': 'changed the limits of',
   'key.created': 'created the API key',
   'key.changed': 'changed the API key',
+  'key.rotated': 'rotated the API key',
+  'key.rotation_ended': 'ended a rotation of the API key',
   'key.revoked': 'revoked the API key',
   'subscription.created': 'added the subscription',
   'subscription.changed': 'changed the subscription',

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { type KeyPresetName, keysQuery } from '../queries.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
-import { keyPresets, sampleCall } from './scopes.ts';
+import { sampleCall } from './scopes.ts';
 
 interface CreateKeyProps {
   readonly open: boolean;
@@ -68,13 +68,5 @@ function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
     meta: { invalidates: [keysQuery.queryKey], saves: form },
     onSuccess: onMade,
   });
-  return (
-    <KeyForm
-      form={form}
-      preset={preset && keyPresets[preset]}
-      mutation={create}
-      submit="Create key"
-      onCancel={onClose}
-    />
-  );
+  return <KeyForm form={form} preset={preset} mutation={create} submit="Create key" onCancel={onClose} />;
 }

@@ -1,3 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import {
@@ -12,8 +15,11 @@ import {
 } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { formatDateMinute } from '../../ui/format.ts';
+import { Notice } from '../../ui/states.tsx';
+import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
-import { type ApiKey, type Scope, scopeWords } from './scopes.ts';
+import { type KeyPresetName, keyPresetNames } from '../queries.ts';
+import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
 
 export interface KeyDraft {
   readonly name: string;
@@ -21,9 +27,16 @@ export interface KeyDraft {
   readonly scopes: Scope[];
   /** Undefined: as it is. */
   readonly expiresUtc: string | null | undefined;
+  readonly networks: string[];
 }
 
-const labels = { name: 'Name', note: 'Note', scopes: 'What it may do', expiry: 'Expires' };
+const labels = {
+  name: 'Name',
+  note: 'Note',
+  scopes: 'What it may do',
+  expiry: 'Expires',
+  networks: 'Allowed networks',
+};
 
 /** What to save, and the values that were known of it. */
 export interface KeyChange {
@@ -35,7 +48,7 @@ interface KeyFormProps {
   /** Of its draft. */
   readonly form: string;
   readonly initial?: ApiKey;
-  readonly preset?: { readonly name: string; readonly scopes: readonly Scope[] } | undefined;
+  readonly preset?: KeyPresetName | undefined;
   readonly mutation: Mutation<KeyChange>;
   readonly submit: string;
   readonly onCancel: () => void;
@@ -46,14 +59,25 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   const { scopes } = useSession();
   const { error } = mutation;
   const kept = initial?.expiresUtc ?? undefined;
+  const filled = initial ?? (preset && keyPresets[preset]);
+  const [tool, setTool] = useState<string>(preset ?? 'other');
   const stored = {
-    name: (initial ?? preset)?.name ?? '',
+    name: filled?.name ?? '',
     note: initial?.note ?? '',
-    scopes: (initial ?? preset)?.scopes ?? [],
+    scopes: filled?.scopes ?? [],
     expiry: kept === undefined ? 'never' : 'kept',
+    networks: initial?.networks?.join('\n') ?? '',
   };
   const draft = useDraft(form, stored, labels);
-  const { name, note, scopes: chosen, expiry } = draft.values;
+  const { name, note, scopes: chosen, expiry, networks } = draft.values;
+  const fill = (to: string): void => {
+    setTool(to);
+    const wanted = keyPresetNames.find((one) => one === to);
+    if (wanted === undefined) return;
+    const isNamed = name !== '' && !keyPresetNames.some((one) => keyPresets[one].name === name);
+    const { scopes: needed, name: usual } = keyPresets[wanted];
+    draft.set({ scopes: needed, ...(!isNamed && { name: usual }) });
+  };
   const toggle = (scope: Scope, on: boolean): void =>
     draft.set({ scopes: on ? [...chosen, scope] : chosen.filter((one) => one !== scope) });
   const save = (): void =>
@@ -63,15 +87,21 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         note: note.trim() || null,
         scopes: [...chosen],
         expiresUtc: expiry === 'kept' ? undefined : expiresAfter(Number(expiry)),
+        networks: networksIn(networks),
       },
-      known: { name: draft.base.name, note: draft.base.note || null, scopes: [...draft.base.scopes] },
+      known: {
+        name: draft.base.name,
+        note: draft.base.note || null,
+        scopes: [...draft.base.scopes],
+        networks: networksIn(draft.base.networks),
+      },
     });
   return (
     <Form
       draft={draft}
       mutation={mutation as Mutation<never>}
       onSubmit={save}
-      fields={['name', 'note', 'scopes', 'expiresUtc']}
+      fields={['name', 'note', 'scopes', 'expiresUtc', 'networks']}
       submit={submit}
       onCancel={onCancel}
     >
@@ -82,6 +112,11 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       >
         <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
       </Field>
+      {initial === undefined && (
+        <Field label="For" hint="Fills in the permissions that such a tool needs.">
+          <Select value={tool} onValue={fill} options={tools} />
+        </Field>
+      )}
       <Fieldset
         legend="What it may do"
         error={error && chosen.length === 0 ? 'Choose at least one permission.' : fieldError(error, 'scopes')}
@@ -115,6 +150,20 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         />
       </Field>
       <Field
+        label="Allowed networks"
+        optional
+        hint="Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused."
+        error={fieldError(error, 'networks')}
+      >
+        <TextArea
+          rows={2}
+          value={networks}
+          maxLength={2500}
+          onValue={(value) => draft.set({ networks: value })}
+        />
+      </Field>
+      <NetworkWarning networks={networksIn(networks)} />
+      <Field
         label="Note"
         optional
         hint="Who uses it, and where it is stored. Never the key itself."
@@ -125,6 +174,30 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
     </Form>
   );
 }
+
+const networksIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+function NetworkWarning({ networks }: { readonly networks: readonly string[] }) {
+  const settled = useDebounced(networks.join(' '), 300);
+  const { data } = useQuery({
+    ...operationQuery('checkKeyNetworks', { body: { networks: networksIn(settled) } }),
+    enabled: settled !== '',
+    // A network that is still being typed is told when the form is sent.
+    retry: false,
+  });
+  if (settled === '' || data === undefined || data.isAllowed) return null;
+  return (
+    <Notice tone="warn">
+      Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
+      be refused.
+    </Notice>
+  );
+}
+
+const tools = [
+  { value: 'other', label: 'Another tool' },
+  ...keyPresetNames.map((value) => ({ value, label: keyPresets[value].name })),
+];
 
 const expiries = [
   { value: 'never', label: 'Never' },

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ban, KeyRound, Pencil } from 'lucide-react';
+import { Ban, KeyRound, Pencil, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -17,6 +17,7 @@ import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';
 import { keyQuery, keysQuery, rangeLabels, ranges, type UsageRange, usageQuery } from '../queries.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
 import { RevokeKey } from './revoke-key.tsx';
+import { RotateKey, Rotation } from './rotate-key.tsx';
 import { type ApiKey, keyState, scopeWords } from './scopes.ts';
 
 export function KeyPage() {
@@ -28,7 +29,7 @@ export function KeyPage() {
   const query = useQuery(keyQuery(id));
   const key = query.data;
   const show = (
-    change: { dialog?: 'edit' | 'revoke'; range?: UsageRange | undefined },
+    change: { dialog?: 'edit' | 'rotate' | 'revoke'; range?: UsageRange | undefined },
     replace = true,
   ): void => void navigate({ search: { range: range === '30d' ? undefined : range, ...change }, replace });
   const close = (): void => show({});
@@ -47,6 +48,13 @@ export function KeyPage() {
               onClick={() => show({ dialog: 'edit' }, false)}
             >
               Edit
+            </Button>
+            <Button
+              icon={<RotateCw />}
+              disabledReason={refusal}
+              onClick={() => show({ dialog: 'rotate' }, false)}
+            >
+              Rotate…
             </Button>
             <Button
               icon={<Ban />}
@@ -70,6 +78,7 @@ export function KeyPage() {
             />
           ) : (
             <Split aside={<KeyFacts apiKey={found} />}>
+              <Rotation apiKey={found} refusal={refusal} />
               <KeyUse
                 id={id}
                 range={range}
@@ -82,6 +91,7 @@ export function KeyPage() {
       {key?.isActive && refusal === undefined && (
         <>
           <EditKey open={dialog === 'edit'} apiKey={key} onClose={close} />
+          <RotateKey open={dialog === 'rotate'} apiKey={key} onClose={close} />
           <RevokeKey apiKey={dialog === 'revoke' ? key : undefined} onClose={close} />
         </>
       )}
@@ -124,7 +134,8 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
 }
 
 function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
-  const { id, masked, note, scopes, createdUtc, lastUsedUtc, expiresUtc, revokedUtc, limits } = apiKey;
+  const { id, masked, note, scopes, createdUtc, lastUsedUtc, expiresUtc, revokedUtc, limits, networks } =
+    apiKey;
   const own = Object.entries(limits).filter(([, limit]) => limit !== null);
   const when = (time: string | null, otherwise: ReactNode) =>
     time === null ? otherwise : <Moment time={time} />;
@@ -143,6 +154,16 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
                   <span key={scope}>
                     {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
                   </span>
+                ))}
+              </Stack>
+            ),
+          },
+          networks?.length > 0 && {
+            label: 'Networks',
+            value: (
+              <Stack gap="xs">
+                {networks.map((network) => (
+                  <code key={network}>{network}</code>
                 ))}
               </Stack>
             ),
@@ -178,7 +199,7 @@ interface EditKeyProps {
   readonly onClose: () => void;
 }
 
-const editable = ['name', 'note', 'scopes'] as const;
+const editable = ['name', 'note', 'scopes', 'networks'] as const;
 
 function EditKey({ open, apiKey, onClose }: EditKeyProps) {
   const { id } = apiKey;

@@ -30,6 +30,12 @@ export const scopeWords: Readonly<Record<Scope, { readonly label: string; readon
 export const keyPresets: Readonly<
   Record<(typeof keyPresetNames)[number], { readonly name: string; readonly scopes: readonly Scope[] }>
 > = {
+  form: { name: 'Website form', scopes: ['integrations:read', 'integrations:write'] },
+  reporting: { name: 'Reporting', scopes: ['integrations:read', 'events:read'] },
+  sync: {
+    name: 'Full sync',
+    scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
+  },
   'agent-read': { name: 'Agent, read only', scopes: ['integrations:read', 'events:read'] },
   'agent-write': {
     name: 'Agent, read and write',

@@ -1,0 +1,101 @@
+import { hashKeyValue } from '@causeway/identity';
+import { isRefusal, type KeyEntry, keyEntryName } from '@causeway/proto';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+
+const world = await testWorld();
+await world.startAccess();
+const operator = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+cleanUp((await joinAsGateway(gateway, 'gateway-1')).leave);
+const send = portalLaneOf(gateway);
+const password = 'seven otters juggle lanterns';
+const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
+await operator('createPortalOwner', { company_id, email: 'owner@example.com', password });
+const owner = browserOf(send);
+await owner.ask('signIn', { email: 'owner@example.com', password });
+
+const table = await world.openTable();
+const nameOf = (value: string) => keyEntryName(hashKeyValue(value));
+const entryOf = async (value: string) => (await table.get(nameOf(value)))!.json<KeyEntry>();
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
+test('no later expiry revives a key that has expired and is not revoked yet', async () => {
+  const { id } = await owner.ask('createApiKey', {
+    ...{ name: 'Zapier', scopes: ['admin'], expiresUtc: inDays(1) },
+  });
+  await world.database.query(
+    'UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE id = ?',
+    [id],
+  );
+  for (const body of [{ expiresUtc: inDays(9) }, { expiresUtc: null }, { note: 'mine' }]) {
+    expect((await owner.ask('updateApiKey', body, [String(id)])).status).toBe(409);
+  }
+});
+
+const makeKey = () => owner.ask('createApiKey', { name: 'Zapier', scopes: ['integrations:read'] });
+const rotate = (id: number, graceHours: number) => owner.ask('rotateApiKey', { graceHours }, [String(id)]);
+
+test('of the old secret, a release that knows no rotation reads a refusal, and this one where it admits', async () => {
+  const { id, value } = await makeKey();
+  const rotated = await rotate(id, 1);
+  expect(await entryOf(rotated.value)).toMatchObject({ id, active: true, scopes: ['integrations:read'] });
+  const old = await entryOf(value);
+  expect(old).toMatchObject({ id, active: false, replacedBy: { name: nameOf(rotated.value) } });
+  expect(old.replacedBy!.untilMs).toBe(Date.parse(rotated.previous.untilUtc));
+  await owner.ask('endKeyRotation', { keep: 'new' }, [String(id)]);
+  expect(isRefusal(await entryOf(value))).toBe(true);
+});
+
+test('a process that dies between the commit and the announcement leaves what another one completes', async () => {
+  const { id, value } = await makeKey();
+  const { id: otherId, value: otherValue } = await makeKey();
+  const unannounced = 'unannounced'.padEnd(40, 'x');
+  const hash = Buffer.from(hashKeyValue(unannounced), 'base64url');
+  await world.database.query(
+    `UPDATE api_keys SET previous_hash = key_hash, previous_last4 = last4, key_hash = ?, last4 = 'xxxx', previous_active = 1,
+      previous_until_utc = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, version = version + 1 WHERE id = ?`,
+    [hash, id],
+  );
+  await world.startAccess();
+  expect(await entryOf(unannounced)).toMatchObject({ id, active: true });
+  expect(await entryOf(value)).toMatchObject({ active: false, replacedBy: { name: nameOf(unannounced) } });
+  expect(await entryOf(otherValue)).toMatchObject({ id: otherId, active: true, version: 1 });
+  // The answer was lost: the new secret is given up, and the next rotation works.
+  expect((await rotate(id, 1)).status).toBe(409);
+  expect((await owner.ask('endKeyRotation', { keep: 'old' }, [String(id)])).status).toBe(200);
+  expect(await entryOf(value)).toMatchObject({ id, active: true });
+  expect(isRefusal(await entryOf(unannounced))).toBe(true);
+  const again = await rotate(id, 1);
+  expect(await entryOf(again.value)).toMatchObject({ id, active: true });
+  expect(await entryOf(value)).toMatchObject({ replacedBy: { name: nameOf(again.value) } });
+});
+
+test('a database from before a rotation does not admit a secret again that had ended', async () => {
+  const { id, value } = await makeKey();
+  const before = await world.database.query<Record<string, unknown>>('SELECT * FROM api_keys WHERE id = ?', [
+    id,
+  ]);
+  const rotated = await rotate(id, 0);
+  const { key_hash, last4 } = before[0]!;
+  await world.database.query(
+    'UPDATE api_keys SET key_hash = ?, last4 = ?, version = 1, previous_hash = NULL, previous_until_utc = NULL WHERE id = ?',
+    [key_hash, last4, id],
+  );
+  await world.startAccess();
+  expect(isRefusal(await entryOf(value))).toBe(true);
+  expect(isRefusal(await entryOf(rotated.value))).toBe(true);
+});
+
+test('two rotations at once give the key one new secret', async () => {
+  const { id, value } = await makeKey();
+  const both = await Promise.all([rotate(id, 1), rotate(id, 1)]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const ended = await Promise.all([rotate(id, 0), rotate(id, 0), rotate(id, 0)]);
+  const values = ended.filter(({ status }) => status === 200).map((made) => made.value as string);
+  const entries = await Promise.all(
+    [value, ...both.flatMap((made) => made.value ?? []), ...values].map((one) => entryOf(one)),
+  );
+  expect(entries.filter((entry) => !isRefusal(entry))).toHaveLength(1);
+});
