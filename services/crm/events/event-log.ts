@@ -88,7 +88,7 @@ export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog
     const rows = numbered(events, numbers, now);
     await giveBack(trx, numbers);
     if (rows.length > 0) {
-      // These travel with COMMIT, so that the counters are locked for two round trips only.
+      // These travel with COMMIT, so that the counters are locked for no other round trip.
       await insertEvents(trx, rows, events);
       await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
       await insertDedupeKeys(trx, rows, events);
