@@ -1,4 +1,5 @@
 import { minPasswordCharacters } from '@causeway/proto/passwords';
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, PasswordInput, TextInput } from '../ui/form.tsx';
@@ -33,9 +34,9 @@ export function FactorField({ factor, error, autoFocus = false }: FactorFieldPro
     <Stack gap="s">
       <Field
         key={String(recovery)}
-        label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
+        label={recovery ? t`Recovery code` : t`Code from your authenticator app`}
         error={error(recovery ? 'recoveryCode' : 'totp')}
-        hint={recovery ? 'Each recovery code works once.' : 'The 6-digit code the app shows now.'}
+        hint={recovery ? t`Each recovery code works once.` : t`The 6-digit code the app shows now.`}
       >
         <TextInput
           mono
@@ -48,7 +49,7 @@ export function FactorField({ factor, error, autoFocus = false }: FactorFieldPro
       </Field>
       <div>
         <Button variant="ghost" size="s" onClick={swap}>
-          {recovery ? 'Use the app' : 'Use a recovery code'}
+          {recovery ? t`Use the app` : t`Use a recovery code`}
         </Button>
       </div>
     </Stack>
@@ -71,7 +72,12 @@ export function NewPasswordField({ label, email, value, onChange, error, hint }:
       <Field
         label={label}
         error={error}
-        hint={`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols. ${hint ?? ''}`}
+        hint={[
+          t`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols.`,
+          hint,
+        ]
+          .filter(Boolean)
+          .join(' ')}
       >
         <PasswordInput autoComplete="new-password" value={value} onValue={onChange} />
       </Field>

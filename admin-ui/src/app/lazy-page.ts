@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { ApiError } from '../errors.ts';
 import { serverAnswers } from '../reachability.ts';
@@ -16,7 +17,7 @@ const loadModule = async <Module>(load: () => Promise<Module>): Promise<Module> 
     if (!isModuleMissing(error) || (await serverAnswers())) throw error;
     throw new ApiError({
       status: 0,
-      message: 'The server could not be reached. The page opens as soon as it answers again.',
+      message: t`The server could not be reached. The page opens as soon as it answers again.`,
     });
   }
 };

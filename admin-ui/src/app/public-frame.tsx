@@ -1,7 +1,14 @@
+import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useEffect } from 'react';
 import s from './public-frame.module.css';
 
-export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface PublicFrameProps {
+  readonly title: string;
+  readonly tagline?: boolean;
+  readonly children: ReactNode;
+}
+
+export function PublicFrame({ title, tagline, children }: PublicFrameProps) {
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);
@@ -11,7 +18,11 @@ export function PublicFrame({ title, children }: { readonly title: string; reado
         <header className={s.head}>
           <Logo size={40} />
           <h1 tabIndex={-1}>{title}</h1>
-          {title === 'Sign in' && <p>Connects your CRM to your other tools</p>}
+          {tagline && (
+            <p>
+              <Trans>Connects your CRM to your other tools</Trans>
+            </p>
+          )}
         </header>
         <div className={s.card}>{children}</div>
       </div>

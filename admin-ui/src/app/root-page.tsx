@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { Compass } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -48,13 +50,17 @@ function Announcer() {
 /** In the frame of the signed-in pages, so that the navigation stays. */
 export function NotFound() {
   return (
-    <Page title="Page not found">
+    <Page title={t`Page not found`}>
       <Empty
         icon={<Compass />}
-        title="Nothing is at this address"
-        action={<Link to="/">Go to the overview</Link>}
+        title={t`Nothing is at this address`}
+        action={
+          <Link to="/">
+            <Trans>Go to the overview</Trans>
+          </Link>
+        }
       >
-        Check the URL. What it showed may have been deleted.
+        <Trans>Check the URL. What it showed may have been deleted.</Trans>
       </Empty>
     </Page>
   );

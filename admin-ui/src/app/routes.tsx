@@ -1,3 +1,4 @@
+import { msg } from '@lingui/core/macro';
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
   Bell,
@@ -71,14 +72,20 @@ const shellRoute = createRoute({
   component: Shell,
 });
 
-const link = (group: PageLink['group'], label: string, icon: LucideIcon, least: Role, words: string) => ({
+const link = (
+  group: PageLink['group'],
+  label: PageLink['label'],
+  icon: LucideIcon,
+  least: Role,
+  words: string,
+) => ({
   link: { group, label, icon, least, words },
 });
 
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  staticData: link(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
+  staticData: link(undefined, msg`Overview`, LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: searchOf({ range: oneOf(ranges) }),
   component: OverviewPage,
 });
@@ -86,7 +93,7 @@ const overviewRoute = createRoute({
 const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions',
-  staticData: link('Webhooks', 'Subscriptions', Webhook, 'viewer', 'webhooks endpoints urls'),
+  staticData: link(msg`Webhooks`, msg`Subscriptions`, Webhook, 'viewer', 'webhooks endpoints urls'),
   validateSearch: searchOf({
     q: anyText,
     state: oneOf(subscriptionFilters),
@@ -133,7 +140,7 @@ const editSubscriptionRoute = createRoute({
 const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
-  staticData: link('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend replay'),
+  staticData: link(msg`Webhooks`, msg`Deliveries`, Send, 'viewer', 'log attempts resend replay'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { view, dialog, ...search } }) => {
@@ -169,7 +176,7 @@ const replayRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
-  staticData: link('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
+  staticData: link(msg`Webhooks`, msg`Events`, CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
   loaderDeps: ({ search: { dialog, ...search } }) => search,
   loader: ({ context, deps }) => {
@@ -205,7 +212,7 @@ const recordRoute = createRoute({
 const testRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/test',
-  staticData: link('Webhooks', 'Test delivery', FlaskConical, 'developer', 'try sample send'),
+  staticData: link(msg`Webhooks`, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
@@ -213,7 +220,7 @@ const testRoute = createRoute({
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  staticData: link('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes'),
+  staticData: link(msg`Integrate`, msg`API keys`, KeyRound, 'viewer', 'tokens secrets scopes'),
   validateSearch: searchOf({
     show: oneOf(keyViews),
     q: anyText,
@@ -240,7 +247,7 @@ const keyRoute = createRoute({
 const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
-  staticData: link('Integrate', 'Developers', BookOpen, 'viewer', 'docs quick start signature openapi'),
+  staticData: link(msg`Integrate`, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
   validateSearch: searchOf({
     tab: oneOf(['start', 'signatures', 'checker']),
     language: oneOf(languages),
@@ -251,7 +258,7 @@ const developersRoute = createRoute({
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
-  staticData: link('Integrate', 'Agents', Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
+  staticData: link(msg`Integrate`, msg`Agents`, Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
   validateSearch: searchOf({ program: oneOf(agentPrograms) }),
   component: lazyPage(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
 });
@@ -259,7 +266,7 @@ const agentsRoute = createRoute({
 const teamRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/team',
-  staticData: link('Company', 'Team', Users, 'developer', 'members roles invitations people'),
+  staticData: link(msg`Company`, msg`Team`, Users, 'developer', 'members roles invitations people'),
   validateSearch: searchOf({
     q: anyText,
     show: oneOf(memberFilters),
@@ -279,7 +286,7 @@ const teamRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  staticData: link('Company', 'Audit log', ScrollText, 'admin', 'history changes who'),
+  staticData: link(msg`Company`, msg`Audit log`, ScrollText, 'admin', 'history changes who'),
   validateSearch: auditSearch,
   loaderDeps: ({ search: { revert: _, ...search } }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
@@ -293,7 +300,13 @@ const auditRoute = createRoute({
 const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
-  staticData: link('Company', 'Your security', ShieldCheck, 'viewer', 'password two-factor sessions profile'),
+  staticData: link(
+    msg`Company`,
+    msg`Your security`,
+    ShieldCheck,
+    'viewer',
+    'password two-factor sessions profile',
+  ),
   validateSearch: searchOf({ dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']) }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
@@ -302,7 +315,7 @@ const securityRoute = createRoute({
 const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notifications',
-  staticData: link('Company', 'Notifications', Bell, 'viewer', 'alerts mails slack webhook digest'),
+  staticData: link(msg`Company`, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook digest'),
   validateSearch: notificationsSearch,
   loader: ({ context }) => void context.queryClient.prefetchQuery(noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),

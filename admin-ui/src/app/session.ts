@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro';
 import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { AnyRouter } from '@tanstack/react-router';
 import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
+import { onFirstUse } from '../i18n/i18n.tsx';
 import { keepDraftsOf } from '../ui/form-draft.ts';
 
 export type Session = Answer<'getSession'>;
@@ -47,6 +49,15 @@ const nobody: Session = {
   baseUrl: null,
 };
 
+export const roleNames = onFirstUse(
+  (): Readonly<Record<Role, string>> => ({
+    viewer: t`viewer`,
+    developer: t`developer`,
+    admin: t`admin`,
+    owner: t`owner`,
+  }),
+);
+
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 2, owner: 3 };
 
 export const roleAtLeast = (role: Role, least: Role): boolean => ranks[role] >= ranks[least];
@@ -56,7 +67,7 @@ export const useRefusal = (least: Role): string | undefined => {
   const { role } = useSession().user;
   return roleAtLeast(role, least)
     ? undefined
-    : `Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
+    : t`Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
 };
 
 export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;

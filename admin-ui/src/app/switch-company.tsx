@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import { call, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
@@ -30,8 +32,12 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
     <Form
       mutation={enter}
       fields={['totp', 'recoveryCode']}
-      submit={`Open ${company.name}`}
-      secondary={<Button onClick={onBack}>Back</Button>}
+      submit={t`Open ${company.name}`}
+      secondary={
+        <Button onClick={onBack}>
+          <Trans>Back</Trans>
+        </Button>
+      }
     >
       <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
     </Form>

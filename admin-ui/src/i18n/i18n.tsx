@@ -56,3 +56,9 @@ export const chooseLanguage = (chosen: Language): void => {
   }
   location.reload();
 };
+
+/** Makes a value when it is first needed: a formatter takes a slow device some 15 ms, and a table of texts needs the language. */
+export const onFirstUse = <Value,>(make: () => Value): (() => Value) => {
+  let made: Value | undefined;
+  return () => (made ??= make());
+};

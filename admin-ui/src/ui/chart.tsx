@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
@@ -92,7 +94,9 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
   if (series.length === 0)
     return (
       <div className={s.chart}>
-        <p className={s.nothing}>Nothing in this period</p>
+        <p className={s.nothing}>
+          <Trans>Nothing in this period</Trans>
+        </p>
         <ChartTable label={label} times={times} series={all} format={format} />
       </div>
     );
@@ -158,14 +162,18 @@ function ChartTable({ label, times, series, format }: ChartProps) {
   return (
     <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        Show as table<span className="visually-hidden">: {label}</span>
+        <Trans>
+          Show as table<span className="visually-hidden">: {label}</span>
+        </Trans>
       </summary>
       {open && ( // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
+        <section className={s.tableBox} tabIndex={0} aria-label={t`${label} as a table`}>
           <table className={s.table}>
             <thead>
               <tr>
-                <th scope="col">From</th>
+                <th scope="col">
+                  <Trans>From</Trans>
+                </th>
                 {series.map((one) => (
                   <th key={one.label} scope="col">
                     {one.label}

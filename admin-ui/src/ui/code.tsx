@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import { type ReactNode, useState } from 'react';
 import { Button, CopyButton } from './button.tsx';
@@ -29,13 +31,13 @@ export function CodeBlock(props: CodeBlockProps) {
           <span>{title}</span>
           {raw !== props.code && (
             <Button size="s" variant="ghost" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
-              Raw
+              <Trans>Raw</Trans>
             </Button>
           )}
         </figcaption>
       )}
       <div className={s.copy}>
-        <CopyButton value={raw} label={`Copy ${label}`} {...(onCopied && { onCopied })} />
+        <CopyButton value={raw} label={t`Copy ${label}`} {...(onCopied && { onCopied })} />
       </div>
       <pre
         className={clsx(s.pre, wrap && s.wrap)}

@@ -1,4 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
@@ -51,7 +53,7 @@ export function Dialog(props: DialogProps) {
                   </Base.Description>
                 )}
               </div>
-              <Base.Close render={<IconButton label="Close" size="s" icon={<X />} />} />
+              <Base.Close render={<IconButton label={t`Close`} size="s" icon={<X />} />} />
             </header>
             {children !== undefined && <div className={dialogCss.body}>{children}</div>}
           </Base.Popup>
@@ -106,20 +108,20 @@ export function ConfirmDialog(props: ConfirmProps) {
         <Stack>
           <div>{children}</div>
           {typed !== undefined && (
-            <Field label={`Type “${typed}” to confirm`}>
+            <Field label={t`Type “${typed}” to confirm`}>
               <TextInput ref={input} value={text} onValue={setText} />
             </Field>
           )}
           {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
           <Row justify="flex-end">
             <Button ref={cancel} onClick={close}>
-              Cancel
+              <Trans>Cancel</Trans>
             </Button>
             <Button
               type="submit"
               variant={danger ? 'danger' : 'primary'}
               pending={mutation.isPending}
-              disabledReason={missing ? `Type “${typed}” first` : undefined}
+              disabledReason={missing ? t`Type “${typed}” first` : undefined}
             >
               {confirm}
             </Button>
@@ -187,20 +189,22 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
         <p>
-          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
-          password manager.
+          <Trans>
+            This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
+            password manager.
+          </Trans>
         </p>
         <div className={secretDialogCss.value}>
           <code>{value}</code>
-          <CopyButton ref={copy} value={value} label={`Copy ${name}`} variant="primary" onCopied={onCopied}>
-            Copy
+          <CopyButton ref={copy} value={value} label={t`Copy ${name}`} variant="primary" onCopied={onCopied}>
+            <Trans>Copy</Trans>
           </CopyButton>
         </div>
         {typeof children === 'function' ? children(onCopied) : children}
         {asking && (
           <Notice
             tone="warn"
-            title={`Close without copying the ${name}?`}
+            title={t`Close without copying the ${name}?`}
             actions={
               <>
                 <Button
@@ -210,20 +214,22 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
                     copy.current?.focus();
                   }}
                 >
-                  Stay
+                  <Trans>Stay</Trans>
                 </Button>
                 <Button size="s" variant="danger" onClick={finish}>
-                  Close anyway
+                  <Trans>Close anyway</Trans>
                 </Button>
               </>
             }
           >
-            <div role="alert">It cannot be shown again; you would have to create a new one.</div>
+            <div role="alert">
+              <Trans>It cannot be shown again; you would have to create a new one.</Trans>
+            </div>
           </Notice>
         )}
         {!asking && (
           <Row justify="flex-end">
-            <Button onClick={close}>{copied ? 'Done' : 'Close'}</Button>
+            <Button onClick={close}>{copied ? t`Done` : t`Close`}</Button>
           </Row>
         )}
       </Stack>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import { Eye, EyeOff } from 'lucide-react';
 import {
@@ -48,7 +50,7 @@ type FormProps = Submission & {
 export function Form(props: FormProps) {
   const { fields = [], draft, submit, danger, wide, secondary, onCancel, children } = props;
   const { isPending, error } = props.mutation;
-  const unsettled = draft?.conflicts.length ? 'First choose which values to keep' : undefined;
+  const unsettled = draft?.conflicts.length ? t`First choose which values to keep` : undefined;
   const offReason = props.submitDisabledReason ?? unsettled;
   const form = useRef<HTMLFormElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once more when the question of what to keep appears
@@ -64,10 +66,12 @@ export function Form(props: FormProps) {
     <form ref={form} className={s.form} onSubmit={submitForm} noValidate>
       {draft?.isRestored && (
         <p className={s.restored} role="status">
-          Your unsaved changes were restored ·{' '}
-          <button type="button" onClick={draft.discard}>
-            Discard
-          </button>
+          <Trans>
+            Your unsaved changes were restored ·{' '}
+            <button type="button" onClick={draft.discard}>
+              Discard
+            </button>
+          </Trans>
         </p>
       )}
       {children}
@@ -86,7 +90,7 @@ export function Form(props: FormProps) {
               onCancel();
             }}
           >
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
         )}
         <Button
@@ -110,22 +114,22 @@ export const changedMeanwhile = (error: unknown): Readonly<Record<string, unknow
 function Conflicts({ conflicts, settle }: FormDraft) {
   return (
     <div data-problem tabIndex={-1}>
-      <Notice tone="bad" title="Not saved: someone else changed the same fields">
+      <Notice tone="bad" title={t`Not saved: someone else changed the same fields`}>
         {conflicts.map(({ name, label, stored, own }) => (
           <fieldset key={name} className={s.conflict}>
             <legend>{label}</legend>
             <Facts
               facts={[
-                { label: 'Saved', value: shown(stored) },
-                { label: 'Yours', value: shown(own) },
+                { label: t`Saved`, value: shown(stored) },
+                { label: t`Yours`, value: shown(own) },
               ]}
             />
             <Row>
               <Button size="s" onClick={() => settle(name, 'stored')}>
-                Keep the saved value
+                <Trans>Keep the saved value</Trans>
               </Button>
               <Button size="s" onClick={() => settle(name, 'own')}>
-                Keep yours
+                <Trans>Keep yours</Trans>
               </Button>
             </Row>
           </fieldset>
@@ -137,7 +141,7 @@ function Conflicts({ conflicts, settle }: FormDraft) {
 
 const shown = (value: unknown): ReactNode => {
   const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
-  return <bdi>{text || '(empty)'}</bdi>;
+  return <bdi>{text || t`(empty)`}</bdi>;
 };
 
 /** Scrolls to the first problem, a field, a group or the message of the form, and focuses its control. */
@@ -170,7 +174,11 @@ export function Field({ label, hint, error, optional, hideLabel, children }: Fie
     <div className={s.field}>
       <label htmlFor={id} className={hideLabel ? 'visually-hidden' : s.label}>
         {label}
-        {optional && <span className={s.optional}>optional</span>}
+        {optional && (
+          <span className={s.optional}>
+            <Trans>optional</Trans>
+          </span>
+        )}
       </label>
       {cloneElement(children, {
         id,
@@ -245,7 +253,7 @@ export function PasswordInput({ onValue, ...rest }: Control<'input'>) {
       />
       <button
         type="button"
-        aria-label={shown ? 'Hide password' : 'Show password'}
+        aria-label={shown ? t`Hide password` : t`Show password`}
         aria-pressed={shown}
         onClick={() => setShown(!shown)}
       >

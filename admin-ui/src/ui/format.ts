@@ -1,10 +1,5 @@
-import { locale } from '../i18n/i18n.tsx';
-
-/** Makes a formatter on first use: each takes a slow device some 15 ms, which no first page should wait for. */
-const onFirstUse = <Formatter>(make: () => Formatter): (() => Formatter) => {
-  let made: Formatter | undefined;
-  return () => (made ??= make());
-};
+import { plural as pluralText, t } from '@lingui/core/macro';
+import { locale, onFirstUse } from '../i18n/i18n.tsx';
 
 const whole = onFirstUse(() => new Intl.NumberFormat(locale()));
 const compact = onFirstUse(
@@ -38,7 +33,8 @@ export const span = (ms: number): string => {
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  return `${Math.round(hours / 24)} days`;
+  const days = Math.round(hours / 24);
+  return pluralText(days, { one: '# day', other: '# days' });
 };
 
 export const bytes = (count: number): string =>
@@ -85,12 +81,12 @@ const minuteMs = 60_000;
 /** Like `formatRelative`, for times known only to the minute: `this minute`, `1 min. ago`. */
 export const formatRelativeMinutes = (time: number, now: number): string => {
   const minutes = Math.floor(now / minuteMs) - Math.floor(time / minuteMs);
-  return minutes <= 0 ? 'this minute' : formatRelative(now - minutes * minuteMs, now);
+  return minutes <= 0 ? t`this minute` : formatRelative(now - minutes * minuteMs, now);
 };
 
 export const formatRelative = (time: number, now: number): string => {
   const distance = time - now;
-  if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
+  if (Math.abs(distance) < 5000) return distance > 1000 ? t`in a moment` : t`just now`;
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
   return relativeFormat().format(Math.trunc(distance / length), unit);
 };

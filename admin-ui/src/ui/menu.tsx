@@ -1,4 +1,5 @@
 import { Menu as Base } from '@base-ui/react/menu';
+import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { Ellipsis } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
@@ -69,7 +70,7 @@ export function RowMenu({
 }) {
   return (
     <Menu
-      trigger={<IconButton label={`Actions for ${label}`} size="s" icon={<Ellipsis />} />}
+      trigger={<IconButton label={t`Actions for ${label}`} size="s" icon={<Ellipsis />} />}
       actions={actions}
     />
   );

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
@@ -42,7 +44,9 @@ export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedPro
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
     <div aria-busy="true">
-      <span className="visually-hidden">Loading…</span>
+      <span className="visually-hidden">
+        <Trans>Loading…</Trans>
+      </span>
       {skeleton}
     </div>
   );
@@ -65,21 +69,33 @@ export function SkeletonLines({ lines }: { readonly lines: number }) {
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
   if (status === 404) {
-    const back = <Button onClick={() => history.back()}>Go back</Button>;
-    return <Empty alert icon={<CircleAlert />} title="This does not exist or was deleted" action={back} />;
+    const back = (
+      <Button onClick={() => history.back()}>
+        <Trans>Go back</Trans>
+      </Button>
+    );
+    return <Empty alert icon={<CircleAlert />} title={t`This does not exist or was deleted`} action={back} />;
   }
   return (
     <Empty
       alert
       icon={<CircleAlert />}
-      title="This could not be loaded"
-      action={retry && <Button onClick={retry}>Try again</Button>}
+      title={t`This could not be loaded`}
+      action={
+        retry && (
+          <Button onClick={retry}>
+            <Trans>Try again</Trans>
+          </Button>
+        )
+      }
     >
       {errorText(error)}
       {requestId !== null && (
         <>
           <br />
-          Request <code>{requestId}</code>
+          <Trans>
+            Request <code>{requestId}</code>
+          </Trans>
         </>
       )}
     </Empty>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
@@ -26,7 +28,7 @@ export interface Column<Row> {
 
 export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Row>['cell']): Column<Row> => ({
   id: 'actions',
-  header: 'Actions',
+  header: t`Actions`,
   phone,
   hideHeader: true,
   align: 'end',
@@ -144,22 +146,22 @@ interface PagerProps {
 }
 
 export function Pager(props: PagerProps) {
-  const { cursor, page, onPage, first = 'Newest', next = 'Older' } = props;
+  const { cursor, page, onPage, first = t`Newest`, next = t`Older` } = props;
   const older = page?.hasMore ? page.nextCursor : null;
   if (cursor === undefined && older === null) return null;
   return (
-    <nav className={pagerCss.pager} aria-label="Pages">
+    <nav className={pagerCss.pager} aria-label={t`Pages`}>
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={cursor === undefined ? 'This is the first page' : undefined}
+        disabledReason={cursor === undefined ? t`This is the first page` : undefined}
         onClick={() => onPage(undefined)}
       >
         {first}
       </Button>
       <Button
         size="s"
-        disabledReason={older === null ? 'This is the last page' : undefined}
+        disabledReason={older === null ? t`This is the last page` : undefined}
         onClick={() => onPage(older ?? undefined)}
       >
         {next} <ChevronRight />
@@ -179,24 +181,28 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
   if (count <= pageSize) return null;
   const last = Math.ceil(count / pageSize);
   return (
-    <nav className={pagerCss.pager} aria-label="Pages">
+    <nav className={pagerCss.pager} aria-label={t`Pages`}>
       <span className={pagerCss.place} role="status">
-        {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
+        <Trans>
+          {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
+        </Trans>
       </span>
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={page > 1 ? undefined : 'This is the first page'}
+        disabledReason={page > 1 ? undefined : t`This is the first page`}
         onClick={() => onPage(page - 1)}
       >
-        Previous
+        <Trans>Previous</Trans>
       </Button>
       <Button
         size="s"
-        disabledReason={page < last ? undefined : 'This is the last page'}
+        disabledReason={page < last ? undefined : t`This is the last page`}
         onClick={() => onPage(page + 1)}
       >
-        Next <ChevronRight />
+        <Trans>
+          Next <ChevronRight />
+        </Trans>
       </Button>
     </nav>
   );

@@ -1,4 +1,5 @@
 import { Toast as Base } from '@base-ui/react/toast';
+import { t } from '@lingui/core/macro';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { errorText } from '../errors.ts';
@@ -57,7 +58,7 @@ function Toasts() {
         )}
         <Base.Title render={<p />} className={s.title} />
         {/* Base UI hides it until the pointer is on the toast, although Tab reaches it. */}
-        <Base.Close aria-hidden={false} render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
+        <Base.Close aria-hidden={false} render={<IconButton label={t`Dismiss`} size="s" icon={<X />} />} />
       </Base.Content>
     </Base.Root>
   ));

@@ -1,4 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
+import { t } from '@lingui/core/macro';
 import { Search } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Field, Select, TextInput } from './form.tsx';
@@ -8,7 +9,7 @@ import toolbarCss from './toolbar.module.css';
 
 export function Toolbar({ children }: { readonly children: ReactNode }) {
   return (
-    <search className={toolbarCss.toolbar} aria-label="Filters">
+    <search className={toolbarCss.toolbar} aria-label={t`Filters`}>
       {children}
     </search>
   );

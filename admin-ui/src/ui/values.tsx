@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import badgeCss from './badge.module.css';
@@ -67,7 +68,12 @@ interface HealthBarProps {
 
 export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   const total = succeeded + failed;
-  if (total === 0) return <span className={healthBarCss.none}>No attempts</span>;
+  if (total === 0)
+    return (
+      <span className={healthBarCss.none}>
+        <Trans>No attempts</Trans>
+      </span>
+    );
   return (
     <span
       className={clsx(healthBarCss.health, wide && healthBarCss.wide)}

@@ -1,4 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
@@ -23,16 +25,18 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
       <Base.Portal>
         <Base.Backdrop className={s.backdrop} />
         <Base.Popup className={s.popup} initialFocus={input}>
-          <Base.Title className="visually-hidden">Go to</Base.Title>
+          <Base.Title className="visually-hidden">
+            <Trans>Go to</Trans>
+          </Base.Title>
           <Combobox
-            label="Search, or go to a page"
+            label={t`Search, or go to a page`}
             listLabel="Pages, actions and records"
-            placeholder="Name, e-mail, external ID, number, page…"
+            placeholder={t`Name, e-mail, external ID, number, page…`}
             inputRef={input}
             text={text}
             onText={setText}
             choices={commands}
-            none="No results."
+            none={t`No results.`}
             onChoose={(command) => {
               onClose();
               command.run();
@@ -79,7 +83,7 @@ const searched = (
 const usePages = (): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   return useLinkedPages().map(({ to, label, icon: Icon, words }) =>
-    searched('Page', <Icon />, label, words, () => navigate({ to })),
+    searched(t`Page`, <Icon />, label, words, () => navigate({ to })),
   );
 };
 
@@ -89,21 +93,21 @@ const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
   const queryClient = useQueryClient();
   const { role } = useSession().user;
   const action = (label: string, icon: ReactNode, run: () => unknown, words: string): SearchedCommand =>
-    searched('Action', icon, label, words, run);
+    searched(t`Action`, icon, label, words, run);
   const createKey = () => navigate({ to: '/keys', search: { dialog: 'create' } });
   const addSubscription = () => navigate({ to: '/subscriptions/new' });
   const signOut = () => call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
   return [
     ...(roleAtLeast(role, 'developer')
       ? [
-          action('Create an API key', <Plus />, createKey, 'new'),
-          action('Add a subscription', <Plus />, addSubscription, 'new webhook'),
+          action(t`Create an API key`, <Plus />, createKey, 'new'),
+          action(t`Add a subscription`, <Plus />, addSubscription, t`new webhook`),
         ]
       : []),
-    action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
-    action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
-    action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
-    action('Sign out', <LogOut />, signOut, 'leave log out'),
+    action(t`Light theme`, <Sun />, () => setTheme('light'), 'bright'),
+    action(t`Dark theme`, <Moon />, () => setTheme('dark'), 'night'),
+    action(t`Keyboard shortcuts`, <Keyboard />, onShortcuts, t`help keys`),
+    action(t`Sign out`, <LogOut />, signOut, t`leave log out`),
   ];
 };
 
@@ -122,7 +126,7 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
   return [
     ...(subscriptions.data?.subscriptions ?? []).map(({ id, name, url }) =>
       searched(
-        'Subscription',
+        t`Subscription`,
         <Webhook />,
         name ?? url,
         url,
@@ -131,12 +135,12 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
       ),
     ),
     ...(keys.data?.keys ?? []).map(({ id, name, masked, isActive }) =>
-      searched('API key', <KeyRound />, name, `${masked} ${q}`, () =>
+      searched(t`API key`, <KeyRound />, name, `${masked} ${q}`, () =>
         navigate({ to: '/keys', search: { show: isActive ? undefined : 'revoked', q: name, key: id } }),
       ),
     ),
     ...(team.data?.members ?? []).map((member) =>
-      searched('Member', <Users />, nameOfMember(member), member.email, () =>
+      searched(t`Member`, <Users />, nameOfMember(member), member.email, () =>
         navigate({ to: '/team', search: { q: member.email, member: member.id } }),
       ),
     ),

@@ -1,6 +1,10 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Link, useRouter } from '@tanstack/react-router';
 import type { LucideIcon } from 'lucide-react';
 import { memo } from 'react';
+import { i18n } from '../../i18n/i18n.tsx';
 import { number } from '../../ui/format.ts';
 import { Cut } from '../../ui/values.tsx';
 import { useAttention, useLimitedKeys } from '../attention.ts';
@@ -25,7 +29,7 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
           </div>
         </div>
       )}
-      <nav aria-label="Main" className={s.nav}>
+      <nav aria-label={t`Main`} className={s.nav}>
         {[...Map.groupBy(useLinkedPages(), ({ group }) => group)].map(([group, pages]) => (
           <div key={group ?? ''} className={s.group}>
             {group !== undefined && <p className={s.label}>{group}</p>}
@@ -66,7 +70,10 @@ function Count({ count }: { readonly count: number }) {
   return (
     <span className={s.count}>
       {number(count)}
-      <span className="visually-hidden"> need attention</span>
+      <span className="visually-hidden">
+        {' '}
+        <Trans>need attention</Trans>
+      </span>
     </span>
   );
 }
@@ -78,14 +85,16 @@ declare module '@tanstack/react-router' {
 }
 
 export interface PageLink {
-  readonly group: 'Webhooks' | 'Integrate' | 'Company' | undefined;
-  readonly label: string;
+  readonly group: MessageDescriptor | undefined;
+  readonly label: MessageDescriptor;
   readonly icon: LucideIcon;
   readonly least: Role;
   readonly words: string;
 }
 
-interface LinkedPage extends PageLink {
+interface LinkedPage extends Omit<PageLink, 'group' | 'label'> {
+  readonly group: string | undefined;
+  readonly label: string;
   readonly to: string;
 }
 
@@ -94,6 +103,8 @@ export const useLinkedPages = (): readonly LinkedPage[] => {
   const { role } = useSession().user;
   return Object.values(router.routesById).flatMap(({ fullPath, options: { staticData } }) => {
     const link = staticData?.link;
-    return link && roleAtLeast(role, link.least) ? [{ ...link, to: fullPath }] : [];
+    if (!link || !roleAtLeast(role, link.least)) return [];
+    const group = link.group && i18n._(link.group);
+    return [{ ...link, group, label: i18n._(link.label), to: fullPath }];
   });
 };

@@ -1,10 +1,11 @@
 import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Building2, Check, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
-import { chooseLanguage, type Language, language, languages } from '../../i18n/i18n.tsx';
+import { chooseLanguage, type Language, language, languages, onFirstUse } from '../../i18n/i18n.tsx';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,7 +13,7 @@ import { commandKey } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Toaster, toastError } from '../../ui/toast.tsx';
 import { Badge } from '../../ui/values.tsx';
-import { leave, useSession } from '../session.ts';
+import { leave, roleNames, useSession } from '../session.ts';
 import { CompanyCode, type OtherCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Bell } from './bell.tsx';
@@ -42,7 +43,7 @@ export function Overlays({ shown, onShow }: OverlaysProps) {
   return (
     <>
       <Toaster />
-      <Dialog open={shown === 'navigation'} onClose={close} title="Navigation" side>
+      <Dialog open={shown === 'navigation'} onClose={close} title={t`Navigation`} side>
         <Navigation plain />
       </Dialog>
       {shown === 'commands' && <CommandMenu onClose={close} onShortcuts={() => onShow('shortcuts')} />}
@@ -70,7 +71,9 @@ function UserMenu() {
         trigger={
           <button type="button" className={s.trigger}>
             <span aria-hidden="true">{initials(name)}</span>
-            <span className="visually-hidden">Your account: {name}</span>
+            <span className="visually-hidden">
+              <Trans>Your account: {name}</Trans>
+            </span>
           </button>
         }
         heading={
@@ -80,20 +83,20 @@ function UserMenu() {
             </p>
             {user.name !== '' && <p className={s.email}>{user.email}</p>}
             <p className={s.company}>
-              {company.name} <Badge tone="accent">{user.role}</Badge>
+              {company.name} <Badge tone="accent">{roleNames()[user.role]}</Badge>
             </p>
           </>
         }
         actions={[
           ...otherCompanies.map((one) => ({
-            label: `Switch to ${one.name}`,
+            label: t`Switch to ${one.name}`,
             icon: <Building2 />,
             onSelect: () =>
               one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
           })),
           ...(otherCompanies.length > 0 ? (['separator'] as const) : []),
           {
-            label: 'Your security',
+            label: t`Your security`,
             icon: <ShieldCheck />,
             onSelect: () => void navigate({ to: '/security' }),
           },
@@ -110,8 +113,8 @@ function UserMenu() {
         <Dialog
           open
           onClose={() => setAsked(null)}
-          title={`Switch to ${asked.name}`}
-          description="This company requires your two-factor code."
+          title={t`Switch to ${asked.name}`}
+          description={t`This company requires your two-factor code.`}
           size="s"
         >
           <CompanyCode company={asked} onBack={() => setAsked(null)} onDone={showCompany} />
@@ -135,19 +138,22 @@ const firstCharacter = (word = ''): string =>
   // Most names need no segmenter, which takes the browser long to load.
   /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');
 
-const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
+const themeNames = onFirstUse(
+  (): Readonly<Record<Theme, string>> => ({ system: t`System`, light: t`Light`, dark: t`Dark` }),
+);
 const themeIcons = { system: Monitor, light: Sun, dark: Moon };
 
 function ThemeMenu() {
   const chosen = useTheme();
+  const theme = themeNames()[chosen];
   const ChosenIcon = themeIcons[chosen];
   return (
     <Menu
-      trigger={<IconButton label={`Theme: ${themeNames[chosen]}`} icon={<ChosenIcon />} />}
+      trigger={<IconButton label={t`Theme: ${theme}`} icon={<ChosenIcon />} />}
       actions={(['system', 'light', 'dark'] as const).map((theme) => {
         const ThemeIcon = themeIcons[theme];
         return {
-          label: themeNames[theme],
+          label: themeNames()[theme],
           icon: theme === chosen ? <Check /> : <ThemeIcon />,
           onSelect: () => setTheme(theme),
         };
@@ -158,7 +164,7 @@ function ThemeMenu() {
 
 function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open onClose={onClose} title="Keyboard shortcuts" size="s">
+    <Dialog open onClose={onClose} title={t`Keyboard shortcuts`} size="s">
       <dl className={s.shortcuts}>
         {shortcuts().map(({ keys, what }) => (
           <div key={what}>
@@ -176,12 +182,12 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
 }
 
 const shortcuts = () => [
-  { keys: [commandKey(), 'K'], what: 'Search pages, subscriptions, keys and events, or run an action' },
-  { keys: ['?'], what: 'Show this list' },
-  { keys: ['Esc'], what: 'Close the dialog or menu' },
-  { keys: ['Tab'], what: 'Move to the next control; with Shift, to the previous one' },
-  { keys: ['←', '→'], what: 'Switch tabs or options' },
-  { keys: ['↑', '↓'], what: 'Move in a menu or list' },
-  { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
-  { keys: ['Enter'], what: 'Confirm, or submit the form' },
+  { keys: [commandKey(), 'K'], what: t`Search pages, subscriptions, keys and events, or run an action` },
+  { keys: ['?'], what: t`Show this list` },
+  { keys: ['Esc'], what: t`Close the dialog or menu` },
+  { keys: ['Tab'], what: t`Move to the next control; with Shift, to the previous one` },
+  { keys: ['←', '→'], what: t`Switch tabs or options` },
+  { keys: ['↑', '↓'], what: t`Move in a menu or list` },
+  { keys: ['Esc', 'Tab'], what: t`Press one after the other to leave the JSON editor` },
+  { keys: ['Enter'], what: t`Confirm, or submit the form` },
 ];

@@ -1,4 +1,6 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, WifiOff } from 'lucide-react';
@@ -41,16 +43,16 @@ export function Shell() {
     <CSPProvider disableStyleElements>
       {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
       <a href="#main" className={s.skip} onClick={skip}>
-        Skip to content
+        <Trans>Skip to content</Trans>
       </a>
       <div className={s.shell}>
-        <aside className={s.sidebar} aria-label="Sidebar">
+        <aside className={s.sidebar} aria-label={t`Sidebar`}>
           <Navigation />
         </aside>
         <div className={s.column}>
           <header className={s.header}>
             <IconButton
-              label="Open navigation"
+              label={t`Open navigation`}
               icon={<MenuIcon />}
               className={s.hamburger}
               onClick={() => setOverlay('navigation')}
@@ -61,7 +63,9 @@ export function Shell() {
               aria-keyshortcuts="Control+K Meta+K"
               onClick={() => setOverlay('commands')}
             >
-              <span>Go to…</span>
+              <span>
+                <Trans>Go to…</Trans>
+              </span>
               <kbd>{commandKey()} K</kbd>
             </Button>
             <div className={s.right}>
@@ -192,9 +196,11 @@ function OfflineBar() {
         <p className={s.offline}>
           <WifiOff size={16} />
           <span>
-            The server cannot be reached. You see data from{' '}
-            <TimeAgo time={new Date(lastAnswerMs).toISOString()} />; the page updates when the server answers
-            again.
+            <Trans>
+              The server cannot be reached. You see data from{' '}
+              <TimeAgo time={new Date(lastAnswerMs).toISOString()} />; the page updates when the server
+              answers again.
+            </Trans>
           </span>
         </p>
       )}

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
@@ -25,17 +28,19 @@ function ActivityCard({ kind, id }: ActivityProps) {
   );
   return (
     <Card
-      title="Activity"
+      title={t`Activity`}
       actions={
         <Link to="/audit" search={{ kind, target: String(id) }}>
-          Audit log
+          <Trans>Audit log</Trans>
         </Link>
       }
     >
       <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Quiet>Nobody has changed this.</Quiet>
+            <Quiet>
+              <Trans>Nobody has changed this.</Trans>
+            </Quiet>
           ) : (
             <Stack>
               {entries.map((entry) => (
@@ -66,7 +71,7 @@ export function EntryText({ entry, short }: { readonly entry: Entry; readonly sh
         {entry.actor.kind !== 'user' && (
           <>
             {' '}
-            <Badge>{actorKinds[entry.actor.kind]}</Badge>
+            <Badge>{actorKinds()[entry.actor.kind]}</Badge>
           </>
         )}{' '}
         {wordsOf(entry)}{' '}
@@ -81,7 +86,9 @@ export function EntryText({ entry, short }: { readonly entry: Entry; readonly sh
   );
 }
 
-const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
+const actorKinds = onFirstUse(
+  () => ({ key: t`API key`, operator: t`operator`, system: t`automatic` }) as const,
+);
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
@@ -109,7 +116,9 @@ export function Changes({ before, after }: { readonly before: Fields; readonly a
   if (names.length <= maxUnfolded) return list;
   return (
     <details className={s.folded}>
-      <summary>{names.length} fields</summary>
+      <summary>
+        <Trans>{names.length} fields</Trans>
+      </summary>
       {list}
     </details>
   );

@@ -1,11 +1,13 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Download, ScrollText, X } from 'lucide-react';
 import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
-import { plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -24,8 +26,8 @@ export function AuditPage() {
   const refusal = useRefusal('admin');
   return (
     <Page
-      title="Audit log"
-      description="Who changed what, when and from where. Entries cannot be changed and contain no secrets."
+      title={t`Audit log`}
+      description={t`Who changed what, when and from where. Entries cannot be changed and contain no secrets.`}
     >
       {refusal ? <Notice tone="info">{refusal}</Notice> : <Log />}
     </Page>
@@ -48,8 +50,11 @@ function Log() {
     onSuccess: ({ count, isCut }) =>
       toast(
         isCut
-          ? `The newest ${plural(count, 'entry', 'entries')} exported; choose earlier dates for the others`
-          : `${plural(count, 'entry', 'entries')} exported`,
+          ? plural(count, {
+              one: 'The newest entry exported; choose earlier dates for the others',
+              other: 'The newest # entries exported; choose earlier dates for the others',
+            })
+          : plural(count, { one: '# entry exported', other: '# entries exported' }),
       ),
     onError: toastError,
   });
@@ -57,36 +62,38 @@ function Log() {
   return (
     <Card flush>
       <Toolbar>
-        <SearchBox label="Search the audit log" value={filters.q} onChange={(q) => set({ q })} />
+        <SearchBox label={t`Search the audit log`} value={filters.q} onChange={(q) => set({ q })} />
         <Filter
-          label="Kind"
-          all="Everything"
+          label={t`Kind`}
+          all={t`Everything`}
           value={filters.kind}
-          options={kindOptions}
+          options={kindOptions()}
           onChange={(kind) => set({ kind, target: undefined })}
         />
         {filters.target !== undefined && (
           <Button onClick={() => set({ target: undefined })}>
-            No. {filters.target} <X aria-label="Remove filter" />
+            <Trans>
+              No. {filters.target} <X aria-label={t`Remove filter`} />
+            </Trans>
           </Button>
         )}
         <Filter
-          label="Action"
-          all="Any action"
+          label={t`Action`}
+          all={t`Any action`}
           value={filters.action}
-          options={actionOptions}
+          options={actionOptions()}
           onChange={(action) => set({ action })}
         />
         <Filter
-          label="Period"
-          all={dated ? 'Chosen times' : 'Any time'}
+          label={t`Period`}
+          all={dated ? t`Chosen times` : t`Any time`}
           value={filters.period}
-          options={auditPeriods}
+          options={auditPeriods()}
           onChange={(period) => set({ period, since: undefined, until: undefined })}
         />
         <Filter
-          label="Member"
-          all="Anyone"
+          label={t`Member`}
+          all={t`Anyone`}
           value={filters.user?.toString()}
           options={members.map((member) => ({ value: String(member.id), label: nameOfMember(member) }))}
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
@@ -95,31 +102,31 @@ function Log() {
           aria-pressed={filters.signIns === 'shown'}
           onClick={() => set({ signIns: filters.signIns ? undefined : 'shown' })}
         >
-          Sign-ins
+          <Trans>Sign-ins</Trans>
         </Button>
         <Button variant="ghost" aria-expanded={times} onClick={() => setTimes(!times)}>
-          Dates
+          <Trans>Dates</Trans>
         </Button>
         <Menu
           trigger={
             <Button icon={<Download />} pending={save.isPending}>
-              Export
+              <Trans>Export</Trans>
             </Button>
           }
           actions={[
-            { label: 'Export as CSV', onSelect: () => save.mutate('csv') },
-            { label: 'Export as JSON', onSelect: () => save.mutate('json') },
+            { label: t`Export as CSV`, onSelect: () => save.mutate('csv') },
+            { label: t`Export as JSON`, onSelect: () => save.mutate('json') },
           ]}
         />
         {times && (
           <>
             <TimeField
-              label="From"
+              label={t`From`}
               value={filters.since}
               onChange={(since) => set({ since, period: undefined })}
             />
             <TimeField
-              label="Until"
+              label={t`Until`}
               value={filters.until}
               onChange={(until) => set({ until, period: undefined })}
             />
@@ -128,8 +135,8 @@ function Log() {
       </Toolbar>
       <Table
         query={query}
-        label="Audit log"
-        columns={columns}
+        label={t`Audit log`}
+        columns={columns()}
         rows={query.data?.entries}
         rowKey={(entry) => entry.id}
         skeletonRows={10}
@@ -137,22 +144,26 @@ function Log() {
           query.data?.hasMore ? (
             <Empty
               icon={<ScrollText />}
-              title="No entry matches so far"
+              title={t`No entry matches so far`}
               action={
                 <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
-                  Search older entries
+                  <Trans>Search older entries</Trans>
                 </Button>
               }
             />
           ) : filtered ? (
             <Empty
               icon={<ScrollText />}
-              title="No entries match"
-              action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+              title={t`No entries match`}
+              action={
+                <Button onClick={() => void navigate({ search: {} })}>
+                  <Trans>Clear all filters</Trans>
+                </Button>
+              }
             />
           ) : (
-            <Empty icon={<ScrollText />} title="No changes yet">
-              Every change to keys, subscriptions, members and settings is recorded here.
+            <Empty icon={<ScrollText />} title={t`No changes yet`}>
+              <Trans>Every change to keys, subscriptions, members and settings is recorded here.</Trans>
             </Empty>
           )
         }
@@ -162,17 +173,17 @@ function Log() {
   );
 }
 
-const columns: readonly Column<Entry>[] = [
+const columns = onFirstUse((): readonly Column<Entry>[] => [
   {
     id: 'what',
-    header: 'What happened',
+    header: t`What happened`,
     phone: 'title',
     grow: true,
     cell: (entry) => <EntryText entry={entry} />,
   },
   {
     id: 'from',
-    header: 'From',
+    header: t`From`,
     phone: 'detail',
     cell: (entry) =>
       entry.address === null ? (
@@ -183,7 +194,7 @@ const columns: readonly Column<Entry>[] = [
   },
   {
     id: 'when',
-    header: 'When',
+    header: t`When`,
     phone: 'time',
     align: 'end',
     cell: (entry) => (
@@ -195,4 +206,4 @@ const columns: readonly Column<Entry>[] = [
       </Stack>
     ),
   },
-];
+]);

@@ -1,11 +1,14 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RefreshCw, RotateCcw, Send } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { number, plural, span } from '../../ui/format.ts';
+import { number, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
@@ -34,29 +37,29 @@ export function DeliveriesPage() {
   );
   return (
     <Page
-      title="Deliveries"
-      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled} its subscription is disabled and its deliveries are held.`}
+      title={t`Deliveries`}
+      description={t`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
       actions={
         <Button
           icon={<RotateCcw />}
           disabledReason={
-            refusal ?? (ofRecord ? 'Resend single deliveries, or clear the record and the event' : undefined)
+            refusal ?? (ofRecord ? t`Resend single deliveries, or clear the record and the event` : undefined)
           }
           onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
         >
-          Replay…
+          <Trans>Replay…</Trans>
         </Button>
       }
     >
       <Tabs
-        label="Views"
+        label={t`Views`}
         value={view}
         onChange={(next) => void navigate({ search: next === 'log' ? {} : { view: next } })}
         tabs={[
-          { id: 'log', label: 'Log' },
-          { id: 'causes', label: 'Causes' },
-          { id: 'live', label: 'Live' },
-          { id: 'replays', label: 'Replays' },
+          { id: 'log', label: t`Log` },
+          { id: 'causes', label: t`Causes` },
+          { id: 'live', label: t`Live` },
+          { id: 'replays', label: t`Replays` },
         ]}
       >
         {shown === 'log' && <DeliveryLog />}
@@ -90,7 +93,7 @@ function DeliveryLog() {
         <StateFilter search={filters} onChange={show} />
         <SavedViews search={filters} onChoose={(next) => void navigate({ search: next })} />
         <IconButton
-          label="Refresh"
+          label={t`Refresh`}
           icon={<RefreshCw />}
           pending={query.isFetching}
           onClick={() => void Promise.all([query.refetch(), counts.refetch()])}
@@ -102,13 +105,13 @@ function DeliveryLog() {
           query={query}
           emptyState={
             data?.hasMore ? (
-              <Empty title="No matches so far" icon={<Send />}>
-                Choose Older to search further back.
+              <Empty title={t`No matches so far`} icon={<Send />}>
+                <Trans>Choose Older to search further back.</Trans>
               </Empty>
             ) : filtered || cursor !== undefined ? (
               <Empty
                 icon={<Send />}
-                title="No delivery matches"
+                title={t`No delivery matches`}
                 action={
                   <Row>
                     {filters.state === 'failed' && (
@@ -116,26 +119,37 @@ function DeliveryLog() {
                         variant="primary"
                         onClick={() => void navigate({ search: { ...filters, state: 'failing' } })}
                       >
-                        Show failing deliveries
+                        <Trans>Show failing deliveries</Trans>
                       </Button>
                     )}
-                    <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
+                    <Button onClick={() => void navigate({ search: {} })}>
+                      <Trans>Clear all filters</Trans>
+                    </Button>
                   </Row>
                 }
               >
-                {filters.state === 'failed' &&
-                  'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled. '}
-                Deliveries are kept for {plural(settings.retentionDays, 'day')}.
+                {filters.state === 'failed' && (
+                  <Trans>
+                    A delivery fails after its last retry. Until then it is pending, or held while its
+                    subscription is disabled.
+                  </Trans>
+                )}{' '}
+                <Trans>
+                  Deliveries are kept for <Plural value={settings.retentionDays} one="# day" other="# days" />
+                  .
+                </Trans>
               </Empty>
             ) : (
               <Empty
                 icon={<Send />}
-                title="No deliveries yet"
+                title={t`No deliveries yet`}
                 action={
-                  <Button onClick={() => void navigate({ to: '/subscriptions' })}>Go to subscriptions</Button>
+                  <Button onClick={() => void navigate({ to: '/subscriptions' })}>
+                    <Trans>Go to subscriptions</Trans>
+                  </Button>
                 }
               >
-                Deliveries are listed here as soon as a matching event occurs.
+                <Trans>Deliveries are listed here as soon as a matching event occurs.</Trans>
               </Empty>
             )
           }
@@ -153,12 +167,15 @@ function DeliveryLog() {
 const useCounts = (search: DeliverySearch) =>
   useQuery({ ...countsQuery(search), placeholderData: keepPreviousData });
 
-const choices = [
-  { value: 'all', label: 'All' },
-  { value: 'succeeded', label: 'Delivered' },
-  { value: 'failing', label: 'Failing' },
-  { value: 'held', label: 'Held' },
-] as const;
+const choices = onFirstUse(
+  () =>
+    [
+      { value: 'all', label: t`All` },
+      { value: 'succeeded', label: t`Delivered` },
+      { value: 'failing', label: t`Failing` },
+      { value: 'held', label: t`Held` },
+    ] as const,
+);
 
 function StateFilter({
   search,
@@ -171,11 +188,11 @@ function StateFilter({
   const state = search.state ?? 'all';
   return (
     <Segmented
-      label="Deliveries shown"
+      label={t`Deliveries shown`}
       // None, if a state is chosen that is not among them.
-      value={state as (typeof choices)[number]['value']}
+      value={state as ReturnType<typeof choices>[number]['value']}
       onChange={(value) => onChange({ ...search, state: value === 'all' ? undefined : value })}
-      options={choices.map((choice) => {
+      options={choices().map((choice) => {
         const counted = data?.[choice.value];
         return { ...choice, count: counted ? `${number(counted.count)}${counted.isMore ? '+' : ''}` : '' };
       })}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw } from 'lucide-react';
@@ -16,26 +18,28 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
   if (state === 'waiting')
     return (
       <>
-        <CancelDelivery label="Cancel delivery" />
+        <CancelDelivery label={t`Cancel delivery`} />
         <DeliveryAction
           what="retryDelivery"
-          label="Retry now"
-          done="Retry started"
+          label={t`Retry now`}
+          done={t`Retry started`}
           icon={<RotateCcw />}
-          disabledReason={attempts === 0 ? 'The first attempt is about to start' : undefined}
+          disabledReason={attempts === 0 ? t`The first attempt is about to start` : undefined}
         />
       </>
     );
   if (state === 'held')
     return (
       <>
-        <CancelDelivery label="Discard delivery" />
+        <CancelDelivery label={t`Discard delivery`} />
         <DeliveryAction
           what="releaseDelivery"
-          label="Release delivery"
-          done="Delivery released"
+          label={t`Release delivery`}
+          done={t`Delivery released`}
           icon={<Play />}
-          disabledReason={subscription?.enabled ? undefined : 'Its subscription is disabled; enable it first'}
+          disabledReason={
+            subscription?.enabled ? undefined : t`Its subscription is disabled; enable it first`
+          }
         />
       </>
     );
@@ -83,7 +87,7 @@ function CancelDelivery({ label }: { readonly label: string }) {
   const cancel = useMutation({
     mutationFn: () => call('cancelDelivery', { params: deliveryParams(name) }),
     onSuccess: () => {
-      toast('Delivery discarded');
+      toast(t`Delivery discarded`);
       close();
     },
     onSettled: refresh,
@@ -105,7 +109,9 @@ function CancelDelivery({ label }: { readonly label: string }) {
         danger
         mutation={cancel}
       >
-        <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
+        <p>
+          <Trans>No further attempt is made. The event stays in the event log, and you can resend it.</Trans>
+        </p>
       </ConfirmDialog>
     </>
   );
@@ -121,7 +127,7 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
     mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
     onSuccess: ({ delivery }) => {
       refresh();
-      toast('Delivery resent');
+      toast(t`Delivery resent`);
       // A dispatcher may still have to write it: its page shows the answer until it can be read.
       const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
       queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
@@ -137,10 +143,10 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
       variant="primary"
       icon={<RotateCcw />}
       pending={resend.isPending}
-      disabledReason={refusal ?? (deleted ? 'Its subscription was deleted' : undefined)}
+      disabledReason={refusal ?? (deleted ? t`Its subscription was deleted` : undefined)}
       onClick={() => resend.mutate()}
     >
-      Resend
+      <Trans>Resend</Trans>
     </Button>
   );
 }

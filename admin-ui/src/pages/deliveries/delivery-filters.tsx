@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
@@ -26,21 +28,21 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const { state, ...others } = search;
   const count = Object.values(others).filter((value) => value !== undefined).length;
   return (
-    <search className={s.filters} aria-label="Filters">
+    <search className={s.filters} aria-label={t`Filters`}>
       {record}
       <Button icon={<ListFilter />} onClick={() => setOpen(true)}>
-        Filters{count > 0 && ` (${count})`}
+        {count > 0 ? t`Filters (${count})` : t`Filters`}
       </Button>
       {count > 0 && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          Clear
+          <Trans>Clear</Trans>
         </Button>
       )}
-      <Dialog open={open} onClose={() => setOpen(false)} title="Filter deliveries">
+      <Dialog open={open} onClose={() => setOpen(false)} title={t`Filter deliveries`}>
         <Stack>
           <FilterFields search={search} onChange={onChange} />
           <Button variant="primary" wide onClick={() => setOpen(false)}>
-            Show deliveries
+            <Trans>Show deliveries</Trans>
           </Button>
         </Stack>
       </Dialog>
@@ -62,65 +64,69 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
   const set = (change: DeliverySearch): void => onChange({ ...search, ...change });
   const any = Object.values(search).some((value) => value !== undefined);
   return (
-    <search className={s.filters} aria-label="Filters">
+    <search className={s.filters} aria-label={t`Filters`}>
       {first}
       <Filter
-        label="Subscription"
-        all="All subscriptions"
+        label={t`Subscription`}
+        all={t`All subscriptions`}
         value={search.subscription?.toString()}
         onChange={(value) => set({ subscription: value === undefined ? undefined : Number(value) })}
         options={subscriptions.map((one) => ({ value: String(one.id), label: nameOf(one) }))}
       />
       <Filter
-        label="Event type"
-        all="All event types"
+        label={t`Event type`}
+        all={t`All event types`}
         value={search.type}
         onChange={(type) => set({ type })}
         options={types.map((one) => ({ value: one.type, label: one.type }))}
       />
       <Filter
-        label="Period"
-        all={(search.since ?? search.until) ? 'Chosen times' : 'Any time'}
+        label={t`Period`}
+        all={(search.since ?? search.until) ? t`Chosen times` : t`Any time`}
         value={search.period}
         onChange={(period) => set({ period, since: undefined, until: undefined })}
-        options={periods}
+        options={periods()}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
-        More{rareCount > 0 && ` (${rareCount})`}
+        {rareCount > 0 ? t`More (${rareCount})` : t`More`}
       </Button>
       {any && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          Clear
+          <Trans>Clear</Trans>
         </Button>
       )}
       {more && moreShown && (
         <div className={s.more}>
           <Filter
-            label="Cause of failure"
+            label={t`Cause of failure`}
             labelled
-            all="Any"
+            all={t`Any`}
             value={search.cause}
             onChange={(cause) => set({ cause })}
-            options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
+            options={Object.entries(classLabels()).map(([value, label]) => ({ value, label }))}
           />
           <Filter
-            label="State"
+            label={t`State`}
             labelled
-            all="Any"
+            all={t`Any`}
             value={search.state}
             onChange={(state) => set({ state })}
-            options={deliveryFilters}
+            options={deliveryFilters()}
           />
-          <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
-          <NumberField label="Event number" value={search.event} onChange={(event) => set({ event })} />
-          <NumberField label="Replay number" value={search.replay} onChange={(replay) => set({ replay })} />
+          <NumberField label={t`Status code`} value={search.status} onChange={(status) => set({ status })} />
+          <NumberField label={t`Event number`} value={search.event} onChange={(event) => set({ event })} />
+          <NumberField
+            label={t`Replay number`}
+            value={search.replay}
+            onChange={(replay) => set({ replay })}
+          />
           <TimeField
-            label="From"
+            label={t`From`}
             value={search.since}
             onChange={(since) => set({ since, period: undefined })}
           />
           <TimeField
-            label="Until"
+            label={t`Until`}
             value={search.until}
             onChange={(until) => set({ until, period: undefined })}
           />

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import clsx from 'clsx';
@@ -38,7 +40,7 @@ export function DeliveryPage() {
   const data = event.isPending ? undefined : query.data;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
-  const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';
+  const title = data?.subject ? titleOf(data.subject, names) : data ? t`Event ${data.eventId}` : t`Delivery`;
   const chosen = attempt ?? data?.history.at(-1)?.attempt;
   return (
     <Page
@@ -53,12 +55,19 @@ export function DeliveryPage() {
         )
       }
       description={
-        <>
+        <Trans>
           Delivery <code>{`${name.event}-${name.subscription}-${name.replay}`}</code>{' '}
-          <CopyButton value={`${name.event}-${name.subscription}-${name.replay}`} label="Copy delivery ID" />
-        </>
+          <CopyButton
+            value={`${name.event}-${name.subscription}-${name.replay}`}
+            label={t`Copy delivery ID`}
+          />
+        </Trans>
       }
-      back={<BackLink to="/deliveries">Deliveries</BackLink>}
+      back={
+        <BackLink to="/deliveries">
+          <Trans>Deliveries</Trans>
+        </BackLink>
+      }
       actions={
         data && (
           <>
@@ -88,7 +97,7 @@ export function DeliveryPage() {
               </>
             }
           >
-            <Card title="Attempts">
+            <Card title={t`Attempts`}>
               <Timeline
                 history={delivery.history}
                 chosen={chosen}
@@ -109,42 +118,44 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
   const { subscription, subscriptionId, eventId, replayId, others } = delivery;
   return (
     <>
-      <Card title="About">
+      <Card title={t`About`}>
         <Facts
           columns={8}
           facts={[
             delivery.subject?.kind === 'client' && {
-              label: 'Record',
+              label: t`Record`,
               value: (
                 <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
-                  Client {delivery.subject.id}
+                  <Trans>Client {delivery.subject.id}</Trans>
                 </Link>
               ),
             },
             {
-              label: 'Event',
+              label: t`Event`,
               value: (
                 <Link to="/events/$id" params={{ id: eventId }}>
                   {eventId}
                 </Link>
               ),
             },
-            { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
+            { label: t`Event time`, value: <Moment time={delivery.eventCreatedUtc} /> },
             {
-              label: 'Subscription',
+              label: t`Subscription`,
               value: subscription ? (
                 <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
                   {nameOf(subscription)}
                 </Link>
               ) : (
-                <Quiet>Deleted (no. {subscriptionId})</Quiet>
+                <Quiet>
+                  <Trans>Deleted (no. {subscriptionId})</Trans>
+                </Quiet>
               ),
             },
             replayId !== 0 && {
-              label: 'Created by',
+              label: t`Created by`,
               value: (
                 <Link to="/replays/$id" params={{ id: replayId }}>
-                  Replay {replayId}
+                  <Trans>Replay {replayId}</Trans>
                 </Link>
               ),
             },
@@ -152,13 +163,13 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
         />
       </Card>
       {others.length > 0 && (
-        <Card title="Other deliveries of this event">
+        <Card title={t`Other deliveries of this event`}>
           <Stack gap="s">
             {others.map((one) => {
               return (
                 <Row key={one.id} justify="space-between">
                   <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-                    {one.replayId === 0 ? 'First delivery' : `Replay ${one.replayId}`}
+                    {one.replayId === 0 ? t`First delivery` : t`Replay ${one.replayId}`}
                   </Link>
                   <Row>
                     <Quiet small>
@@ -188,14 +199,14 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
     <li className={clsx(s.item, s.next)}>
       {state === 'waiting' &&
         (nextUtc === null || (probeUtc === null && attempts === 0) ? (
-          'The first attempt is about to start.'
+          t`The first attempt is about to start.`
         ) : new Date(nextUtc).getTime() <= now ? (
-          'Waits for its turn.'
+          t`Waits for its turn.`
         ) : (
           <>
             {probeUtc === null
-              ? 'Next attempt '
-              : 'Waits for the endpoint, which is failing and gets one attempt at a time: the next '}
+              ? t`Next attempt `
+              : t`Waits for the endpoint, which is failing and gets one attempt at a time: the next `}
             <TimeAgo time={nextUtc} />{' '}
             <Quiet small>
               (<Moment time={nextUtc} />)
@@ -203,39 +214,41 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
           </>
         ))}
       {state === 'held' && <HeldHint delivery={delivery} />}
-      {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
-      {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
+      {state === 'failed' && t`Failed after the last attempt. Resend it when the receiver works again.`}
+      {state === 'dropped' && t`Discarded. Resend it to deliver it.`}
     </li>
   );
 }
 
 function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
-  if (subscription === null) return 'Held. Its subscription was deleted.';
-  if (subscription.enabled) return 'Held since its subscription was disabled. Release it to deliver it.';
+  if (subscription === null) return t`Held. Its subscription was deleted.`;
+  if (subscription.enabled) return t`Held since its subscription was disabled. Release it to deliver it.`;
   return (
-    <>
+    <Trans>
       Held because its subscription is disabled.{' '}
       <Link to="/subscriptions/$id" params={{ id: subscriptionId }} search={{ dialog: 'repair' }}>
         Repair subscription
       </Link>
-    </>
+    </Trans>
   );
 }
 
 /** The same in every attempt. */
 function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefined }) {
   return (
-    <Card title="Payload">
+    <Card title={t`Payload`}>
       {event ? (
         <CodeBlock
           code={JSON.stringify(event.payload, null, 2)}
           language="json"
-          label="payload"
+          label={t`payload`}
           maxLines={30}
           wrap
         />
       ) : (
-        <Quiet>The event is no longer kept.</Quiet>
+        <Quiet>
+          <Trans>The event is no longer kept.</Trans>
+        </Quiet>
       )}
     </Card>
   );
@@ -244,13 +257,15 @@ function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefin
 function ChosenAttempt({ name, attempt }: { readonly name: DeliveryName; readonly attempt: number }) {
   const query = useQuery(attemptQuery(name, attempt));
   return (
-    <Card title={`Attempt ${attempt}`}>
+    <Card title={t`Attempt ${attempt}`}>
       <Loaded query={query} skeleton={<SkeletonLines lines={12} />}>
         {(whole) => (
           <>
             {whole.masked && (
               <Notice tone="info">
-                Personal data is hidden from your role, so the signature does not match what is shown.
+                <Trans>
+                  Personal data is hidden from your role, so the signature does not match what is shown.
+                </Trans>
               </Notice>
             )}
             <AttemptView attempt={whole} when={<Moment time={whole.startedUtc} />} />

@@ -1,6 +1,9 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { formatDateTime } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -26,8 +29,8 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
     <Table
       dense
       narrow={without !== undefined}
-      label="Deliveries"
-      columns={[without === 'event' ? byName : byRecord(names, without), ...columns].filter(
+      label={t`Deliveries`}
+      columns={[without === 'event' ? byName() : byRecord(names, without), ...columns()].filter(
         ({ id }) => id !== without && !(without === 'record' && (id === 'attempts' || id === 'answer')),
       )}
       query={query}
@@ -40,23 +43,25 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
 }
 
 /** All are of one event. */
-const byName: Column<Delivery> = {
-  id: 'delivery',
-  header: 'Delivery',
-  phone: 'title',
-  cell: (one) => (
-    <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-      <strong>{one.id}</strong>
-    </Link>
-  ),
-};
+const byName = onFirstUse(
+  (): Column<Delivery> => ({
+    id: 'delivery',
+    header: t`Delivery`,
+    phone: 'title',
+    cell: (one) => (
+      <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+        <strong>{one.id}</strong>
+      </Link>
+    ),
+  }),
+);
 
 const byRecord = (
   names: ReadonlyMap<number, string>,
   without: DeliveryTableProps['without'],
 ): Column<Delivery> => ({
   id: 'event',
-  header: without === 'record' ? 'Event' : 'Record',
+  header: without === 'record' ? t`Event` : t`Record`,
   grow: true,
   phone: 'title',
   cell: (one) => (
@@ -75,10 +80,10 @@ const byRecord = (
   ),
 });
 
-const columns: readonly Column<Delivery>[] = [
+const columns = onFirstUse((): readonly Column<Delivery>[] => [
   {
     id: 'subscription',
-    header: 'Subscription',
+    header: t`Subscription`,
     bounded: true,
     phone: 'detail',
     cell: (one) =>
@@ -87,31 +92,33 @@ const columns: readonly Column<Delivery>[] = [
           <Cut text={nameOf(one.subscription)} />
         </Link>
       ) : (
-        <Quiet>Deleted (no. {one.subscriptionId})</Quiet>
+        <Quiet>
+          <Trans>Deleted (no. {one.subscriptionId})</Trans>
+        </Quiet>
       ),
   },
-  { id: 'state', header: 'State', phone: 'badge', cell: (one) => <State delivery={one} /> },
+  { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State delivery={one} /> },
   {
     id: 'answer',
-    header: 'Response',
+    header: t`Response`,
     cell: (one) =>
       one.lastStatusCode !== null ? (
         <code>{one.lastStatusCode}</code>
       ) : one.lastErrorClass !== null ? (
-        classLabels[one.lastErrorClass]
+        classLabels()[one.lastErrorClass]
       ) : (
         <Quiet>–</Quiet>
       ),
   },
-  { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => one.attempts },
+  { id: 'attempts', header: t`Attempts`, align: 'end', cell: (one) => one.attempts },
   {
     id: 'time',
-    header: 'Event time',
+    header: t`Event time`,
     align: 'end',
     phone: 'time',
     cell: (one) => <TimeAgo time={one.eventCreatedUtc} />,
   },
-];
+]);
 
 function State({ delivery }: { readonly delivery: Delivery }) {
   const now = useNow();
@@ -126,9 +133,9 @@ function State({ delivery }: { readonly delivery: Delivery }) {
         <Quiet small>
           <span
             className={s.wide}
-            title={`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
+            title={t`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
           >
-            endpoint fails
+            <Trans>endpoint fails</Trans>
           </span>
         </Quiet>
       ) : (

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
@@ -28,7 +30,7 @@ export function FailureCauses() {
     <Card flush>
       <Table
         query={query}
-        label="Causes of failure"
+        label={t`Causes of failure`}
         columns={[
           ...columnsWith(names),
           actionsColumn<FailureCause>('menu', (one) => (
@@ -38,8 +40,8 @@ export function FailureCauses() {
         rows={causes}
         rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
         emptyState={
-          <Empty icon={<CircleCheck />} title="Nothing is failing">
-            Deliveries that were attempted and did not arrive are grouped here by their cause.
+          <Empty icon={<CircleCheck />} title={t`Nothing is failing`}>
+            <Trans>Deliveries that were attempted and did not arrive are grouped here by their cause.</Trans>
           </Empty>
         }
       />
@@ -67,18 +69,18 @@ const useActions = () => {
         body: { subscriptionId, errorClass, statusCode, acknowledged: acknowledgedUtc === null },
       }),
     meta: { invalidates: [['listFailureCauses']] },
-    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? 'Acknowledged' : 'Reopened'),
+    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? t`Acknowledged` : t`Reopened`),
     onError: toastError,
   });
   return (one: FailureCause, isKnown: boolean) => {
-    const disabledReason = refusal ?? (isKnown ? undefined : 'The subscription was deleted');
+    const disabledReason = refusal ?? (isKnown ? undefined : t`The subscription was deleted`);
     return [
       {
-        label: 'View deliveries',
+        label: t`View deliveries`,
         onSelect: () => void navigate({ search: affected(one) }),
       },
       {
-        label: 'Replay all affected…',
+        label: t`Replay all affected…`,
         disabledReason,
         onSelect: () =>
           void navigate({
@@ -86,7 +88,7 @@ const useActions = () => {
           }),
       },
       {
-        label: one.acknowledgedUtc === null ? 'Acknowledge' : 'Reopen',
+        label: one.acknowledgedUtc === null ? t`Acknowledge` : t`Reopen`,
         disabledReason,
         onSelect: () => acknowledge.mutate(one),
       },
@@ -97,7 +99,7 @@ const useActions = () => {
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<FailureCause>[] => [
   {
     id: 'cause',
-    header: 'Cause',
+    header: t`Cause`,
     grow: true,
     phone: 'title',
     cell: (one) => (
@@ -111,13 +113,15 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
   },
   {
     id: 'subscription',
-    header: 'Subscription',
+    header: t`Subscription`,
     bounded: true,
     phone: 'detail',
     cell: ({ subscriptionId }) => {
       const name = names.get(subscriptionId);
       return name === undefined ? (
-        <Quiet>Deleted (no. {subscriptionId})</Quiet>
+        <Quiet>
+          <Trans>Deleted (no. {subscriptionId})</Trans>
+        </Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
           <Cut text={name} />
@@ -127,20 +131,20 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
   },
   {
     id: 'count',
-    header: 'Deliveries',
+    header: t`Deliveries`,
     align: 'end',
     phone: 'badge',
     cell: ({ count, isMore }) => `${number(count)}${isMore ? '+' : ''}`,
   },
   {
     id: 'first',
-    header: 'First seen',
+    header: t`First seen`,
     align: 'end',
     cell: ({ firstSeenUtc }) => <TimeAgo time={firstSeenUtc} />,
   },
   {
     id: 'last',
-    header: 'Last seen',
+    header: t`Last seen`,
     align: 'end',
     phone: 'time',
     cell: ({ lastSeenUtc }) => <TimeAgo time={lastSeenUtc} />,
@@ -152,10 +156,12 @@ function Acknowledged({ cause }: { readonly cause: FailureCause }) {
   if (acknowledgedUtc === null) return null;
   const title = `By ${acknowledgedBy}, ${new Date(acknowledgedUtc).toLocaleString('en')}`;
   return isQuiet(cause) ? (
-    <Badge title={title}>Acknowledged</Badge>
+    <Badge title={title}>
+      <Trans>Acknowledged</Trans>
+    </Badge>
   ) : (
     <Badge tone="warn" title={title}>
-      Seen again
+      <Trans>Seen again</Trans>
     </Badge>
   );
 }

@@ -1,4 +1,6 @@
 import type { DeliveryTailEntry } from '@causeway/proto';
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play, Radio } from 'lucide-react';
@@ -8,7 +10,7 @@ import { sessionQuery } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
 import { useReachability } from '../../reachability.ts';
 import { Button } from '../../ui/button.tsx';
-import { milliseconds, number, plural } from '../../ui/format.ts';
+import { milliseconds, number } from '../../ui/format.ts';
 import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -21,15 +23,20 @@ import { pathOf } from './deliveries.ts';
 export function LiveTail() {
   const tail = useTail();
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
+  const waiting = number(tail.waiting);
   const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
   return (
     <Card
       flush
-      title="Attempts as they happen"
+      title={t`Attempts as they happen`}
       description={
         [
-          tail.dropped > 0 && `${plural(tail.dropped, 'attempt')} skipped: too many at once.`,
-          tail.interrupted && 'Attempts made while this page was disconnected are in the log.',
+          tail.dropped > 0 &&
+            plural(tail.dropped, {
+              one: '# attempt skipped: too many at once.',
+              other: '# attempts skipped: too many at once.',
+            }),
+          tail.interrupted && t`Attempts made while this page was disconnected are in the log.`,
         ]
           .filter(Boolean)
           .join(' ') || undefined
@@ -45,7 +52,7 @@ export function LiveTail() {
             icon={tail.paused ? <Play /> : <Pause />}
             onClick={tail.paused ? tail.resume : tail.pause}
           >
-            {tail.paused ? `Resume${tail.waiting > 0 ? `, ${number(tail.waiting)} new` : ''}` : 'Pause'}
+            {tail.paused ? (tail.waiting > 0 ? t`Resume, ${waiting} new` : t`Resume`) : t`Pause`}
           </Button>
         </Row>
       }
@@ -53,25 +60,25 @@ export function LiveTail() {
       {tail.state === 'closed' && (
         <Notice
           tone="warn"
-          title="Live view disconnected"
+          title={t`Live view disconnected`}
           actions={
             <Button size="s" onClick={tail.reconnect}>
-              Reconnect
+              <Trans>Reconnect</Trans>
             </Button>
           }
         >
-          {tail.refusal ?? 'The connection ended.'}
+          {tail.refusal ?? t`The connection ended.`}
         </Notice>
       )}
       <Table
         dense
-        label="Attempts"
+        label={t`Attempts`}
         columns={columnsWith(names)}
         rows={tail.entries}
         rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
         emptyState={
-          <Empty icon={<Radio />} title="Waiting for the next delivery">
-            Attempts are listed here as they finish. Test deliveries are not included.
+          <Empty icon={<Radio />} title={t`Waiting for the next delivery`}>
+            <Trans>Attempts are listed here as they finish. Test deliveries are not included.</Trans>
           </Empty>
         }
       />
@@ -81,10 +88,10 @@ export function LiveTail() {
 
 function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
   const [tone, label] = {
-    open: paused ? (['neutral', 'Paused'] as const) : (['good', 'Live'] as const),
-    connecting: ['info', 'Connecting'] as const,
-    lost: ['warn', 'Connection lost, reconnecting'] as const,
-    closed: ['bad', 'Disconnected'] as const,
+    open: paused ? (['neutral', t`Paused`] as const) : (['good', t`Live`] as const),
+    connecting: ['info', t`Connecting`] as const,
+    lost: ['warn', t`Connection lost, reconnecting`] as const,
+    closed: ['bad', t`Disconnected`] as const,
   }[state];
   return <StateBadge tone={tone} label={label} />;
 }
@@ -92,7 +99,7 @@ function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
   {
     id: 'event',
-    header: 'Event',
+    header: t`Event`,
     grow: true,
     phone: 'title',
     cell: (one) => (
@@ -110,22 +117,22 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
   },
   {
     id: 'subscription',
-    header: 'Subscription',
+    header: t`Subscription`,
     bounded: true,
     phone: 'detail',
-    cell: (one) => <Cut text={names.get(one.subscriptionId) ?? `No. ${one.subscriptionId}`} />,
+    cell: (one) => <Cut text={names.get(one.subscriptionId) ?? t`No. ${one.subscriptionId}`} />,
   },
   {
     id: 'answer',
-    header: 'Response',
+    header: t`Response`,
     phone: 'badge',
     cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
   },
-  { id: 'attempt', header: 'Attempt', align: 'end', cell: (one) => one.attempt },
-  { id: 'took', header: 'Took', align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
+  { id: 'attempt', header: t`Attempt`, align: 'end', cell: (one) => one.attempt },
+  { id: 'took', header: t`Took`, align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
   {
     id: 'time',
-    header: 'At',
+    header: t`At`,
     align: 'end',
     phone: 'time',
     cell: (one) => <ClockTime time={one.startedUtc} />,

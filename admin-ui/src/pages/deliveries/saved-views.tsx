@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
 import { useSession } from '../../app/session.ts';
@@ -32,7 +34,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
     try {
       localStorage.setItem(place, JSON.stringify(next));
     } catch {
-      toast('This browser does not let the portal save views');
+      toast(t`This browser does not let the portal save views`);
     }
   };
   const isFiltered = Object.values(search).some((value) => value !== undefined);
@@ -40,28 +42,28 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
   return (
     <>
       <Menu
-        trigger={<Button icon={<Bookmark />}>{current?.name ?? 'Views'}</Button>}
+        trigger={<Button icon={<Bookmark />}>{current?.name ?? t`Views`}</Button>}
         actions={[
           ...views.map((one) => ({ label: one.name, onSelect: () => onChoose(one.search) })),
           ...(views.length > 0 ? (['separator'] as const) : []),
           {
-            label: 'Save this view…',
+            label: t`Save this view…`,
             disabledReason: isFiltered
               ? views.length < maxViews
                 ? undefined
-                : `Delete one of your ${maxViews} views first`
-              : 'Choose filters first',
+                : t`Delete one of your ${maxViews} views first`
+              : t`Choose filters first`,
             onSelect: () => setName(''),
           },
           {
-            label: 'Copy link to this view',
+            label: t`Copy link to this view`,
             onSelect: () =>
-              void navigator.clipboard.writeText(location.href).then(() => toast('Link copied')),
+              void navigator.clipboard.writeText(location.href).then(() => toast(t`Link copied`)),
           },
           ...(current
             ? [
                 {
-                  label: `Delete view “${current.name}”`,
+                  label: t`Delete view “${current.name}”`,
                   danger: true,
                   onSelect: () => keep(views.filter((one) => one !== current)),
                 },
@@ -69,7 +71,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
             : []),
         ]}
       />
-      <Dialog open={name !== undefined} onClose={() => setName(undefined)} title="Save this view" size="s">
+      <Dialog open={name !== undefined} onClose={() => setName(undefined)} title={t`Save this view`} size="s">
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -80,17 +82,19 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
           }}
         >
           <Stack>
-            <Field label="Name" hint="Kept in this browser. To share a view, share the page’s address.">
+            <Field label={t`Name`} hint={t`Kept in this browser. To share a view, share the page’s address.`}>
               <TextInput value={name ?? ''} maxLength={60} onValue={setName} />
             </Field>
             <Row justify="flex-end">
-              <Button onClick={() => setName(undefined)}>Cancel</Button>
+              <Button onClick={() => setName(undefined)}>
+                <Trans>Cancel</Trans>
+              </Button>
               <Button
                 type="submit"
                 variant="primary"
-                disabledReason={name?.trim() ? undefined : 'Give the view a name'}
+                disabledReason={name?.trim() ? undefined : t`Give the view a name`}
               >
-                Save view
+                <Trans>Save view</Trans>
               </Button>
             </Row>
           </Stack>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+
 interface Given {
   readonly secret: string;
   readonly headers: string;
@@ -20,18 +22,18 @@ export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   if (timestamp === undefined)
     return [
       ...findings,
-      bad('X-Webhook-Timestamp is missing', 'Paste all headers of the delivery, one per line.'),
+      bad(t`X-Webhook-Timestamp is missing`, t`Paste all headers of the delivery, one per line.`),
     ];
   if (!/^\d+$/.test(timestamp))
     return [
       ...findings,
-      bad('X-Webhook-Timestamp is not a number', 'It must be the sending time in seconds since 1970.'),
+      bad(t`X-Webhook-Timestamp is not a number`, t`It must be the sending time in seconds since 1970.`),
     ];
   findings.push(...aboutAge(Number(timestamp), given.now));
   if (signature === undefined && standard === undefined)
     return [
       ...findings,
-      bad('The signature is missing', 'Paste the X-Webhook-Signature or webhook-signature header.'),
+      bad(t`The signature is missing`, t`Paste the X-Webhook-Signature or webhook-signature header.`),
     ];
   if (signature !== undefined) findings.push(...(await aboutHex(given, timestamp, signature)));
   if (standard !== undefined)
@@ -53,12 +55,12 @@ const aboutSecret = (secret: string): Finding[] => {
   if (secret !== secret.trim())
     return [
       bad(
-        'The secret has spaces or a line break around it',
-        'Remove them. This often happens in environment files.',
+        t`The secret has spaces or a line break around it`,
+        t`Remove them. This often happens in environment files.`,
       ),
     ];
   if (!secret.startsWith('whsec_'))
-    return [bad('The secret does not begin with whsec_', 'Use the whole text, including whsec_.')];
+    return [bad(t`The secret does not begin with whsec_`, t`Use the whole text, including whsec_.`)];
   return [];
 };
 
@@ -66,13 +68,16 @@ const toleranceSeconds = 300;
 
 const aboutAge = (timestamp: number, now: number): Finding[] => {
   const age = Math.round(now / 1000 - timestamp);
-  if (Math.abs(age) <= toleranceSeconds) return [];
+  const seconds = Math.abs(age);
+  if (seconds <= toleranceSeconds) return [];
   return [
     {
       tone: 'warn',
-      title: `The timestamp is ${Math.abs(age)} seconds ${age > 0 ? 'old' : 'in the future'}`,
-      advice:
-        'This is fine for an older delivery. If your receiver sees it when a delivery arrives, its clock is wrong.',
+      title:
+        age > 0
+          ? t`The timestamp is ${seconds} seconds old`
+          : t`The timestamp is ${seconds} seconds in the future`,
+      advice: t`This is fine for an older delivery. If your receiver sees it when a delivery arrives, its clock is wrong.`,
     },
   ];
 };
@@ -85,45 +90,45 @@ const aboutHex = async (given: Given, timestamp: string, signature: string): Pro
   };
   const { secret, body } = given;
   if (await matches(secret, `${timestamp}.${body}`))
-    return [{ tone: 'good', title: 'X-Webhook-Signature is valid' }];
+    return [{ tone: 'good', title: t`X-Webhook-Signature is valid` }];
   if (!signatures.every((one) => /^sha256=[0-9a-f]{64}$/.test(one)))
     return [
       bad(
-        'X-Webhook-Signature does not have the form sha256=<64 hexadecimal digits>',
-        'It was truncated or changed in transit.',
+        t`X-Webhook-Signature does not have the form sha256=<64 hexadecimal digits>`,
+        t`It was truncated or changed in transit.`,
       ),
     ];
   for (const [text, title, advice] of bodiesToTry(body)) {
     if (await matches(secret, `${timestamp}.${text}`)) return [bad(title, advice)];
   }
   if (await matches(secret.trim(), `${timestamp}.${body}`))
-    return [bad('The signature matches without the spaces around the secret', 'Remove them.')];
+    return [bad(t`The signature matches without the spaces around the secret`, t`Remove them.`)];
   if (await matches(`whsec_${secret}`, `${timestamp}.${body}`))
     return [
-      bad('The signature matches with whsec_ before the secret', 'Use the whole text, including whsec_.'),
+      bad(t`The signature matches with whsec_ before the secret`, t`Use the whole text, including whsec_.`),
     ];
   return [
     bad(
-      'X-Webhook-Signature does not match',
-      'Either the secret belongs to another subscription or was rotated, or the body differs from what was sent. Every byte counts.',
+      t`X-Webhook-Signature does not match`,
+      t`Either the secret belongs to another subscription or was rotated, or the body differs from what was sent. Every byte counts.`,
     ),
   ];
 };
 
 /** Variants of the body that something on the way may have changed; one of them may match the signature. */
 const bodiesToTry = (body: string): readonly (readonly [text: string, title: string, advice: string])[] => {
-  const raw = 'Verify the raw bytes of the request, before any parsing.';
+  const raw = t`Verify the raw bytes of the request, before any parsing.`;
   const tries: [string, string, string][] = [
-    [body.replace(/\r?\n$/, ''), 'The body has an extra line break at its end', raw],
-    [body.trim(), 'The body has spaces around it that were not sent', raw],
-    [body.replaceAll('\r\n', '\n'), 'The line breaks in the body were changed', raw],
+    [body.replace(/\r?\n$/, ''), t`The body has an extra line break at its end`, raw],
+    [body.trim(), t`The body has spaces around it that were not sent`, raw],
+    [body.replaceAll('\r\n', '\n'), t`The line breaks in the body were changed`, raw],
   ];
   try {
     const compact = JSON.stringify(JSON.parse(body));
     tries.push([
       compact,
-      'The body was parsed and serialized again',
-      `The signature matches without the added spaces. ${raw}`,
+      t`The body was parsed and serialized again`,
+      t`The signature matches without the added spaces. ${raw}`,
     ]);
   } catch {
     // A body that is not JSON cannot have been serialized again.
@@ -137,14 +142,14 @@ const aboutStandard = async (
   standard: string,
   id: string | undefined,
 ): Promise<Finding[]> => {
-  if (id === undefined) return [bad('webhook-id is missing', 'webhook-signature is computed over it.')];
+  if (id === undefined) return [bad(t`webhook-id is missing`, t`webhook-signature is computed over it.`)];
   const key = fromBase64(given.secret.replace(/^whsec_/, ''));
-  if (!key) return [bad('The secret is not base64 after whsec_', 'It was truncated or changed.')];
+  if (!key) return [bad(t`The secret is not base64 after whsec_`, t`It was truncated or changed.`)];
   const expected = toBase64(await hmacSha256(key, `${id}.${timestamp}.${given.body}`));
   const right = standard.split(' ').some((one) => one === `v1,${expected}`);
   return right
-    ? [{ tone: 'good', title: 'webhook-signature (Standard Webhooks) is valid' }]
-    : [bad('webhook-signature (Standard Webhooks) does not match', 'The secret or the body is different.')];
+    ? [{ tone: 'good', title: t`webhook-signature (Standard Webhooks) is valid` }]
+    : [bad(t`webhook-signature (Standard Webhooks) does not match`, t`The secret or the body is different.`)];
 };
 
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {

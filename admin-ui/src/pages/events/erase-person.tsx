@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
@@ -30,23 +32,29 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
   return (
     <>
       <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
-        Erase person…
+        <Trans>Erase person…</Trans>
       </Button>
       <ConfirmDialog
         open={open}
         onClose={() => setOpen(false)}
-        title={`Erase person ${id}?`}
-        confirm="Erase person"
+        title={t`Erase person ${id}?`}
+        confirm={t`Erase person`}
         danger
         typed="erase"
         mutation={erase}
       >
         <Stack gap="s">
           <p>
-            The record, its notes and its status history are deleted at once. Within seconds, the payloads of
-            its events and what receivers answered to their deliveries are removed too.
+            <Trans>
+              The record, its notes and its status history are deleted at once. Within seconds, the payloads
+              of its events and what receivers answered to their deliveries are removed too.
+            </Trans>
           </p>
-          <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
+          <p>
+            <Trans>
+              Systems that received the data keep it: erase it there as well. This cannot be undone.
+            </Trans>
+          </p>
         </Stack>
       </ConfirmDialog>
     </>

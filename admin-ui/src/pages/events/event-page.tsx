@@ -1,4 +1,6 @@
 import { subjectOf } from '@causeway/proto/event-summary';
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
@@ -27,12 +29,16 @@ export function EventPage() {
   const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page
-      title={subject ? titleOf(subject, names) : `Event ${id}`}
+      title={subject ? titleOf(subject, names) : t`Event ${id}`}
       oneLine
       badge={type && <Badge mono>{type}</Badge>}
       // The line is there while its text loads.
       description={described?.description ?? '\u00a0'}
-      back={<BackLink to="/events">Events</BackLink>}
+      back={
+        <BackLink to="/events">
+          <Trans>Events</Trans>
+        </BackLink>
+      }
     >
       <Loaded
         query={query}
@@ -43,21 +49,21 @@ export function EventPage() {
         {(event) => (
           <Split
             aside={
-              <Card title="About">
+              <Card title={t`About`}>
                 <Facts
                   columns={8}
                   facts={[
                     {
-                      label: 'Number',
+                      label: t`Number`,
                       value: (
                         <>
                           <code>{event.id}</code>{' '}
-                          <CopyButton value={String(event.id)} label="Copy event number" />
+                          <CopyButton value={String(event.id)} label={t`Copy event number`} />
                         </>
                       ),
                     },
                     {
-                      label: 'Event time',
+                      label: t`Event time`,
                       value: (
                         <>
                           <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
@@ -70,15 +76,21 @@ export function EventPage() {
               </Card>
             }
           >
-            <Card title="Payload">
+            <Card title={t`Payload`}>
               {event.payload.erased === true && (
-                <Notice tone="info">The person was erased, and the payload with it.</Notice>
+                <Notice tone="info">
+                  <Trans>The person was erased, and the payload with it.</Trans>
+                </Notice>
               )}
-              {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
+              {role === 'viewer' && (
+                <Notice tone="info">
+                  <Trans>Personal data is hidden from your role.</Trans>
+                </Notice>
+              )}
               <CodeBlock
                 code={JSON.stringify(event.payload, null, 2)}
                 language="json"
-                label="payload"
+                label={t`payload`}
                 maxLines={30}
               />
             </Card>
@@ -94,11 +106,11 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
   typeof id === 'number' && erased !== true
     ? [
         {
-          label: 'Record',
+          label: t`Record`,
           value: (
             <Row>
               <Link to="/clients/$id" params={{ id }}>
-                Everything about client {id}
+                <Trans>Everything about client {id}</Trans>
               </Link>
               <ErasePerson id={id} eventId={eventId} />
             </Row>
@@ -110,14 +122,14 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
 function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
   return (
-    <Card flush title="Deliveries">
+    <Card flush title={t`Deliveries`}>
       <DeliveryTable
         query={query}
         without="event"
         skeletonRows={2}
         emptyState={
-          <Empty title="No deliveries">
-            No enabled subscription received this event type when the event occurred.
+          <Empty title={t`No deliveries`}>
+            <Trans>No enabled subscription received this event type when the event occurred.</Trans>
           </Empty>
         }
       />

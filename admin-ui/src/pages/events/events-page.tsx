@@ -1,4 +1,6 @@
 import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
@@ -6,11 +8,11 @@ import { useMemo } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
@@ -48,21 +50,21 @@ export function EventsPage() {
       disabledReason={refusal}
       onClick={() => void navigate({ search: { ...search, dialog: 'send' } })}
     >
-      Send test event
+      <Trans>Send test event</Trans>
     </Button>
   );
   return (
     <Page
-      title="Events"
-      description={`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, 'day')}.`}
+      title={t`Events`}
+      description={t`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, { one: '# day', other: '# days' })}.`}
       actions={send}
       refreshing={query.isPlaceholderData}
     >
       <Card flush>
-        <search className={s.bar} aria-label="Filters">
+        <search className={s.bar} aria-label={t`Filters`}>
           <Filter
-            label="Event type"
-            all="All event types"
+            label={t`Event type`}
+            all={t`All event types`}
             value={type}
             options={types.map((one) => ({ value: one.type, label: one.type }))}
             onChange={(value) => void navigate({ search: { ...filters, type: value }, replace: true })}
@@ -75,7 +77,7 @@ export function EventsPage() {
         <Table
           query={query}
           dense
-          label="Events"
+          label={t`Events`}
           columns={columns}
           rows={query.data?.events}
           rowKey={(event) => event.id}
@@ -83,10 +85,12 @@ export function EventsPage() {
           emptyState={
             <Empty
               icon={<CalendarDays />}
-              title={record ? 'No event matches' : type ? `No ${type} yet` : 'No events yet'}
+              title={record ? t`No event matches` : type ? t`No ${type} yet` : t`No events yet`}
               action={send}
             >
-              New clients, paid invoices, signed agreements: events are listed here as they happen.
+              <Trans>
+                New clients, paid invoices, signed agreements: events are listed here as they happen.
+              </Trans>
             </Empty>
           }
         />
@@ -106,7 +110,7 @@ export function EventsPage() {
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>[] => [
   {
     id: 'record',
-    header: 'Record',
+    header: t`Record`,
     grow: true,
     phone: 'title',
     cell: ({ id, type, payload }) => (
@@ -117,10 +121,10 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>
       </RecordCell>
     ),
   },
-  { id: 'id', header: 'Event', align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
+  { id: 'id', header: t`Event`, align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
   {
     id: 'at',
-    header: 'Event time',
+    header: t`Event time`,
     align: 'end',
     phone: 'time',
     cell: (event) => <TimeAgo time={event.createdUtc} />,
@@ -129,11 +133,11 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>
 
 /** `own`: a payload that is not the type's sample. */
 const noEvent: { readonly type: string | null; readonly own: string | null } = { type: null, own: null };
-const eventLabels = { type: 'Event type', own: 'Payload' };
+const eventLabels = onFirstUse(() => ({ type: t`Event type`, own: t`Payload` }));
 
 function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
-  const draft = useDraft('events/test', noEvent, eventLabels);
+  const draft = useDraft('events/test', noEvent, eventLabels());
   const { type: chosen, own } = draft.values;
   const described = types.find((one) => one.type === chosen) ?? types[0];
   const navigate = useNavigate();
@@ -146,18 +150,28 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
     },
     meta: { invalidates: [['listPortalEvents']], saves: 'events/test' },
     onSuccess: (event) => {
-      toast(`Sent to ${plural(event.subscriptionCount, 'subscription')}`);
+      toast(
+        t`Sent to ${plural(event.subscriptionCount, { one: '# subscription', other: '# subscriptions' })}`,
+      );
       void navigate({ to: '/events/$id', params: { id: event.id } });
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Send test event" size="l">
-      <Form draft={draft} mutation={send} fields={['type', 'payload']} submit="Send event" onCancel={onClose}>
+    <Dialog open onClose={onClose} title={t`Send test event`} size="l">
+      <Form
+        draft={draft}
+        mutation={send}
+        fields={['type', 'payload']}
+        submit={t`Send event`}
+        onCancel={onClose}
+      >
         <Notice tone="warn">
-          This is a real event: every subscription to its type receives it, tools act on it, and it stays in
-          the log. To try one receiver only, send a test delivery.
+          <Trans>
+            This is a real event: every subscription to its type receives it, tools act on it, and it stays in
+            the log. To try one receiver only, send a test delivery.
+          </Trans>
         </Notice>
-        <Field label="Event type" hint={described?.description} error={fieldError(send.error, 'type')}>
+        <Field label={t`Event type`} hint={described?.description} error={fieldError(send.error, 'type')}>
           <Select
             value={described?.type}
             options={types.map(({ type }) => ({ value: type, label: type }))}

@@ -113,7 +113,7 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
         <Segmented
           label="Period"
           value={range}
-          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+          options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
           onChange={onRange}
         />
       </div>

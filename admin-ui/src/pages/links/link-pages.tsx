@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -14,18 +16,20 @@ export function InvitationPage() {
   const invitation = useQuery({ ...operationQuery('getInvitation', { body: { token } }), retry: false });
   return (
     <LinkPage
-      title={invitation.data ? `Join ${invitation.data.companyName}` : 'Invitation'}
+      title={invitation.data ? t`Join ${invitation.data.companyName}` : t`Invitation`}
       query={invitation}
       invalid={{
-        title: 'This invitation is no longer valid',
-        advice: 'It was used or revoked, or it has expired. Ask for a new invitation.',
+        title: t`This invitation is no longer valid`,
+        advice: t`It was used or revoked, or it has expired. Ask for a new invitation.`,
       }}
     >
       {({ email, role, invitedBy }) => (
         <>
           <p>
-            {invitedBy} invited you as <strong>{role}</strong>. You will sign in with <strong>{email}</strong>
-            .
+            <Trans>
+              {invitedBy} invited you as <strong>{role}</strong>. You will sign in with{' '}
+              <strong>{email}</strong>.
+            </Trans>
           </p>
           <JoinForm token={token} email={email} />
         </>
@@ -47,17 +51,17 @@ function JoinForm({ token, email }: { readonly token: string; readonly email: st
     },
   });
   return (
-    <Form mutation={accept} fields={['name', 'password']} submit="Join and sign in" wide>
-      <Field label="Your name" error={fieldError(accept.error, 'name')}>
+    <Form mutation={accept} fields={['name', 'password']} submit={t`Join and sign in`} wide>
+      <Field label={t`Your name`} error={fieldError(accept.error, 'name')}>
         <TextInput autoComplete="name" value={name} onValue={setName} />
       </Field>
       <NewPasswordField
-        label="Choose a password"
+        label={t`Choose a password`}
         email={email}
         value={password}
         onChange={setPassword}
         error={fieldError(accept.error, 'password')}
-        hint="If you already use this address in another company, choose the same password to sign in to both at once."
+        hint={t`If you already use this address in another company, choose the same password to sign in to both at once.`}
       />
     </Form>
   );
@@ -68,18 +72,20 @@ export function PasswordPage() {
   const reset = useQuery({ ...operationQuery('getPasswordReset', { body: { token } }), retry: false });
   return (
     <LinkPage
-      title="Choose a new password"
+      title={t`Choose a new password`}
       query={reset}
       invalid={{
-        title: 'This link is no longer valid',
-        advice: 'It was used or replaced, or it has expired. Ask for a new link.',
+        title: t`This link is no longer valid`,
+        advice: t`It was used or replaced, or it has expired. Ask for a new link.`,
       }}
     >
       {({ email, companyName }) => (
         <>
           <p>
-            For <strong>{email}</strong> at {companyName}. All your sessions there end; sign in again with the
-            new password.
+            <Trans>
+              For <strong>{email}</strong> at {companyName}. All your sessions there end; sign in again with
+              the new password.
+            </Trans>
           </p>
           <PasswordForm token={token} email={email} />
         </>
@@ -102,9 +108,9 @@ function PasswordForm({ token, email }: { readonly token: string; readonly email
     },
   });
   return (
-    <Form mutation={choose} fields={['password']} submit="Set new password" wide>
+    <Form mutation={choose} fields={['password']} submit={t`Set new password`} wide>
       <NewPasswordField
-        label="New password"
+        label={t`New password`}
         email={email}
         value={password}
         onChange={setPassword}
@@ -131,7 +137,9 @@ function LinkPage<T>({ title, query, invalid, children }: LinkPageProps<T>) {
           <Notice tone="warn" title={invalid.title}>
             {invalid.advice}
           </Notice>
-          <Link to="/sign-in">Go to sign-in</Link>
+          <Link to="/sign-in">
+            <Trans>Go to sign-in</Trans>
+          </Link>
         </>
       ) : (
         <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
@@ -14,12 +17,17 @@ import { type Channels, noticeChannelsQuery } from './notices.ts';
 type Channel = Channels['channels'][number];
 type ChannelName = Channel['channel'];
 
-const names: Readonly<Record<ChannelName, string>> = { webhook: 'Operational webhook', slack: 'Slack' };
-const descriptions: Readonly<Record<ChannelName, string>> = {
-  webhook:
-    'Signed posts of the types operational.*, with a secret of their own. The contract describes them.',
-  slack: 'An incoming-webhook URL of Slack, or of a service that understands the same posts.',
-};
+const names = onFirstUse(
+  (): Readonly<Record<ChannelName, string>> => ({ webhook: t`Operational webhook`, slack: t`Slack` }),
+);
+const descriptions = onFirstUse(
+  (): Readonly<Record<ChannelName, string>> => ({
+    webhook: t`Signed posts of the types operational.*, with a secret of their own. The contract describes them.`,
+    slack: t`An incoming-webhook URL of Slack, or of a service that understands the same posts.`,
+  }),
+);
+
+const noAnswer = (): string => t`no answer`;
 
 export function ChannelCards() {
   const query = useQuery(noticeChannelsQuery);
@@ -36,8 +44,8 @@ export function ChannelCards() {
           })}
           {secret !== null && (
             <SecretDialog
-              title="Signing secret of the operational webhook"
-              name="secret"
+              title={t`Signing secret of the operational webhook`}
+              name={t`secret`}
               value={secret}
               onClose={() => setSecret(null)}
             />
@@ -74,17 +82,17 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
         body: { channel: name, kinds, ...(url !== known || !channel ? { url } : {}) },
       }),
     gcTime: 0,
-    onSuccess: done('Channel saved'),
+    onSuccess: done(t`Channel saved`),
   });
   const rotate = useMutation({
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, newSecret: true } }),
     gcTime: 0,
-    onSuccess: done('Secret rotated; the earlier one has ended'),
+    onSuccess: done(t`Secret rotated; the earlier one has ended`),
     onError: toastError,
   });
   const remove = useMutation({
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, url: null } }),
-    onSuccess: done('Channel removed'),
+    onSuccess: done(t`Channel removed`),
     onError: toastError,
   });
   const test = useMutation({
@@ -92,51 +100,61 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
     meta: { invalidates: [noticeChannelsQuery.queryKey] },
     onSuccess: ({ success, statusCode, error }) =>
       success
-        ? toast('Test accepted')
-        : toastError(new Error(`The test failed: ${statusCode === null ? error : `status ${statusCode}`}.`)),
+        ? toast(t`Test accepted`)
+        : toastError(
+            new Error(
+              statusCode === null
+                ? t`The test failed: ${error ?? noAnswer()}.`
+                : t`The test failed: status ${statusCode}.`,
+            ),
+          ),
     onError: toastError,
   });
   return (
     <Card
-      title={names[name]}
-      description={descriptions[name]}
+      title={names()[name]}
+      description={descriptions()[name]}
       actions={
         channel && (
           <Row>
             <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-              Send test
+              <Trans>Send test</Trans>
             </Button>
             {name === 'webhook' && (
               <Button size="s" pending={rotate.isPending} onClick={() => rotate.mutate()}>
-                Rotate secret
+                <Trans>Rotate secret</Trans>
               </Button>
             )}
             <Button size="s" pending={remove.isPending} onClick={() => remove.mutate()}>
-              Remove
+              <Trans>Remove</Trans>
             </Button>
           </Row>
         )
       }
     >
-      <Form mutation={save} fields={['url']} submit={channel ? 'Save channel' : 'Add channel'}>
+      <Form mutation={save} fields={['url']} submit={channel ? t`Save channel` : t`Add channel`}>
         {channel?.last && (
           <p>
             <Badge tone={channel.last.error === null ? 'good' : 'bad'} dot>
-              {channel.last.error === null ? 'Accepted' : `Failed: ${channel.last.statusCode ?? 'no answer'}`}
+              {channel.last.error === null
+                ? t`Accepted`
+                : t`Failed: ${channel.last.statusCode ?? noAnswer()}`}
             </Badge>{' '}
             <Quiet small>
-              latest post <TimeAgo time={channel.last.utc} />
+              <Trans>
+                latest post <TimeAgo time={channel.last.utc} />
+              </Trans>
             </Quiet>
           </p>
         )}
         <Field
-          label={`URL of ${names[name]}`}
-          hint={channel && name === 'slack' ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
+          label={t`URL of ${names()[name]}`}
+          hint={channel && name === 'slack' ? t`Now ${channel.url}. Leave it empty to keep it.` : undefined}
           error={fieldError(save.error, 'url')}
         >
           <TextInput type="url" inputMode="url" mono value={url} onValue={setUrl} />
         </Field>
-        <Fieldset legend="Tells of">
+        <Fieldset legend={t`Tells of`}>
           {data.kinds.map(({ kind, title }) => (
             <Checkbox
               key={kind}

@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BellOff } from 'lucide-react';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
@@ -21,16 +24,16 @@ export function NotificationsPage() {
   const { role } = useSession().user;
   return (
     <Page
-      title="Notifications"
-      description="What happened to subscriptions, keys and members, and how you are told."
+      title={t`Notifications`}
+      description={t`What happened to subscriptions, keys and members, and how you are told.`}
     >
       <Tabs
-        label="Notifications"
+        label={t`Notifications`}
         value={tab}
         tabs={[
-          { id: 'list', label: 'Latest' },
-          { id: 'settings', label: 'Your mails' },
-          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: 'Company channels' }] : []),
+          { id: 'list', label: t`Latest` },
+          { id: 'settings', label: t`Your mails` },
+          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: t`Company channels` }] : []),
         ]}
         onChange={(id) => void navigate({ search: id === 'list' ? {} : { tab: id } })}
       >
@@ -59,22 +62,24 @@ function NoticeList() {
     <Card flush>
       <Table
         query={query}
-        label="Latest notifications"
-        columns={columns}
+        label={t`Latest notifications`}
+        columns={columns()}
         rows={query.data?.notices}
         rowKey={(notice) => notice.id}
         skeletonRows={8}
         emptyState={
           <Empty
             icon={<BellOff />}
-            title="No notifications yet"
+            title={t`No notifications yet`}
             action={
               <LinkButton to="/notifications" search={{ tab: 'settings' }}>
-                Choose your mails
+                <Trans>Choose your mails</Trans>
               </LinkButton>
             }
           >
-            You are told here when a subscription fails, a key nears its limit, or a role changes.
+            <Trans>
+              You are told here when a subscription fails, a key nears its limit, or a role changes.
+            </Trans>
           </Empty>
         }
       />
@@ -83,10 +88,10 @@ function NoticeList() {
   );
 }
 
-const columns: readonly Column<Notice>[] = [
+const columns = onFirstUse((): readonly Column<Notice>[] => [
   {
     id: 'what',
-    header: 'What happened',
+    header: t`What happened`,
     phone: 'title',
     grow: true,
     cell: (notice) => (
@@ -95,7 +100,11 @@ const columns: readonly Column<Notice>[] = [
           <Link to={notice.path}>
             <strong dir="auto">{notice.title}</strong>
           </Link>{' '}
-          {!notice.read && <Badge tone="accent">New</Badge>}
+          {!notice.read && (
+            <Badge tone="accent">
+              <Trans>New</Trans>
+            </Badge>
+          )}
         </p>
         <Quiet small>{notice.text}</Quiet>
       </Stack>
@@ -103,12 +112,12 @@ const columns: readonly Column<Notice>[] = [
   },
   {
     id: 'when',
-    header: 'When',
+    header: t`When`,
     phone: 'time',
     align: 'end',
     cell: (notice) => <TimeAgo time={notice.createdUtc} />,
   },
-];
+]);
 
 function MailSettings() {
   const query = useQuery(noticeSettingsQuery);
@@ -116,22 +125,24 @@ function MailSettings() {
   const change = useMutation({
     mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
     meta: { invalidates: [noticeSettingsQuery.queryKey] },
-    onSuccess: () => toast('Mails changed'),
+    onSuccess: () => toast(t`Mails changed`),
     onError: toastError,
   });
   return (
     <Loaded query={query} skeleton={<SkeletonCard lines={9} />}>
       {({ mailsFrom, kinds }) => (
         <Card
-          title="Your mails"
+          title={t`Your mails`}
           description={
-            mailsFrom === null ? undefined : `They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
+            mailsFrom === null ? undefined : t`They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
           }
         >
           <Stack>
             {mailsFrom === null && (
               <NoticeBox tone="info">
-                This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
+                <Trans>
+                  This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
+                </Trans>
               </NoticeBox>
             )}
             {kinds.map(({ kind, title, description, mail }) => (

@@ -39,7 +39,7 @@ export function OverviewPage() {
         <Segmented
           label="Period"
           value={chosen}
-          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
+          options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
           onChange={(next) => void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })}
         />
       }

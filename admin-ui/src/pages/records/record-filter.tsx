@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useState } from 'react';
@@ -30,13 +31,13 @@ export function RecordFilter({
     <>
       <Combobox
         floating
-        label="Find by record"
-        listLabel="Records"
-        placeholder="Name, e-mail, external ID, number"
+        label={t`Find by record`}
+        listLabel={t`Records`}
+        placeholder={t`Name, e-mail, external ID, number`}
         text={text}
         onText={setText}
         choices={choices}
-        none={isPending ? 'Searching…' : 'No results.'}
+        none={isPending ? t`Searching…` : t`No results.`}
         onChoose={(choice) => {
           setText('');
           choice.run();
@@ -44,7 +45,7 @@ export function RecordFilter({
       />
       {chosen !== undefined && (
         <Button onClick={() => onChange(noRecord)}>
-          <bdi>{chosen}</bdi> <X aria-label="Remove filter" />
+          <bdi>{chosen}</bdi> <X aria-label={t`Remove filter`} />
         </Button>
       )}
     </>
@@ -59,6 +60,6 @@ export const useRecordName = ({ client, invoice, email, external }: RecordSearch
 };
 
 const ofRecord = (invoice?: number, email?: string, external?: string): string | undefined => {
-  if (invoice !== undefined) return `Invoice ${invoice}`;
-  return email ?? (external === undefined ? undefined : `External ID ${external}`);
+  if (invoice !== undefined) return t`Invoice ${invoice}`;
+  return email ?? (external === undefined ? undefined : t`External ID ${external}`);
 };

@@ -1,11 +1,12 @@
 import { summaryOf } from '@causeway/proto/event-summary';
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CalendarDays, Send } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
-import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
@@ -31,8 +32,12 @@ export function RecordPage() {
     <Page
       title={titleOf(subject, new Map())}
       oneLine
-      description="The record, its events and their deliveries, and who changed it."
-      back={<BackLink to="/events">Events</BackLink>}
+      description={t`The record, its events and their deliveries, and who changed it.`}
+      back={
+        <BackLink to="/events">
+          <Trans>Events</Trans>
+        </BackLink>
+      }
     >
       <Loaded
         query={query}
@@ -54,11 +59,16 @@ export function RecordPage() {
             }
           >
             {erasedUtc !== null ? (
-              <Notice tone="info" title="This person was erased">
-                <Moment time={erasedUtc} />. Only the numbers of its events are left.
+              <Notice tone="info" title={t`This person was erased`}>
+                <Moment time={erasedUtc} />
+                <Trans>. Only the numbers of its events are left.</Trans>
               </Notice>
             ) : (
-              !person && <Notice tone="info">There is no record with this number.</Notice>
+              !person && (
+                <Notice tone="info">
+                  <Trans>There is no record with this number.</Trans>
+                </Notice>
+              )
             )}
             <Events client={id} />
             <Deliveries client={id} />
@@ -74,28 +84,33 @@ function About({ person }: { readonly person: Person }) {
   const origin = useOrigins([person.origin]).get(person.origin);
   const shown = (value: string | null) => (value ? <bdi>{value}</bdi> : <Quiet>–</Quiet>);
   return (
-    <Card title="About">
+    <Card title={t`About`}>
       <Stack>
-        {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
+        {role === 'viewer' && (
+          <Notice tone="info">
+            <Trans>Personal data is hidden from your role.</Trans>
+          </Notice>
+        )}
         <Facts
           columns={8}
           facts={[
             {
-              label: person.isLead ? 'Lead' : 'Client',
+              label: person.isLead ? t`Lead` : t`Client`,
               value: (
                 <>
-                  <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
+                  <code>{person.id}</code>{' '}
+                  <CopyButton value={String(person.id)} label={t`Copy client number`} />
                 </>
               ),
             },
-            role !== 'viewer' && { label: 'Name', value: shown(person.name) },
-            { label: 'Status', value: <Badge>{person.status}</Badge> },
-            { label: 'External ID', value: shown(person.externalId) },
-            role !== 'viewer' && { label: 'E-mail', value: shown(person.email) },
-            role !== 'viewer' && { label: 'Phone', value: shown(person.phone) },
-            { label: 'Created', value: <Moment time={person.createdUtc} /> },
-            { label: `Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
-            { label: 'Last changed by', value: shown(origin ?? person.origin) },
+            role !== 'viewer' && { label: t`Name`, value: shown(person.name) },
+            { label: t`Status`, value: <Badge>{person.status}</Badge> },
+            { label: t`External ID`, value: shown(person.externalId) },
+            role !== 'viewer' && { label: t`E-mail`, value: shown(person.email) },
+            role !== 'viewer' && { label: t`Phone`, value: shown(person.phone) },
+            { label: t`Created`, value: <Moment time={person.createdUtc} /> },
+            { label: t`Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
+            { label: t`Last changed by`, value: shown(origin ?? person.origin) },
           ]}
         />
         {roleAtLeast(role, 'admin') && (
@@ -111,7 +126,7 @@ function About({ person }: { readonly person: Person }) {
 function StatusHistory({ statuses }: { readonly statuses: Answer<'getPortalPerson'>['statuses'] }) {
   if (statuses.length === 0) return null;
   return (
-    <Card title="Status history">
+    <Card title={t`Status history`}>
       <ol className={s.list}>
         {statuses.map((one) => (
           <li key={`${one.utc} ${one.from} ${one.to}`}>
@@ -136,18 +151,20 @@ function Events({ client }: { readonly client: number }) {
   const origins = useOrigins(query.data?.events.map(({ origin }) => origin) ?? []);
   return (
     <Card
-      title="Events and what they changed"
+      title={t`Events and what they changed`}
       actions={
         <Link to="/events" search={{ client }}>
-          All events
+          <Trans>All events</Trans>
         </Link>
       }
     >
       <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
         {({ events }) =>
           events.length === 0 ? (
-            <Empty icon={<CalendarDays />} title="No events">
-              Events are kept for {plural(settings.retentionDays, 'day')}.
+            <Empty icon={<CalendarDays />} title={t`No events`}>
+              <Trans>
+                Events are kept for {plural(settings.retentionDays, { one: '# day', other: '# days' })}.
+              </Trans>
             </Empty>
           ) : (
             <ol className={s.list}>
@@ -155,7 +172,9 @@ function Events({ client }: { readonly client: number }) {
                 <li key={event.id}>
                   <Row>
                     <Link to="/events/$id" params={{ id: event.id }}>
-                      <strong>Event {event.id}</strong>
+                      <strong>
+                        <Trans>Event {event.id}</Trans>
+                      </strong>
                     </Link>
                     <Badge mono>{event.type}</Badge>
                     {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
@@ -180,10 +199,10 @@ function Deliveries({ client }: { readonly client: number }) {
   return (
     <Card
       flush
-      title="Deliveries"
+      title={t`Deliveries`}
       actions={
         <Link to="/deliveries" search={{ client }}>
-          All deliveries
+          <Trans>All deliveries</Trans>
         </Link>
       }
     >
@@ -191,8 +210,8 @@ function Deliveries({ client }: { readonly client: number }) {
         query={query}
         without="record"
         emptyState={
-          <Empty icon={<Send />} title="No deliveries">
-            No enabled subscription received the events of this record.
+          <Empty icon={<Send />} title={t`No deliveries`}>
+            <Trans>No enabled subscription received the events of this record.</Trans>
           </Empty>
         }
       />

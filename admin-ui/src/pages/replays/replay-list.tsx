@@ -1,13 +1,16 @@
 import type { ErrorClass } from '@causeway/proto';
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { span } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
@@ -31,13 +34,13 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
     <Card flush>
       <Table
         query={query}
-        label="Replays"
+        label={t`Replays`}
         columns={columnsWith(names)}
         rows={query.data?.replays}
         rowKey={(replay) => replay.id}
         emptyState={
-          <Empty icon={<RotateCcw />} title="No replays yet">
-            A replay delivers failed or missed events again, without delaying new ones.
+          <Empty icon={<RotateCcw />} title={t`No replays yet`}>
+            <Trans>A replay delivers failed or missed events again, without delaying new ones.</Trans>
           </Empty>
         }
       />
@@ -53,12 +56,12 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay>[] => [
   {
     id: 'replay',
-    header: 'Replay',
+    header: t`Replay`,
     grow: true,
     cell: (replay) => (
       <Stack gap="xs">
         <Link to="/replays/$id" params={{ id: replay.id }}>
-          <strong>{kindLabels[replay.kind]}</strong>
+          <strong>{kindLabels()[replay.kind]}</strong>
         </Link>
         {replay.total > 1 && <Progress replay={replay} />}
       </Stack>
@@ -66,12 +69,14 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
   },
   {
     id: 'subscription',
-    header: 'Subscription',
+    header: t`Subscription`,
     bounded: true,
     cell: ({ subscriptionId }) => {
       const name = names.get(subscriptionId);
       return name === undefined ? (
-        <Quiet>No. {subscriptionId}</Quiet>
+        <Quiet>
+          <Trans>No. {subscriptionId}</Trans>
+        </Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
           <Cut text={name} />
@@ -81,29 +86,29 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
   },
   {
     id: 'state',
-    header: 'State',
-    cell: (replay) => <StateBadge {...replayStates[replay.state]} />,
+    header: t`State`,
+    cell: (replay) => <StateBadge {...replayStates()[replay.state]} />,
   },
-  { id: 'outcome', header: 'Outcome', cell: (replay) => outcomeOf(replay) },
+  { id: 'outcome', header: t`Outcome`, cell: (replay) => outcomeOf(replay) },
   {
     id: 'by',
-    header: 'By',
+    header: t`By`,
     bounded: true,
-    cell: (replay) => <Cut text={replay.createdBy ?? 'An API key'} />,
+    cell: (replay) => <Cut text={replay.createdBy ?? t`An API key`} />,
   },
-  { id: 'begun', header: 'Started', align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
+  { id: 'begun', header: t`Started`, align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
 ];
 
 type Body = Input<'createReplay'>['body'];
 type Kind = Body['kind'];
 
-const periods = [
-  { value: 1, label: 'the last hour' },
-  { value: 6, label: 'the last 6 hours' },
-  { value: 24, label: 'the last 24 hours' },
-  { value: 168, label: 'the last 7 days' },
-  { value: 720, label: 'the last 30 days' },
-];
+const periods = onFirstUse(() => [
+  { value: 1, label: t`the last hour` },
+  { value: 6, label: t`the last 6 hours` },
+  { value: 24, label: t`the last 24 hours` },
+  { value: 168, label: t`the last 7 days` },
+  { value: 720, label: t`the last 30 days` },
+]);
 
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
@@ -120,11 +125,11 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
     <Dialog
       open
       onClose={onClose}
-      title="Replay deliveries"
-      description="Events are delivered again with the same ID, to the current URL, signed with the current secret."
+      title={t`Replay deliveries`}
+      description={t`Events are delivered again with the same ID, to the current URL, signed with the current secret.`}
     >
       <ReplayForm body={body} onClose={onClose}>
-        <Field label="To">
+        <Field label={t`To`}>
           <Select
             value={chosen ?? ''}
             options={subscriptions.map((one) => ({ value: one.id, label: nameOf(one) }))}
@@ -133,37 +138,39 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
         </Field>
         {ofCause ? (
           <p>
-            Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held ones
-            are released on the subscription’s page.
+            <Trans>
+              Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held
+              ones are released on the subscription’s page.
+            </Trans>
           </p>
         ) : (
-          <Fieldset legend="Deliveries">
+          <Fieldset legend={t`Deliveries`}>
             <Radio
               name="kind"
               checked={kind === 'failed'}
               onChange={() => setKind('failed')}
-              label="Failed deliveries"
-              description="All attempts failed, and no replay succeeded since."
+              label={t`Failed deliveries`}
+              description={t`All attempts failed, and no replay succeeded since.`}
             />
             <Radio
               name="kind"
               checked={kind === 'missed'}
               onChange={() => setKind('missed')}
-              label="Missed events"
-              description="Never sent, because the subscription was disabled or did not exist yet."
+              label={t`Missed events`}
+              description={t`Never sent, because the subscription was disabled or did not exist yet.`}
             />
             <Radio
               name="kind"
               checked={kind === 'filter'}
               onChange={() => setKind('filter')}
-              label="Everything"
-              description="Includes successful deliveries. The receiver gets them again."
+              label={t`Everything`}
+              description={t`Includes successful deliveries. The receiver gets them again.`}
             />
           </Fieldset>
         )}
         {sinceOf(filters) === undefined && (
-          <Field label="Events of">
-            <Select value={hours} options={periods} onValue={(value) => setHours(Number(value))} />
+          <Field label={t`Events of`}>
+            <Select value={hours} options={periods()} onValue={(value) => setHours(Number(value))} />
           </Field>
         )}
       </ReplayForm>
@@ -217,14 +224,14 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
     <Form
       mutation={begin}
       onSubmit={() => body && begin.mutate(body)}
-      submit={count ? `Replay ${plural(count, 'delivery', 'deliveries')}` : 'Replay'}
+      submit={count ? t`Replay ${plural(count, { one: '# delivery', other: '# deliveries' })}` : t`Replay`}
       submitDisabledReason={
         body === null
-          ? 'Add a subscription first'
+          ? t`Add a subscription first`
           : count === 0
-            ? 'There is nothing to replay'
+            ? t`There is nothing to replay`
             : count === undefined
-              ? 'Counting deliveries'
+              ? t`Counting deliveries`
               : undefined
       }
       onCancel={onClose}
@@ -236,11 +243,15 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
         ) : count === undefined ? (
           <Skeleton width="60%" />
         ) : count === 0 ? (
-          <p>Nothing matches.</p>
+          <p>
+            <Trans>Nothing matches.</Trans>
+          </p>
         ) : (
           <p>
-            <strong>{plural(count, 'delivery', 'deliveries')}</strong>, in about{' '}
-            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
+            <Trans>
+              <strong>{plural(count, { one: '# delivery', other: '# deliveries' })}</strong>, in about{' '}
+              {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
+            </Trans>
           </p>
         )}
       </div>

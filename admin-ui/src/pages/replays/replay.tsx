@@ -1,4 +1,7 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type Answer, operationQuery } from '../../api/client.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { number } from '../../ui/format.ts';
 import type { Tone } from '../../ui/values.tsx';
 import s from './replay.module.css';
@@ -12,7 +15,7 @@ export function Progress({ replay }: { readonly replay: Replay }) {
       <div
         className={s.bar}
         role="progressbar"
-        aria-label="Deliveries made"
+        aria-label={t`Deliveries made`}
         aria-valuemin={0}
         aria-valuemax={total}
         aria-valuenow={made}
@@ -23,7 +26,9 @@ export function Progress({ replay }: { readonly replay: Replay }) {
         <span style={{ flexGrow: Math.max(total - made, 0) }} />
       </div>
       <p className={s.text}>
-        {number(made)} of {number(total)}
+        <Trans>
+          {number(made)} of {number(total)}
+        </Trans>
       </p>
     </div>
   );
@@ -45,29 +50,33 @@ const isUnsettled = (replay: Replay | undefined): boolean =>
   replay.succeeded + replay.failed < replay.made &&
   Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
 
-export const kindLabels: Readonly<Record<Replay['kind'], string>> = {
-  resend: 'Resent delivery',
-  failed: 'Failed deliveries',
-  missed: 'Missed events',
-  filter: 'Chosen deliveries',
-  release: 'Held deliveries released',
-  drop: 'Held deliveries discarded',
-};
+export const kindLabels = onFirstUse(
+  (): Readonly<Record<Replay['kind'], string>> => ({
+    resend: t`Resent delivery`,
+    failed: t`Failed deliveries`,
+    missed: t`Missed events`,
+    filter: t`Chosen deliveries`,
+    release: t`Held deliveries released`,
+    drop: t`Held deliveries discarded`,
+  }),
+);
 
-export const replayStates: Readonly<
-  Record<Replay['state'], { readonly tone: Tone; readonly label: string }>
-> = {
-  running: { tone: 'info', label: 'Running' },
-  done: { tone: 'good', label: 'Done' },
-  cancelled: { tone: 'neutral', label: 'Cancelled' },
-};
+export const replayStates = onFirstUse(
+  (): Readonly<Record<Replay['state'], { readonly tone: Tone; readonly label: string }>> => ({
+    running: { tone: 'info', label: t`Running` },
+    done: { tone: 'good', label: t`Done` },
+    cancelled: { tone: 'neutral', label: t`Cancelled` },
+  }),
+);
 
 /** Whether it makes deliveries of its own, whose outcome it counts. The others act on held deliveries. */
 export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
   kind !== 'release' && kind !== 'drop';
 
 export const outcomeOf = ({ kind, made, succeeded, failed }: Replay): string => {
-  if (kind === 'release') return `${number(made)} released`;
-  if (kind === 'drop') return `${number(made)} discarded`;
-  return `${number(succeeded)} delivered${failed > 0 ? `, ${number(failed)} failed` : ''}`;
+  const count = number(made);
+  if (kind === 'release') return t`${count} released`;
+  if (kind === 'drop') return t`${count} discarded`;
+  const [delivered, lost] = [number(succeeded), number(failed)];
+  return failed > 0 ? t`${delivered} delivered, ${lost} failed` : t`${delivered} delivered`;
 };

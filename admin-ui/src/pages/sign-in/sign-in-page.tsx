@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Building2 } from 'lucide-react';
@@ -34,27 +36,39 @@ export function SignInPage() {
   };
   if (choices)
     return (
-      <PublicFrame title="Choose a company">
+      <PublicFrame title={t`Choose a company`}>
         <ChooseCompany session={choices} onDone={start} />
       </PublicFrame>
     );
   return (
-    <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
+    <PublicFrame title={credentials ? t`One more step` : t`Sign in`}>
       {why === 'ended' && !credentials && (
-        <Notice tone="info">Your session ended. Sign in to continue where you left off.</Notice>
+        <Notice tone="info">
+          <Trans>Your session ended. Sign in to continue where you left off.</Trans>
+        </Notice>
       )}
       {why === 'new-password' && !credentials && (
-        <Notice tone="good">Your new password is set. Sign in with it.</Notice>
+        <Notice tone="good">
+          <Trans>Your new password is set. Sign in with it.</Trans>
+        </Notice>
       )}
-      {why === 'signed-out' && !credentials && <Notice tone="good">You are signed out.</Notice>}
+      {why === 'signed-out' && !credentials && (
+        <Notice tone="good">
+          <Trans>You are signed out.</Trans>
+        </Notice>
+      )}
       {credentials ? (
         <>
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
           <details className={signInPageCss.lost}>
-            <summary>Lost your phone and your recovery codes?</summary>
+            <summary>
+              <Trans>Lost your phone and your recovery codes?</Trans>
+            </summary>
             <p>
-              An owner of your company can turn off your two-factor sign-in on the Team page. If you are the
-              only owner, ask the operator of this service.
+              <Trans>
+                An owner of your company can turn off your two-factor sign-in on the Team page. If you are the
+                only owner, ask the operator of this service.
+              </Trans>
             </p>
           </details>
         </>
@@ -62,10 +76,14 @@ export function SignInPage() {
         <>
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
           <details className={signInPageCss.lost}>
-            <summary>Lost your password?</summary>
+            <summary>
+              <Trans>Lost your password?</Trans>
+            </summary>
             <p>
-              An owner or admin of your company can create a reset link for you on the Team page. If you are
-              the only owner, ask the operator of this service.
+              <Trans>
+                An owner or admin of your company can create a reset link for you on the Team page. If you are
+                the only owner, ask the operator of this service.
+              </Trans>
             </p>
           </details>
         </>
@@ -99,11 +117,11 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
     <Form
       mutation={signIn}
       fields={['email', 'password']}
-      submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
-      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
+      submit={wait > 0 ? t`Wait ${wait} s` : t`Sign in`}
+      submitDisabledReason={wait > 0 ? t`Too many attempts; try again in ${wait} seconds` : undefined}
       wide
     >
-      <Field label="Email" error={fieldError(signIn.error, 'email')}>
+      <Field label={t`Email`} error={fieldError(signIn.error, 'email')}>
         <TextInput
           type="email"
           name="email"
@@ -113,7 +131,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
           onValue={setEmail}
         />
       </Field>
-      <Field label="Password" error={fieldError(signIn.error, 'password')}>
+      <Field label={t`Password`} error={fieldError(signIn.error, 'password')}>
         <PasswordInput
           name="password"
           autoComplete="current-password"
@@ -160,11 +178,11 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
     <Form
       mutation={signIn}
       fields={['totp', 'recoveryCode']}
-      submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
-      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
+      submit={wait > 0 ? t`Wait ${wait} s` : t`Continue`}
+      submitDisabledReason={wait > 0 ? t`Too many attempts; try again in ${wait} seconds` : undefined}
       secondary={
         <Button variant="ghost" onClick={onBack}>
-          Back
+          <Trans>Back</Trans>
         </Button>
       }
     >
@@ -185,7 +203,7 @@ function ChooseCompany({ session, onDone }: { session: Session; onDone: (session
   const { company, user, otherCompanies } = session;
   return (
     <Stack>
-      <ul className={chooseCompanyCss.list} aria-label="Your companies">
+      <ul className={chooseCompanyCss.list} aria-label={t`Your companies`}>
         <li>
           <Company name={company.name} role={user.role} first onChoose={() => onDone(session)} />
         </li>
@@ -194,7 +212,7 @@ function ChooseCompany({ session, onDone }: { session: Session; onDone: (session
             <Company
               name={one.name}
               role={one.role}
-              note={one.codeRequired ? 'Code required' : undefined}
+              note={one.codeRequired ? t`Code required` : undefined}
               pending={change.isPending && change.variables === one.id}
               onChoose={() => (one.codeRequired ? setAsked(one) : change.mutate(one.id))}
             />

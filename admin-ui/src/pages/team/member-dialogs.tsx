@@ -1,11 +1,13 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
 import { errorText, fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
-import { plural } from '../../ui/format.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -21,8 +23,8 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
     <Dialog
       open
       onClose={onClose}
-      title={`Change the role of ${nameOfMember(member)}`}
-      description="Takes effect on their next request."
+      title={t`Change the role of ${nameOfMember(member)}`}
+      description={t`Takes effect on their next request.`}
     >
       <RoleForm member={member} onClose={onClose} />
     </Dialog>
@@ -41,7 +43,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey] },
     onSuccess: () => {
-      toast(`${nameOfMember(member)} now has the role ${role}`);
+      toast(t`${nameOfMember(member)} now has the role ${role}`);
       onClose();
     },
   });
@@ -49,14 +51,16 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
     <Form
       mutation={change}
       fields={['role']}
-      submit="Change role"
-      submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
+      submit={t`Change role`}
+      submitDisabledReason={role === member.role ? t`They already have this role` : undefined}
       onCancel={onClose}
     >
       <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
       {demoted && (
         <>
-          <p>Invitations and reset links that they created stop working.</p>
+          <p>
+            <Trans>Invitations and reset links that they created stop working.</Trans>
+          </p>
           <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
         </>
       )}
@@ -70,7 +74,7 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(`${nameOfMember(member)} removed`);
+      if (member) toast(t`${nameOfMember(member)} removed`);
       onClose();
     },
   });
@@ -79,17 +83,26 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     <ConfirmDialog
       open
       onClose={onClose}
-      title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
-      confirm={member.you ? 'Leave company' : 'Remove member'}
+      title={member.you ? t`Leave this company?` : t`Remove ${nameOfMember(member)}?`}
+      confirm={member.you ? t`Leave company` : t`Remove member`}
       danger
-      typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
+      typed={member.role === 'owner' ? (member.you ? t`leave` : t`remove`) : undefined}
       mutation={remove}
       onSubmit={() => remove.mutate(member.id)}
     >
       <Stack>
         <p>
-          {member.you ? 'Your' : 'Their'} sessions end at once. Invitations and reset links that{' '}
-          {member.you ? 'you' : 'they'} created stop working. Subscriptions stay as they are.
+          {member.you ? (
+            <Trans>
+              Your sessions end at once. Invitations and reset links that you created stop working.
+              Subscriptions stay as they are.
+            </Trans>
+          ) : (
+            <Trans>
+              Their sessions end at once. Invitations and reset links that they created stop working.
+              Subscriptions stay as they are.
+            </Trans>
+          )}
         </p>
         <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
       </Stack>
@@ -108,13 +121,23 @@ interface KeyChoiceProps {
 function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
   const { data, error } = useQuery(memberKeysQuery(memberId));
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
-  if (!data) return <Quiet small>Loading the API keys they created…</Quiet>;
+  if (!data)
+    return (
+      <Quiet small>
+        <Trans>Loading the API keys they created…</Trans>
+      </Quiet>
+    );
   const { keys } = data;
-  if (keys.length === 0) return <Quiet small>They created no active API keys.</Quiet>;
+  if (keys.length === 0)
+    return (
+      <Quiet small>
+        <Trans>They created no active API keys.</Trans>
+      </Quiet>
+    );
   return (
     <Fieldset
-      legend={`Revoke ${plural(keys.length, 'API key')} they created`}
-      hint="They know the values of these keys. A revoked key stops working at once and cannot be restored."
+      legend={t`Revoke ${plural(keys.length, { one: '# API key', other: '# API keys' })} they created`}
+      hint={t`They know the values of these keys. A revoked key stops working at once and cannot be restored.`}
     >
       <div className={s.keys}>
         {keys.map((key) => (
@@ -125,11 +148,11 @@ function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
               <>
                 <code>{key.masked}</code>,{' '}
                 {key.lastUsedUtc === null ? (
-                  'never used'
+                  t`never used`
                 ) : (
-                  <>
+                  <Trans>
                     last used <MinuteAgo time={key.lastUsedUtc} />
-                  </>
+                  </Trans>
                 )}
               </>
             }
@@ -163,10 +186,18 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
   });
   if (link !== null) {
     return (
-      <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
+      <SecretDialog
+        title={t`Password reset link`}
+        name={t`link`}
+        value={link.url}
+        onClose={() => setLink(null)}
+      >
         <p>
-          {link.mailed && 'It also goes to them by mail. '}Send this link to the person privately: anyone who
-          opens it can choose the password. It works once, until <Moment time={link.expiresUtc} />.
+          {link.mailed && <Trans>It also goes to them by mail.</Trans>}{' '}
+          <Trans>
+            Send this link to the person privately: anyone who opens it can choose the password. It works
+            once, until <Moment time={link.expiresUtc} />.
+          </Trans>
         </p>
       </SecretDialog>
     );
@@ -176,15 +207,16 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
     <ConfirmDialog
       open
       onClose={onClose}
-      title={`Reset the password of ${nameOfMember(member)}?`}
-      confirm="Create reset link"
+      title={t`Reset the password of ${nameOfMember(member)}?`}
+      confirm={t`Create reset link`}
       mutation={offer}
       onSubmit={() => offer.mutate(member.id)}
     >
       <p>
-        You get a link to send to them. When they use it, their sessions in this company end and they sign in
-        with the new password{member.totpEnabled && ' and a code from their app'}. Their current password
-        works until then.
+        <Trans>
+          You get a link to send to them. When they use it, their sessions in this company end and they sign
+          in with the new password. Their current password works until then.
+        </Trans>
       </p>
     </ConfirmDialog>
   );
@@ -195,7 +227,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
     meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(`Two-factor sign-in of ${nameOfMember(member)} turned off`);
+      if (member) toast(t`Two-factor sign-in of ${nameOfMember(member)} turned off`);
       onClose();
     },
   });
@@ -204,16 +236,18 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     <ConfirmDialog
       open
       onClose={onClose}
-      title={`Turn off two-factor sign-in of ${nameOfMember(member)}?`}
-      confirm="Turn off two-factor"
+      title={t`Turn off two-factor sign-in of ${nameOfMember(member)}?`}
+      confirm={t`Turn off two-factor`}
       danger
       mutation={reset}
       onSubmit={() => reset.mutate(member.id)}
     >
       <p>
-        For a member who lost the authenticator app and the recovery codes. Make sure that they ask you
-        themselves: from then on their password alone signs in. Their sessions end at once, and an unused
-        password reset link stops working.
+        <Trans>
+          For a member who lost the authenticator app and the recovery codes. Make sure that they ask you
+          themselves: from then on their password alone signs in. Their sessions end at once, and an unused
+          password reset link stops working.
+        </Trans>
       </p>
     </ConfirmDialog>
   );
@@ -228,8 +262,8 @@ interface RoleChoiceProps {
 export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
   const { role } = useSession().user;
   return (
-    <Fieldset legend="Role" error={error}>
-      {roleWords
+    <Fieldset legend={t`Role`} error={error}>
+      {roleWords()
         .filter((one) => one.role !== 'owner' || roleAtLeast(role, 'owner'))
         .map((one) => (
           <Radio
@@ -246,17 +280,23 @@ export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
 }
 
 /** Lowest first. Each role includes the permissions of those before it. */
-const roleWords: readonly {
-  readonly role: Role;
-  readonly label: string;
-  readonly description: string;
-}[] = [
-  { role: 'viewer', label: 'Viewer', description: 'Can view everything except personal data.' },
-  {
-    role: 'developer',
-    label: 'Developer',
-    description: 'Also manages API keys and subscriptions, sends tests and replays deliveries.',
-  },
-  { role: 'admin', label: 'Admin', description: 'Also invites and removes people, and reads the audit log.' },
-  { role: 'owner', label: 'Owner', description: 'Also adds, changes and removes owners.' },
-];
+const roleWords = onFirstUse(
+  (): readonly {
+    readonly role: Role;
+    readonly label: string;
+    readonly description: string;
+  }[] => [
+    { role: 'viewer', label: t`Viewer`, description: t`Can view everything except personal data.` },
+    {
+      role: 'developer',
+      label: t`Developer`,
+      description: t`Also manages API keys and subscriptions, sends tests and replays deliveries.`,
+    },
+    {
+      role: 'admin',
+      label: t`Admin`,
+      description: t`Also invites and removes people, and reads the audit log.`,
+    },
+    { role: 'owner', label: t`Owner`, description: t`Also adds, changes and removes owners.` },
+  ],
+);

@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
-import { roleAtLeast, useRefusal, useSession } from '../../app/session.ts';
+import { roleAtLeast, roleNames, useRefusal, useSession } from '../../app/session.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -31,30 +33,34 @@ export function MemberTable(props: MemberTableProps) {
   const refusalOver = (member: Member): string | undefined =>
     adminRefusal ??
     (member.role === 'owner' && !roleAtLeast(role, 'owner')
-      ? 'Only an owner can change another owner'
+      ? t`Only an owner can change another owner`
       : undefined);
   const refusalFor = (member: Member): string | undefined => {
     const refusal = refusalOver(member);
     if (refusal) return refusal;
     if (member.role === 'owner' && owners === 1)
-      return 'A company needs an owner. Make another member an owner first.';
+      return t`A company needs an owner. Make another member an owner first.`;
     return undefined;
   };
   const twoFactorRefusal = (member: Member): string | undefined => {
-    if (!member.totpEnabled) return 'Their two-factor sign-in is off';
-    return member.you ? 'Turn off your own two-factor sign-in under Your security' : ownerRefusal;
+    if (!member.totpEnabled) return t`Their two-factor sign-in is off`;
+    return member.you ? t`Turn off your own two-factor sign-in under Your security` : ownerRefusal;
   };
   const columns: readonly Column<Member>[] = [
     {
       id: 'name',
-      header: 'Name',
+      header: t`Name`,
       phone: 'title',
       grow: true,
       cell: (member) => (
         <Stack gap="xs">
           <Row gap="s">
             <Cut strong text={nameOfMember(member)} />
-            {member.you && <Badge>you</Badge>}
+            {member.you && (
+              <Badge>
+                <Trans>you</Trans>
+              </Badge>
+            )}
           </Row>
           {member.name !== '' && (
             <Quiet small>
@@ -66,56 +72,66 @@ export function MemberTable(props: MemberTableProps) {
     },
     {
       id: 'role',
-      header: 'Role',
+      header: t`Role`,
       phone: 'badge',
-      cell: (member) => <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{member.role}</Badge>,
+      cell: (member) => (
+        <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{roleNames()[member.role]}</Badge>
+      ),
     },
     {
       id: 'totp',
-      header: 'Two-factor',
+      header: t`Two-factor`,
       phone: 'detail',
       cell: (member) =>
         member.totpEnabled ? (
           <Badge tone="good" dot>
-            Two-factor on
+            <Trans>Two-factor on</Trans>
           </Badge>
         ) : (
           <Badge tone="warn" dot>
-            Two-factor off
+            <Trans>Two-factor off</Trans>
           </Badge>
         ),
     },
     {
       id: 'seen',
-      header: 'Last sign-in',
+      header: t`Last sign-in`,
       phone: 'named-time',
       cell: (member) =>
-        member.lastSignInUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
+        member.lastSignInUtc === null ? (
+          <Quiet>
+            <Trans>Never</Trans>
+          </Quiet>
+        ) : (
+          <TimeAgo time={member.lastSignInUtc} />
+        ),
     },
     actionsColumn('menu', (member) => (
       <RowMenu
         label={nameOfMember(member)}
         actions={[
           {
-            label: 'Change role…',
+            label: t`Change role…`,
             icon: <UserCog />,
             disabledReason: refusalFor(member),
             onSelect: () => onChangeRole(member),
           },
           {
-            label: 'Reset password…',
+            label: t`Reset password…`,
             icon: <KeyRound />,
-            disabledReason: member.you ? 'Change your own password under Your security' : refusalOver(member),
+            disabledReason: member.you
+              ? t`Change your own password under Your security`
+              : refusalOver(member),
             onSelect: () => onPassword(member),
           },
           {
-            label: 'Turn off two-factor…',
+            label: t`Turn off two-factor…`,
             icon: <ShieldOff />,
             disabledReason: twoFactorRefusal(member),
             onSelect: () => onTwoFactor(member),
           },
           {
-            label: member.you ? 'Leave…' : 'Remove…',
+            label: member.you ? t`Leave…` : t`Remove…`,
             icon: <UserMinus />,
             danger: true,
             disabledReason: refusalFor(member),
@@ -127,13 +143,13 @@ export function MemberTable(props: MemberTableProps) {
   ];
   return (
     <Table
-      label="Members"
+      label={t`Members`}
       columns={columns}
       query={query}
       rows={members}
       rowKey={(member) => member.id}
       selected={(member) => member.id === marked}
-      emptyState={<Empty title="No member matches" />}
+      emptyState={<Empty title={t`No member matches`} />}
     />
   );
 }

@@ -1,10 +1,13 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
-import { type Role, useRefusal } from '../../app/session.ts';
+import { type Role, roleNames, useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
@@ -42,8 +45,8 @@ export function TeamPage() {
   const close = (): void => void navigate({ search, replace: true });
   return (
     <Page
-      title="Team"
-      description="Who can use this portal, and what they can do."
+      title={t`Team`}
+      description={t`Who can use this portal, and what they can do.`}
       refreshing={team.isRefetching}
       actions={
         <Button
@@ -52,26 +55,26 @@ export function TeamPage() {
           disabledReason={refusal}
           onClick={() => open({ dialog: 'invite' })}
         >
-          Invite member
+          <Trans>Invite member</Trans>
         </Button>
       }
     >
       {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
       {hidden === undefined && (
-        <Card flush title="Members">
+        <Card flush title={t`Members`}>
           <Toolbar>
-            <SearchBox label="Search members" value={q} onChange={(q) => set({ q })} />
+            <SearchBox label={t`Search members`} value={q} onChange={(q) => set({ q })} />
             <Filter
-              label="Show"
-              all="All members"
+              label={t`Show`}
+              all={t`All members`}
               value={show}
-              options={filterOptions}
+              options={filterOptions()}
               onChange={(value) => set({ show: value })}
             />
             <Filter
-              label="Order"
+              label={t`Order`}
               value={sort ?? 'name'}
-              options={sortOptions}
+              options={sortOptions()}
               onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
             />
           </Toolbar>
@@ -113,69 +116,80 @@ export function TeamPage() {
 
 const pageSize = 25;
 
-const filterOptions: readonly { readonly value: MemberFilter; readonly label: string }[] = [
-  { value: 'owner', label: 'Owners' },
-  { value: 'admin', label: 'Admins' },
-  { value: 'developer', label: 'Developers' },
-  { value: 'viewer', label: 'Viewers' },
-  { value: 'without-totp', label: 'Without two-factor' },
-];
+const filterOptions = onFirstUse((): readonly { readonly value: MemberFilter; readonly label: string }[] => [
+  { value: 'owner', label: t`Owners` },
+  { value: 'admin', label: t`Admins` },
+  { value: 'developer', label: t`Developers` },
+  { value: 'viewer', label: t`Viewers` },
+  { value: 'without-totp', label: t`Without two-factor` },
+]);
 
-const sortOptions: readonly { readonly value: MemberSort; readonly label: string }[] = [
-  { value: 'name', label: 'By name' },
-  { value: 'role', label: 'By role' },
-  { value: 'recent', label: 'Last sign-in first' },
-  { value: 'idle', label: 'Longest without sign-in first' },
-];
+const sortOptions = onFirstUse((): readonly { readonly value: MemberSort; readonly label: string }[] => [
+  { value: 'name', label: t`By name` },
+  { value: 'role', label: t`By role` },
+  { value: 'recent', label: t`Last sign-in first` },
+  { value: 'idle', label: t`Longest without sign-in first` },
+]);
 
 type Invitation = Answer<'listTeam'>['invitations'][number];
 
 function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
   return (
-    <Card flush title="Open invitations" description="Each link works once.">
+    <Card flush title={t`Open invitations`} description={t`Each link works once.`}>
       <Table
-        label="Open invitations"
-        columns={columns}
+        label={t`Open invitations`}
+        columns={columns()}
         rows={invitations}
         rowKey={(invitation) => invitation.id}
-        emptyState={<Empty title="No open invitations" />}
+        emptyState={<Empty title={t`No open invitations`} />}
       />
     </Card>
   );
 }
 
-const columns: readonly Column<Invitation>[] = [
+const columns = onFirstUse((): readonly Column<Invitation>[] => [
   {
     id: 'email',
-    header: 'Email',
+    header: t`Email`,
     phone: 'title',
     grow: true,
     cell: (invitation) => (
       <Stack gap="xs">
         <Cut strong text={invitation.email} />
         <Quiet small>
-          <Cut text={`Invited by ${invitation.invitedBy}`} />
+          <Cut text={t`Invited by ${invitation.invitedBy}`} />
         </Quiet>
       </Stack>
     ),
   },
-  { id: 'role', header: 'Role', phone: 'badge', cell: (invitation) => <Badge>{invitation.role}</Badge> },
+  {
+    id: 'role',
+    header: t`Role`,
+    phone: 'badge',
+    cell: (invitation) => <Badge>{roleNames()[invitation.role]}</Badge>,
+  },
   {
     id: 'expires',
-    header: 'Expires',
+    header: t`Expires`,
     phone: 'named-time',
     cell: (invitation) =>
-      invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+      invitation.expired ? (
+        <Badge tone="warn">
+          <Trans>Expired</Trans>
+        </Badge>
+      ) : (
+        <TimeAgo time={invitation.expiresUtc} />
+      ),
   },
   actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
-];
+]);
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
   const revoke = useMutation({
     mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
     meta: { invalidates: [teamQuery.queryKey] },
-    onSuccess: () => toast('Invitation revoked'),
+    onSuccess: () => toast(t`Invitation revoked`),
     onError: toastError,
   });
   return (
@@ -183,10 +197,10 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
       size="s"
       pending={revoke.isPending}
       disabledReason={refusal}
-      aria-label={`Revoke invitation for ${invitation.email}`}
+      aria-label={t`Revoke invitation for ${invitation.email}`}
       onClick={() => revoke.mutate()}
     >
-      Revoke invitation
+      <Trans>Revoke invitation</Trans>
     </Button>
   );
 }
@@ -195,18 +209,18 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
   const [link, setLink] = useState<{ readonly url: string; readonly mailed: boolean } | null>(null);
   if (link !== null) {
     return (
-      <SecretDialog title="Invitation link" name="link" value={link.url} onClose={() => setLink(null)}>
+      <SecretDialog title={t`Invitation link`} name={t`link`} value={link.url} onClose={() => setLink(null)}>
         <p>
           {link.mailed
-            ? 'It also goes to them by mail. Copy it only if the mail does not arrive.'
-            : 'Send this link to the person privately.'}{' '}
-          Anyone who opens it first can join.
+            ? t`It also goes to them by mail. Copy it only if the mail does not arrive.`
+            : t`Send this link to the person privately.`}{' '}
+          <Trans>Anyone who opens it first can join.</Trans>
         </p>
       </SecretDialog>
     );
   }
   return (
-    <Dialog open={open} onClose={onClose} title="Invite a member">
+    <Dialog open={open} onClose={onClose} title={t`Invite a member`}>
       <InviteForm
         onClose={onClose}
         onDone={(path, mailed) => {
@@ -219,7 +233,7 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
 }
 
 const noInvitation: { readonly email: string; readonly role: Role } = { email: '', role: 'developer' };
-const invitationLabels = { email: 'Email', role: 'Role' };
+const invitationLabels = onFirstUse(() => ({ email: t`Email`, role: t`Role` }));
 
 function InviteForm({
   onClose,
@@ -228,7 +242,7 @@ function InviteForm({
   onClose: () => void;
   onDone: (path: string, mailed: boolean) => void;
 }) {
-  const draft = useDraft('team/invite', noInvitation, invitationLabels);
+  const draft = useDraft('team/invite', noInvitation, invitationLabels());
   const { email, role } = draft.values;
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
@@ -241,10 +255,14 @@ function InviteForm({
       draft={draft}
       mutation={invite}
       fields={['email', 'role']}
-      submit="Create invitation link"
+      submit={t`Create invitation link`}
       onCancel={onClose}
     >
-      <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
+      <Field
+        label={t`Email`}
+        hint={t`They sign in with this address.`}
+        error={fieldError(invite.error, 'email')}
+      >
         <TextInput type="email" value={email} onValue={(value) => draft.set({ email: value })} />
       </Field>
       <RoleChoice

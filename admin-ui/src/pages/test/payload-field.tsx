@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Suspense } from 'react';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -21,15 +23,15 @@ interface PayloadFieldProps {
 export function PayloadField({ sample, schema, value, onChange, error }: PayloadFieldProps) {
   const text = sample === undefined ? '' : JSON.stringify(sample, null, 2);
   return (
-    <Fieldset legend="Payload" error={error}>
+    <Fieldset legend={t`Payload`} error={error}>
       <Stack gap="s">
         <div>
           <Segmented
-            label="Which payload"
+            label={t`Which payload`}
             value={value === null ? 'sample' : 'own'}
             options={[
-              { value: 'sample', label: 'Sample' },
-              { value: 'own', label: 'Own JSON' },
+              { value: 'sample', label: t`Sample` },
+              { value: 'own', label: t`Own JSON` },
             ]}
             onChange={(kind) => onChange(kind === 'own' ? text : null)}
           />
@@ -37,14 +39,16 @@ export function PayloadField({ sample, schema, value, onChange, error }: Payload
         {value !== null ? (
           <>
             <Suspense fallback={<Skeleton height="20rem" />}>
-              <JsonEditor label="Payload as JSON" value={value} onChange={onChange} schema={schema} />
+              <JsonEditor label={t`Payload as JSON`} value={value} onChange={onChange} schema={schema} />
             </Suspense>
-            <span className="visually-hidden">Press Escape, then Tab, to leave the editor.</span>
+            <span className="visually-hidden">
+              <Trans>Press Escape, then Tab, to leave the editor.</Trans>
+            </span>
           </>
         ) : sample === undefined ? (
           <SkeletonLines lines={8} />
         ) : (
-          <CodeBlock code={text} language="json" label="sample payload" />
+          <CodeBlock code={text} language="json" label={t`sample payload`} />
         )}
       </Stack>
     </Fieldset>

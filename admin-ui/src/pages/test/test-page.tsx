@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical } from 'lucide-react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
@@ -22,8 +25,8 @@ export function TestPage() {
   const skeleton = <SkeletonCard lines={10} />;
   return (
     <Page
-      title="Test delivery"
-      description="Sends a signed delivery marked as a test. It does not count as a failure and is not logged."
+      title={t`Test delivery`}
+      description={t`Sends a signed delivery marked as a test. It does not count as a failure and is not logged.`}
     >
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
@@ -34,14 +37,14 @@ export function TestPage() {
               <Card>
                 <Empty
                   icon={<FlaskConical />}
-                  title="No subscriptions yet"
+                  title={t`No subscriptions yet`}
                   action={
                     <LinkButton to="/subscriptions/new" variant="primary">
-                      Add subscription
+                      <Trans>Add subscription</Trans>
                     </LinkButton>
                   }
                 >
-                  Test deliveries go to a subscription’s URL. Add a subscription first.
+                  <Trans>Test deliveries go to a subscription’s URL. Add a subscription first.</Trans>
                 </Empty>
               </Card>
             ) : types.isPending ? (
@@ -58,7 +61,7 @@ export function TestPage() {
 
 /** `own` is null while the sample of the type is sent. */
 const noTest: { readonly own: string | null; readonly status: string } = { own: null, status: '' };
-const testLabels = { own: 'Payload', status: 'Status override' };
+const testLabels = onFirstUse(() => ({ own: t`Payload`, status: t`Status override` }));
 
 function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
   const search = useSearch({ from: '/in/test' });
@@ -68,7 +71,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
   const type = types.find((one) => one === search.type) ?? types[0];
   const catalog = useQuery(eventTypesQuery).data?.eventTypes;
   const described = catalog?.find((one) => one.type === type);
-  const draft = useDraft(`test/${type}`, noTest, testLabels);
+  const draft = useDraft(`test/${type}`, noTest, testLabels());
   const { own, status } = draft.values;
   const send = useMutation({
     mutationFn: async (id: number) => {
@@ -87,15 +90,15 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
   if (!subscription) return null;
   return (
     <Grid min={26}>
-      <Card title="Request">
+      <Card title={t`Request`}>
         <Form
           draft={draft}
           onSubmit={() => send.mutate(subscription.id)}
           mutation={send}
           fields={['statusOverride', 'samplePayload']}
-          submit="Send test delivery"
+          submit={t`Send test delivery`}
         >
-          <Field label="To" hint={<code>{subscription.url}</code>}>
+          <Field label={t`To`} hint={<code>{subscription.url}</code>}>
             <Select
               value={subscription.id}
               options={subscriptions.map((one) => ({
@@ -105,7 +108,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
               onValue={(id) => void navigate({ search: { subscription: Number(id) }, replace: true })}
             />
           </Field>
-          <Field label="Event type" hint={described?.description}>
+          <Field label={t`Event type`} hint={described?.description}>
             <Select
               value={type}
               options={types.map((one) => ({ value: one, label: one }))}
@@ -120,12 +123,12 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             error={fieldError(send.error, 'samplePayload')}
           />
           <Field
-            label="Status override"
+            label={t`Status override`}
             optional
             hint={
-              <>
+              <Trans>
                 Sent as <code>metadata.status</code>, for receivers that branch on it.
-              </>
+              </Trans>
             }
             error={fieldError(send.error, 'statusOverride')}
           >
@@ -133,15 +136,15 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
           </Field>
         </Form>
       </Card>
-      <Card title="Result">
+      <Card title={t`Result`}>
         <div aria-live="polite" aria-busy={send.isPending}>
           {send.isPending ? (
             <SkeletonLines lines={8} />
           ) : send.data ? (
             <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
           ) : (
-            <Empty title="No test sent yet">
-              Your receiver’s response, the timings and the full request are shown here.
+            <Empty title={t`No test sent yet`}>
+              <Trans>Your receiver’s response, the timings and the full request are shown here.</Trans>
             </Empty>
           )}
         </div>
