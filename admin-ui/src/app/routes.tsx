@@ -82,6 +82,8 @@ const link = (
   link: { group, label, icon, least, words },
 });
 
+const [webhooks, integrate, company] = [msg`Webhooks`, msg`Integrate`, msg`Company`];
+
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
@@ -93,7 +95,7 @@ const overviewRoute = createRoute({
 const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions',
-  staticData: link(msg`Webhooks`, msg`Subscriptions`, Webhook, 'viewer', 'webhooks endpoints urls'),
+  staticData: link(webhooks, msg`Subscriptions`, Webhook, 'viewer', 'webhooks endpoints urls'),
   validateSearch: searchOf({
     q: anyText,
     state: oneOf(subscriptionFilters),
@@ -140,7 +142,7 @@ const editSubscriptionRoute = createRoute({
 const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
-  staticData: link(msg`Webhooks`, msg`Deliveries`, Send, 'viewer', 'log attempts resend replay'),
+  staticData: link(webhooks, msg`Deliveries`, Send, 'viewer', 'log attempts resend replay'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { view, dialog, ...search } }) => {
@@ -176,7 +178,7 @@ const replayRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
-  staticData: link(msg`Webhooks`, msg`Events`, CalendarDays, 'viewer', 'payloads'),
+  staticData: link(webhooks, msg`Events`, CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
   loaderDeps: ({ search: { dialog, ...search } }) => search,
   loader: ({ context, deps }) => {
@@ -212,7 +214,7 @@ const recordRoute = createRoute({
 const testRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/test',
-  staticData: link(msg`Webhooks`, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
+  staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
@@ -220,7 +222,7 @@ const testRoute = createRoute({
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  staticData: link(msg`Integrate`, msg`API keys`, KeyRound, 'viewer', 'tokens secrets scopes'),
+  staticData: link(integrate, msg`API keys`, KeyRound, 'viewer', 'tokens secrets scopes'),
   validateSearch: searchOf({
     show: oneOf(keyViews),
     q: anyText,
@@ -247,7 +249,7 @@ const keyRoute = createRoute({
 const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
-  staticData: link(msg`Integrate`, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
+  staticData: link(integrate, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
   validateSearch: searchOf({
     tab: oneOf(['start', 'signatures', 'checker']),
     language: oneOf(languages),
@@ -258,7 +260,7 @@ const developersRoute = createRoute({
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
-  staticData: link(msg`Integrate`, msg`Agents`, Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
+  staticData: link(integrate, msg`Agents`, Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
   validateSearch: searchOf({ program: oneOf(agentPrograms) }),
   component: lazyPage(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
 });
@@ -266,7 +268,7 @@ const agentsRoute = createRoute({
 const teamRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/team',
-  staticData: link(msg`Company`, msg`Team`, Users, 'developer', 'members roles invitations people'),
+  staticData: link(company, msg`Team`, Users, 'developer', 'members roles invitations people'),
   validateSearch: searchOf({
     q: anyText,
     show: oneOf(memberFilters),
@@ -286,7 +288,7 @@ const teamRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  staticData: link(msg`Company`, msg`Audit log`, ScrollText, 'admin', 'history changes who'),
+  staticData: link(company, msg`Audit log`, ScrollText, 'admin', 'history changes who'),
   validateSearch: auditSearch,
   loaderDeps: ({ search: { revert: _, ...search } }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
@@ -301,7 +303,7 @@ const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
   staticData: link(
-    msg`Company`,
+    company,
     msg`Your security`,
     ShieldCheck,
     'viewer',
@@ -315,7 +317,7 @@ const securityRoute = createRoute({
 const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notifications',
-  staticData: link(msg`Company`, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook digest'),
+  staticData: link(company, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook digest'),
   validateSearch: notificationsSearch,
   loader: ({ context }) => void context.queryClient.prefetchQuery(noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),
