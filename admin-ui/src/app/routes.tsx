@@ -81,9 +81,7 @@ const link = (
 ) => ({
   link: { group, label, icon, least, words },
 });
-
 const [webhooks, integrate, company] = [msg`Webhooks`, msg`Integrate`, msg`Company`];
-
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
@@ -302,13 +300,7 @@ const auditRoute = createRoute({
 const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
-  staticData: link(
-    company,
-    msg`Your security`,
-    ShieldCheck,
-    'viewer',
-    'password two-factor sessions profile',
-  ),
+  staticData: link(company, msg`Your security`, ShieldCheck, 'viewer', 'password 2fa sessions profile'),
   validateSearch: searchOf({ dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']) }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
