@@ -5,6 +5,9 @@ import { TransNoContext } from '@lingui/react/server';
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
+/** Languages in which every page is written. Others only show if chosen by hand, to see a translation grow. */
+export const offered: readonly Language[] = ['en'];
+
 const key = 'causeway.language';
 
 /** What the macros `t`, `plural` and `msg` call. English texts are in the code. */
@@ -27,7 +30,7 @@ const wantedLanguage = (): Language => {
   const chosen = readChoice();
   return isLanguage(chosen)
     ? chosen
-    : (navigator.languages.map((one) => one.slice(0, 2)).find(isLanguage) ?? 'en');
+    : (offered.find((one) => one === navigator.language.slice(0, 2)) ?? 'en');
 };
 
 const readChoice = (): string | null => {

@@ -124,8 +124,7 @@ function UserMenu() {
   );
 }
 
-const otherLanguages = (): Language[] =>
-  (Object.keys(languages) as Language[]).filter((one) => one !== language());
+const otherLanguages = (): Language[] => offered.filter((one) => one !== language());
 
 const initials = (name: string): string => {
   const words = name.trim().split(/\s+/);
