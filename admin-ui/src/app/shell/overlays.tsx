@@ -5,7 +5,7 @@ import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Building2, Check, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
-import { chooseLanguage, type Language, language, languages, onFirstUse } from '../../i18n/i18n.tsx';
+import { chooseLanguage, type Language, language, languages, offered, onFirstUse } from '../../i18n/i18n.tsx';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
