@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { History, Power, Trash2 } from 'lucide-react';
+import { History, Pause, Play, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -13,6 +13,7 @@ import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Moment } from '../../ui/values.tsx';
 import { useSubscriptionCache } from '../queries.ts';
+import { usePause } from './subscription-rules.tsx';
 import { isUndecided, nameOf, type Subscription } from './subscriptions.ts';
 
 interface SubscriptionDialogProps {
@@ -187,11 +188,18 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
 export const useDialogActions = (subscription: Subscription): MenuProps['actions'] => {
   const navigate = useNavigate();
   const disabledReason = useRefusal('developer');
-  const { id, enabled } = subscription;
+  const { id, enabled, paused = false } = subscription;
+  const pause = usePause(subscription);
   const open = (dialog: 'delete' | 'disable' | 'repair') => () =>
     void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
   const repair = { label: 'Held and missed…', icon: <History />, disabledReason, onSelect: open('repair') };
   return [
+    {
+      label: paused ? 'Resume deliveries' : 'Pause deliveries',
+      icon: paused ? <Play /> : <Pause />,
+      disabledReason,
+      onSelect: () => pause.mutate(!paused),
+    },
     {
       label: enabled ? 'Disable…' : 'Enable…',
       icon: <Power />,

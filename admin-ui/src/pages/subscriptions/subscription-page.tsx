@@ -15,6 +15,7 @@ import { subscriptionQuery } from '../queries.ts';
 import { RepairDialog } from './repair-dialog.tsx';
 import { MissedNotice, OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
+import { PausedNotice, ruleFacts } from './subscription-rules.tsx';
 import { managedReason, nameOf, type Subscription, stateOf } from './subscriptions.ts';
 
 export function SubscriptionPage() {
@@ -96,6 +97,7 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   return (
     <>
       <OffBanner subscription={subscription} refusal={refusal} onRepair={() => open('repair')} />
+      <PausedNotice subscription={subscription} refusal={refusal} />
       <MissedNotice subscription={subscription} refusal={refusal} />
       <Split
         aside={
@@ -160,6 +162,7 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
                   </Row>
                 ),
               },
+              ...ruleFacts(subscription),
               subscription.description !== null && { label: 'Description', value: subscription.description },
               subscription.managedBy !== null && {
                 label: 'Managed by',

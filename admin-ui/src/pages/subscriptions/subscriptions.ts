@@ -36,6 +36,7 @@ interface StateBadge {
 
 interface StateFacts extends Pick<Subscription, 'enabled' | 'autoDisabled' | 'consecutiveFailures'> {
   readonly isUnverified: boolean;
+  readonly paused?: boolean | undefined;
   readonly succeeded: number;
   readonly failed: number;
 }
@@ -44,6 +45,7 @@ export const stateWith = (subscription: StateFacts): StateBadge => {
   if (subscription.isUnverified) return { tone: 'warn', label: 'Waiting for verification' };
   if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Auto-disabled' };
   if (!subscription.enabled) return { tone: 'neutral', label: 'Disabled' };
+  if (subscription.paused) return { tone: 'warn', label: 'Paused' };
   if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
   if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
   const { succeeded, failed } = subscription;

@@ -1,0 +1,93 @@
+import { call, useMutation } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
+import { Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { toast, toastError } from '../../ui/toast.tsx';
+import { Moment } from '../../ui/values.tsx';
+import { useSubscriptionCache } from '../queries.ts';
+import { nameOf, type Subscription } from './subscriptions.ts';
+
+type Condition = NonNullable<Subscription['conditions']>[number];
+
+/** Pauses or resumes it, also if a tool manages it. */
+export const usePause = (subscription: Subscription) => {
+  const cache = useSubscriptionCache();
+  return useMutation({
+    mutationFn: (paused: boolean) =>
+      call('updatePortalSubscription', { params: { id: subscription.id }, body: { paused } }),
+    onSuccess: (changed) => {
+      cache.changed(changed);
+      toast(`“${nameOf(changed)}” ${changed.paused ? 'paused' : 'resumed'}`);
+    },
+    onError: toastError,
+  });
+};
+
+interface PausedNoticeProps {
+  readonly subscription: Subscription;
+  readonly refusal: string | undefined;
+}
+
+export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
+  const { pausedBy, pausedUtc, health } = subscription;
+  const pause = usePause(subscription);
+  if (pausedUtc === null) return null;
+  return (
+    <Notice
+      tone="warn"
+      title={`Paused by ${pausedBy ?? 'someone'}`}
+      actions={
+        <Button
+          size="s"
+          variant="primary"
+          disabledReason={refusal}
+          pending={pause.isPending}
+          onClick={() => pause.mutate(false)}
+        >
+          Resume deliveries
+        </Button>
+      }
+    >
+      <p>
+        Since <Moment time={pausedUtc} />. Events are recorded, and their deliveries wait:{' '}
+        {plural(health.waiting, 'delivery is', 'deliveries are')} pending. Resuming sends the oldest first.
+      </p>
+    </Notice>
+  );
+}
+
+/** Facts of a subscription that chooses events, has a pace, or has headers of its own. */
+export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
+  conditions !== undefined && {
+    label: 'Filter',
+    value: (
+      <Stack gap="xs">
+        {conditions.map((one) => (
+          <code key={JSON.stringify(one)}>{conditionText(one)}</code>
+        ))}
+      </Stack>
+    ),
+  },
+  pace !== undefined && { label: 'Pace', value: `At most ${pace.limit} a ${pace.per}` },
+  headerNames !== undefined && {
+    label: 'Headers',
+    value: (
+      <Stack gap="xs">
+        {headerNames.map((name) => (
+          <code key={name}>{name}</code>
+        ))}
+      </Stack>
+    ),
+  },
+];
+
+export const conditionText = (condition: Condition): string => {
+  const { field, equals, in: values, exists, startsWith, min, max } = condition;
+  if (equals !== undefined) return `${field} = ${equals}`;
+  if (values !== undefined) return `${field} in ${values.join(', ')}`;
+  if (exists !== undefined) return `${field} ${exists ? 'exists' : 'does not exist'}`;
+  if (startsWith !== undefined) return `${field} starts with ${startsWith}`;
+  const bounds = [min === undefined ? [] : `≥ ${min}`, max === undefined ? [] : `≤ ${max}`].flat();
+  return `${field} ${bounds.join(' and ')}`;
+};
