@@ -25,6 +25,7 @@ const auditActions = [
   'member.role_changed',
   'member.removed',
   'company.created',
+  'company.time_zone_changed',
   'limits.changed',
   'key.created',
   'key.changed',

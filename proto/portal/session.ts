@@ -22,7 +22,11 @@ export const sessionFacts = z.object({
     totpEnabled: z.boolean(),
     recoveryCodesLeft: count,
   }),
-  company: z.object({ id, name: z.string() }),
+  company: z.object({
+    id,
+    name: z.string(),
+    timeZone: z.string().meta({ description: 'The IANA name of the zone in which members can see times.' }),
+  }),
   otherCompanies: z.array(
     z.object({
       id,

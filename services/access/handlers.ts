@@ -1,7 +1,7 @@
 import { contract, eventCatalog } from '@causeway/proto';
 import { type HandlerTable, handler, json } from '@causeway/runtime';
 import { listAudit } from './audit.ts';
-import { createCompany, listCompanies } from './companies.ts';
+import { createCompany, listCompanies, setTimeZone } from './companies.ts';
 import type { Access } from './context.ts';
 import { checkKeyNetworks, updateApiKey } from './keys/change-key.ts';
 import {
@@ -77,6 +77,7 @@ export const handlers: HandlerTable<'access', Access> = {
   signOut,
   startTotp,
   switchCompany,
+  setTimeZone,
   updateProfile,
   acceptInvitation,
   changeRole,

@@ -58,6 +58,7 @@ interface CompanyTable extends LimitColumns {
   version: Generated<number>;
   created_utc: Date;
   temporary_limits: string | null;
+  time_zone: Generated<string | null>;
 }
 
 interface KeyTable extends LimitColumns {

@@ -4,6 +4,7 @@ import type { AnyRouter } from '@tanstack/react-router';
 import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
 import { onFirstUse } from '../i18n/i18n.tsx';
+import { setCompanyZone } from '../i18n/zone.ts';
 import { keepDraftsOf } from '../ui/form-draft.ts';
 
 export type Session = Answer<'getSession'>;
@@ -38,7 +39,7 @@ export const useSession = (): Session => {
 
 const nobody: Session = {
   user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, recoveryCodesLeft: 0 },
-  company: { id: 0, name: '' },
+  company: { id: 0, name: '', timeZone: 'UTC' },
   otherCompanies: [],
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
@@ -76,6 +77,7 @@ export const isSignedOut = (error: unknown): boolean => error instanceof ApiErro
 
 export const enter = (queryClient: QueryClient, session: Session): void => {
   rememberSignedIn(session.company.id);
+  setCompanyZone(session.company.timeZone);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, withDrafts(session));
 };

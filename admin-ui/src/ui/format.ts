@@ -1,5 +1,6 @@
 import { plural as pluralText, t } from '@lingui/core/macro';
 import { locale, onFirstUse } from '../i18n/i18n.tsx';
+import { cityOf, zone } from '../i18n/zone.ts';
 
 const whole = onFirstUse(() => new Intl.NumberFormat(locale()));
 const compact = onFirstUse(
@@ -47,8 +48,18 @@ export const bytes = (count: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-const dates = (options: Intl.DateTimeFormatOptions) =>
-  onFirstUse(() => new Intl.DateTimeFormat(locale(), { hourCycle: 'h23', ...options }));
+const dates = (options: Intl.DateTimeFormatOptions) => {
+  let made: { readonly timeZone: string; readonly formatter: Intl.DateTimeFormat } | undefined;
+  return () => {
+    const timeZone = zone();
+    if (made?.timeZone !== timeZone)
+      made = {
+        timeZone,
+        formatter: new Intl.DateTimeFormat(locale(), { hourCycle: 'h23', timeZone, ...options }),
+      };
+    return made.formatter;
+  };
+};
 
 const day = dates({ month: 'short', day: 'numeric' });
 const clock = dates({ hour: '2-digit', minute: '2-digit' });
@@ -61,6 +72,8 @@ const dateMinute = dates(minuteOfYear);
 const dateTime = dates({ ...minuteOfYear, second: '2-digit' });
 
 export const formatDateTime = (time: string | number): string => dateTime().format(new Date(time));
+/** With the zone of the clock, for hints. */
+export const formatZoned = (time: string | number): string => `${formatDateTime(time)} (${cityOf(zone())})`;
 export const formatDateMinute = (time: string | number): string => dateMinute().format(new Date(time));
 export const formatClock = (time: string | number): string => clock().format(new Date(time));
 export const formatClockSeconds = (time: string | number): string => clockSeconds().format(new Date(time));

@@ -9,6 +9,7 @@ import {
   formatDateTime,
   formatRelative,
   formatRelativeMinutes,
+  formatZoned,
   number,
   share,
 } from './format.ts';
@@ -125,7 +126,7 @@ const timeElement = (time: string, text: string, title: string) => (
   </time>
 );
 
-const fullTime = (time: string): string => `${formatDateTime(time)}\n${new Date(time).toISOString()}`;
+const fullTime = (time: string): string => `${formatZoned(time)}\n${new Date(time).toISOString()}`;
 
 /** The shared clock triggers the next render; a time that has just passed is never shown as future. */
 const useNowOrLater = (): number => Math.max(useNow(), Date.now());
@@ -138,7 +139,6 @@ export const TimeAgo = ({ time }: TimeProps) =>
 export const MinuteAgo = ({ time }: TimeProps) =>
   timeElement(time, formatRelativeMinutes(Date.parse(time), useNowOrLater()), formatDateMinute(time));
 
-export const Moment = ({ time }: TimeProps) =>
-  timeElement(time, formatDateTime(time), new Date(time).toISOString());
+export const Moment = ({ time }: TimeProps) => timeElement(time, formatDateTime(time), fullTime(time));
 
 export const ClockTime = ({ time }: TimeProps) => timeElement(time, formatClockSeconds(time), fullTime(time));

@@ -120,6 +120,7 @@ export const sessionFacts = async (
       'person.role',
       'person.totp_enabled',
       'company.name as company_name',
+      'company.time_zone',
       'company.limit_read',
       'company.limit_write',
       'company.limit_admin',
@@ -149,7 +150,7 @@ export const sessionFacts = async (
       totpEnabled: row.totp_enabled === 1,
       recoveryCodesLeft: Number(codes.left),
     },
-    company: { id: companyId, name: row.company_name },
+    company: { id: companyId, name: row.company_name, timeZone: row.time_zone ?? 'UTC' },
     otherCompanies: opened
       .filter((one) => one.company_id !== companyId)
       .map(({ company_id, company_name, role, state }) => ({

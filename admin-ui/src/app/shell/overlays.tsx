@@ -2,10 +2,11 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { Building2, Check, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
+import { Building2, Check, Clock, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { chooseLanguage, type Language, language, languages, offered, onFirstUse } from '../../i18n/i18n.tsx';
+import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../i18n/zone.ts';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -100,6 +101,14 @@ function UserMenu() {
             icon: <ShieldCheck />,
             onSelect: () => void navigate({ to: '/security' }),
           },
+          ...zoneChoices.map((choice) => ({
+            id: choice,
+            label: zoneLabels()[choice],
+            detail: choice === 'utc' ? undefined : cityOf(zoneOf(choice)),
+            icon: choice === zoneChoice() ? <Check /> : <Clock />,
+            onSelect: () => chooseZone(choice),
+          })),
+          'separator',
           ...otherLanguages().map((one) => ({
             label: languages[one],
             icon: <Languages />,
@@ -123,6 +132,14 @@ function UserMenu() {
     </>
   );
 }
+
+const zoneLabels = onFirstUse(
+  (): Readonly<Record<ZoneChoice, string>> => ({
+    local: t`Local times`,
+    utc: t`Times in UTC`,
+    company: t`Times of the company`,
+  }),
+);
 
 const otherLanguages = (): Language[] => offered.filter((one) => one !== language());
 

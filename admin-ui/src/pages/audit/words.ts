@@ -24,6 +24,7 @@ const actionWords = onFirstUse(
     'member.role_changed': t`changed the role of`,
     'member.removed': t`removed`,
     'company.created': t`created the company`,
+    'company.time_zone_changed': t`changed the time zone`,
     'limits.changed': t`changed the limits of`,
     'key.created': t`created the API key`,
     'key.changed': t`changed the API key`,

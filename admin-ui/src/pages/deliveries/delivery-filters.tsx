@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
+import { cityOf, timeAt, wallTime, zone } from '../../i18n/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
@@ -171,24 +172,15 @@ interface TimeFieldProps {
 
 export function TimeField({ label, value, onChange }: TimeFieldProps) {
   return (
-    <Field label={label}>
+    <Field label={`${label} (${cityOf(zone())})`}>
       <TextInput
         type="datetime-local"
-        value={value === undefined ? '' : toDatetimeLocal(value)}
-        onChange={(event) =>
-          onChange(event.target.value === '' ? undefined : new Date(event.target.value).toISOString())
-        }
+        value={value === undefined ? '' : wallTime(value)}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : timeAt(event.target.value))}
       />
     </Field>
   );
 }
-
-/** `2026-01-15T09:30` in the person's own time zone, as the input element requires. */
-const toDatetimeLocal = (time: string): string => {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
 
 const useMedia = (query: string): boolean =>
   useSyncExternalStore(

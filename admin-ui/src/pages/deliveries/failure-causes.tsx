@@ -5,7 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { number } from '../../ui/format.ts';
+import { formatDateTime, number } from '../../ui/format.ts';
 import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -154,7 +154,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
 function Acknowledged({ cause }: { readonly cause: FailureCause }) {
   const { acknowledgedUtc, acknowledgedBy } = cause;
   if (acknowledgedUtc === null) return null;
-  const title = `By ${acknowledgedBy}, ${new Date(acknowledgedUtc).toLocaleString('en')}`;
+  const title = t`By ${acknowledgedBy ?? ''}, ${formatDateTime(acknowledgedUtc)}`;
   return isQuiet(cause) ? (
     <Badge title={title}>
       <Trans>Acknowledged</Trans>

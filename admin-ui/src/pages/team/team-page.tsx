@@ -19,6 +19,7 @@ import { toast, toastError } from '../../ui/toast.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 import { teamQuery } from '../queries.ts';
+import { CompanyZone } from './company-zone.tsx';
 import { listMembers, type MemberFilter, type MemberSort } from './list-members.ts';
 import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
@@ -97,6 +98,7 @@ export function TeamPage() {
         </Card>
       )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
+      <CompanyZone />
       {refusal === undefined && (
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
