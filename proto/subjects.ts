@@ -88,5 +88,8 @@ export const sessionsEndedSubject = 'portal.sessions.ended';
 /** `AgentCallCount`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
 export const agentCallsSubject = 'agents.called';
 
+/** `LoggedRequest`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
+export const requestsLoggedSubject = 'requests.logged';
+
 /** `RequestReport` from gateways; one `access` replica of the queue group writes them. */
 export const requestsCountedSubject = 'requests.counted';

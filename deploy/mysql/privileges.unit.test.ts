@@ -40,6 +40,7 @@ test('a table is altered by one service at most, for its daily partitions', () =
     ),
   );
   expect(may.sort()).toEqual([
+    'access request_log',
     'dispatcher deliveries',
     'dispatcher delivery_attempts',
     'dispatcher delivery_minutes',

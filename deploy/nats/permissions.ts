@@ -23,6 +23,7 @@ import {
   replicaSubject,
   replyPrefix,
   requestsCountedSubject,
+  requestsLoggedSubject,
   type ServiceName,
   services,
   sessionsEndedSubject,
@@ -112,6 +113,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...services.flatMap((service) => [laneSubject(service), replicaSubject(service, '*')]),
       keyUsedSubject,
       requestsCountedSubject,
+      requestsLoggedSubject,
       agentCallsSubject,
       limitCountSubject('*'),
       limitEntrySubject('*', '*'),
@@ -147,7 +149,10 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...limitLogs.flatMap(makesStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [keyUsedSubject, requestsCountedSubject, agentCallsSubject, keyChangesSubject],
+    subscribe: [
+      ...[keyUsedSubject, requestsCountedSubject, requestsLoggedSubject, agentCallsSubject],
+      keyChangesSubject,
+    ],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
     publish: [eventSubject('*', '*.*'), writtenSubject, ...followsKeys.publish],

@@ -41,6 +41,26 @@ export type RequestReport = readonly RequestCount[];
 export const maxRequestCounts = 2000;
 
 /**
+ * A request with a key, for the request log; or `requests` of one kind, without request ID and address. `ids` are those of the
+ * path, with commas between them; `operation` is empty if no route matched.
+ */
+export type LoggedRequest = readonly [
+  companyId: number,
+  keyId: number,
+  utcMs: number,
+  serial: number,
+  operation: string,
+  method: string,
+  ids: string,
+  status: number,
+  durationMs: number,
+  requestId: string,
+  address: string,
+  isPrevious: 0 | 1,
+  requests: number,
+];
+
+/**
  * Server-sent events of a company's deliveries, below `portalBasePath`, for a session of any role. Not in the
  * table of operations, because the gateway serves it from what dispatchers broadcast: `ready` (no data; from
  * now on nothing is missed except under back-pressure), `attempts` (a JSON array of `DeliveryTailEntry`,

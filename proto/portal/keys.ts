@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
-import { fieldName, id, instant, optionalText, text, valueRule } from '../schemas/values.ts';
+import { count, fieldName, id, instant, optionalText, text, valueRule } from '../schemas/values.ts';
 import { cursorParameter } from './fields.ts';
 import { canonicalNetwork } from './network.ts';
 
@@ -167,6 +167,65 @@ export const endKeyRotation = defineOperation({
   body: z.strictObject({ keep: z.enum(['new', 'old']) }),
   answers: { 200: { schema: apiKey } },
   errors: [409],
+});
+
+const use = z.object({ utc: instant, address: z.string() }).nullable();
+
+/** From the request log of seven days, or of its latest part if the key is very busy (`sinceUtc`). */
+export const getKeyUse = defineOperation({
+  ...keys,
+  id: 'getKeyUse',
+  method: 'GET',
+  path: '/keys/{id}/use',
+  answers: {
+    200: {
+      schema: z.object({
+        sinceUtc: instant,
+        last: use,
+        /** Of the secret before the latest rotation. */
+        previous: use,
+        previousInLastHour: count,
+        /** Requests that succeeded, by the scope that they needed. */
+        scopes: z.array(z.object({ scope: z.enum(scopes), requests: count })),
+      }),
+    },
+  },
+});
+
+/** The newest first. With `status`, a page may hold fewer than `limit`, or none, while `hasMore` is true. */
+export const listKeyRequests = defineOperation({
+  ...keys,
+  id: 'listKeyRequests',
+  method: 'GET',
+  path: '/keys/{id}/requests',
+  query: z.strictObject({
+    limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
+    cursor: cursorParameter,
+    status: z.coerce.number().int().min(2).max(5).optional().meta({ description: '4: from 400 to 499.' }),
+  }),
+  answers: {
+    200: {
+      schema: z.object({
+        requests: z.array(
+          z.object({
+            utc: instant,
+            method: z.string(),
+            /** Without query string, and with ids only. Null: no operation has it. */
+            path: z.string().nullable(),
+            status: z.int(),
+            durationMs: z.int().min(0),
+            requestId: z.string().nullable(),
+            address: z.string().nullable(),
+            isPrevious: z.boolean(),
+            /** More than 1: further requests of the kind, of which only the number was kept. */
+            requests: z.int().min(1),
+          }),
+        ),
+        nextCursor: z.string().nullable(),
+        hasMore: z.boolean(),
+      }),
+    },
+  },
 });
 
 /** Once this is answered, no gateway accepts the key. */

@@ -27,7 +27,7 @@ export interface Access {
   readonly sessionTokens: Signer;
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
-  readonly cursors: Cursors<'audit' | 'keys' | 'keys by use' | 'notices'>;
+  readonly cursors: Cursors<'audit' | 'keys' | 'keys by use' | 'notices' | 'requests'>;
   readonly now: () => Date;
   /** A cryptographically secure source of bytes. */
   readonly random: (bytes: number) => Uint8Array;

@@ -39,6 +39,7 @@ import { listMemberKeys } from './team/member-keys.ts';
 import { changeRole, listTeam, offerPasswordReset, removeMember, resetSecondFactor } from './team/members.ts';
 import { createPortalOwner, resetPortalOwner } from './team/owners.ts';
 import { getAgentCalls, getFirstSteps, getUsage } from './usage/get-usage.ts';
+import { getKeyUse, listKeyRequests } from './usage/request-log.ts';
 
 const listEventTypes = ({ now }: Access) =>
   handler(contract.listEventTypes, async () => json(200, { eventTypes: eventCatalog(now()) }));
@@ -55,6 +56,8 @@ export const handlers: HandlerTable<'access', Access> = {
   revokeKey,
   checkKeyNetworks,
   updateApiKey,
+  getKeyUse,
+  listKeyRequests,
   rotateApiKey,
   endKeyRotation,
   setLimits,

@@ -13,6 +13,7 @@ export interface AccessTables {
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
   agent_calls: AgentCallTable;
+  request_log: RequestLogTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
   notices: NoticeTable;
   notice_sends: NoticeSendTable;
@@ -38,6 +39,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'audit_log',
   'request_minutes',
   'agent_calls',
+  'request_log',
   'key_revocations',
   'notices',
   'notice_sends',
@@ -150,6 +152,22 @@ interface AgentCallTable {
   tool: string;
   answered: number;
   refused: number;
+}
+
+interface RequestLogTable {
+  company_id: number;
+  key_id: number;
+  created_utc: Date;
+  serial: number;
+  operation: string;
+  method: string;
+  ids: string;
+  status: number;
+  duration_ms: number;
+  request_id: string;
+  address: string;
+  is_previous: number;
+  requests: number;
 }
 
 interface RequestMinuteTable {

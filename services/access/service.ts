@@ -28,6 +28,7 @@ import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
 import { resolveSession } from './sessions/use-session.ts';
 import { recordAgentCalls, recordKeyUses, recordRequests } from './usage/reports.ts';
+import { recordRequestLog, startRequestLogRetention } from './usage/request-log.ts';
 
 interface AccessService {
   ready(): boolean;
@@ -41,6 +42,8 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
   const agentCalls = recordAgentCalls({ bus, db, log, metrics, now });
+  const requestLog = recordRequestLog({ bus, db, log, metrics, now });
+  const logRetention = startRequestLogRetention({ db, log, now });
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
   const cleanup = startCleanup({ db, log, now, portal });
@@ -97,6 +100,8 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await uses.drain();
       await requests.drain();
       await agentCalls.drain();
+      await requestLog.drain();
+      await logRetention.stop();
       await table.stop();
     },
   };
@@ -127,5 +132,5 @@ const gatherMs = 10_000;
 
 const openCursors = (keyRing: KeyRing): Access['cursors'] => {
   const keys = derivedKeys(keyRing, 'cursors');
-  return createCursors({ audit: 1, keys: 1, 'keys by use': 2, notices: 2 }, async () => keys);
+  return createCursors({ audit: 1, keys: 1, 'keys by use': 2, notices: 2, requests: 2 }, async () => keys);
 };

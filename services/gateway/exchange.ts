@@ -20,7 +20,7 @@ import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/limiter.ts';
-import { endRequest, startRequest } from './traffic.ts';
+import { endRequest, methodName, startRequest } from './traffic.ts';
 
 export interface AnswerRules {
   readonly logged: string;
@@ -45,6 +45,7 @@ export class Exchange {
   readonly #rules: AnswerRules;
   readonly #startedMs = performance.now();
   #operation: AskedOperation | undefined;
+  #params = noParams;
   #label: string | undefined;
   #caller: Caller = nobody;
   /** Empty if no limit counted the request (contract, "Rate limits"). */
@@ -74,8 +75,9 @@ export class Exchange {
     return this.#over;
   }
 
-  identify(operation: AskedOperation): void {
+  identify(operation: AskedOperation, params = noParams): void {
     this.#operation = operation;
+    this.#params = params;
   }
 
   /** In logs and metrics, of a request that is no operation itself. */
@@ -211,6 +213,20 @@ export class Exchange {
     const operation = this.#operation;
     const durationMs = performance.now() - this.#startedMs;
     this.#gateway.traffic.finished(operation?.id ?? this.#label, status, durationMs - this.#heldMs);
+    const { companyId, keyId, isPrevious = false } = this.#caller;
+    if (keyId !== undefined && companyId !== undefined)
+      this.#gateway.requestLog.note({
+        companyId,
+        keyId,
+        isPrevious,
+        operation: operation?.id ?? this.#label ?? '',
+        method: methodName(this.head.method),
+        params: this.#params,
+        status,
+        durationMs,
+        requestId: this.requestId,
+        address: this.address,
+      });
     if (this.span)
       endRequest(this.span, {
         method: this.head.method,
@@ -227,12 +243,14 @@ interface Caller {
   readonly companyId?: number;
   readonly keyId?: number;
   readonly userId?: number;
+  readonly isPrevious?: boolean | undefined;
 }
 
-type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'draining'>;
+type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'requestLog' | 'draining'>;
 
 const clientGone = 499;
 const nobody: Caller = {};
+const noParams: readonly string[] = [];
 const noHeaders: readonly Header[] = [];
 const jsonType: Header = ['Content-Type', 'application/json'];
 

@@ -18,12 +18,20 @@ const deprecated: KeyOperation = {
   },
 };
 
+const unlogged = { note: () => {}, flush: () => {} };
+
 /** Serves `path` by the answer that it names, for the deprecated operation or, below `/other`, for another one. */
 const serve = async (): Promise<string> => {
   const uws = loadUws();
   const app = uws.App();
   const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
-  const shared = { log, tracer: undefined, traffic: countTraffic(noMetrics), draining: false };
+  const shared = {
+    log,
+    tracer: undefined,
+    traffic: countTraffic(noMetrics),
+    requestLog: unlogged,
+    draining: false,
+  };
   app.any('/*', (response, request) => {
     const head = readHead(request);
     const exchange = new Exchange(shared, response, head, '127.0.0.1', keyAnswers);

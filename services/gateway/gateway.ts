@@ -10,6 +10,7 @@ import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
 import type { Tails } from './portal/tails.ts';
+import type { RequestLog } from './request-log.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
 import type { UseReports } from './use-reports.ts';
@@ -20,6 +21,7 @@ export interface Gateway {
   readonly limiter: Limiter;
   readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
   readonly uses: UseReports;
+  readonly requestLog: RequestLog;
   readonly sessions: Sessions;
   readonly tails: Tails;
   readonly log: Log;

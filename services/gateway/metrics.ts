@@ -19,6 +19,10 @@ export const gatewayMetrics = declareMetrics({
   },
   gateway_requests_held: { type: 'gauge', help: 'Requests with `wait` that have nothing to read yet' },
   gateway_requests_in_flight: { type: 'gauge', help: 'Requests not yet answered' },
+  gateway_request_log_dropped_total: {
+    type: 'counter',
+    help: 'Kinds of requests that the request log had no room for',
+  },
   gateway_requests_total: { type: 'counter', help: 'Requests answered', labels: ['operation', 'status'] },
   limit_batches_total: {
     type: 'counter',

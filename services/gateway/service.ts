@@ -33,6 +33,7 @@ import { serveMember } from './portal/serve.ts';
 import { openSessions } from './portal/sessions.ts';
 import { createTails } from './portal/tails.ts';
 import { readCachingHead, readVisit } from './portal/visit.ts';
+import { openRequestLog } from './request-log.ts';
 import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { openUseReports } from './use-reports.ts';
@@ -132,6 +133,8 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
   });
   const uses = openUseReports({ bus, metrics });
   kit.onStop('use reports', uses.flush);
+  const requestLog = openRequestLog({ bus, metrics });
+  kit.onStop('request log', requestLog.flush);
   const table = followKeyTable({ bus, confirmsAs: instance, log, metrics });
   kit.onStop('key table', () => table.close());
   // Lists itself before it reads the table: a listed gateway receives every revocation.
@@ -163,6 +166,7 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
     limiter: createLimiter(counter),
     lanes,
     uses,
+    requestLog,
     sessions: openSessions(lanes),
     tails,
     held: createHeldRequests({ bus, metrics }),

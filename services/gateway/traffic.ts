@@ -110,6 +110,8 @@ export const tracedCount = <Verdict>(
 ): Promise<Verdict> =>
   span ? traced(tracer, 'count request', { kind: 'internal', parents: [span] }, () => counting) : counting;
 
+export const methodName = (method: string): string => (methods.has(method) ? method : '_OTHER');
+
 /** The methods of RFC 9110 and RFC 5789. Any other is recorded as `_OTHER`, because callers can invent names. */
 const methods: ReadonlySet<string> = new Set([
   'GET',

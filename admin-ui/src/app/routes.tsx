@@ -33,6 +33,7 @@ import {
   personQuery,
   ranges,
   sessionsQuery,
+  statusKinds,
   subscriptionQuery,
   subscriptionsQuery,
   teamQuery,
@@ -239,7 +240,12 @@ const keyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys/$id',
   params: pathIds('id'),
-  validateSearch: searchOf({ dialog: oneOf(['edit', 'rotate', 'revoke']), range: oneOf(ranges) }),
+  validateSearch: searchOf({
+    dialog: oneOf(['edit', 'rotate', 'revoke']),
+    range: oneOf(ranges),
+    status: oneOf(statusKinds),
+    cursor: anyText,
+  }),
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(keyQuery(params.id)),
   component: lazyPage(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
 });

@@ -46,6 +46,15 @@ export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readon
   return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
 };
 
+/** Only developers may see it. */
+export const keyUseQuery = (id: number) => ({
+  ...operationQuery('getKeyUse', { params: { id } }),
+  refetchInterval: 15_000,
+});
+
+export const statusKinds = ['2', '4', '5'] as const;
+export type StatusKind = (typeof statusKinds)[number];
+
 /** Null if the company has no such key. */
 export const keyQuery = (id: number) => ({
   ...operationQuery('listApiKeys', { query: { ids: String(id) } }),

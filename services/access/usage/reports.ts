@@ -44,7 +44,7 @@ export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
     write: writeUses,
   });
 
-interface ReportsOptions {
+export interface ReportsOptions {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
   readonly log: Log;
@@ -231,7 +231,7 @@ interface ReportWriter {
 }
 
 /** One replica of a queue group. Failed rows return to the tally and are written later, no row twice. */
-const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
+export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
   const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
   let draining = false;
 

@@ -109,8 +109,9 @@ const findKey = (
   const name = keyEntryName(proof);
   const key = table.key(name);
   if (!key && !gateway.bus.connected()) return undefined;
+  if (key?.companyId === companyId)
+    exchange.calledBy({ companyId, keyId: key.id, isPrevious: key.isPrevious });
   if (!isUsable(key, Date.now()) || key.companyId !== companyId) throw unauthorizedError(gateway, exchange);
-  exchange.calledBy({ companyId, keyId: key.id });
   requireNetwork(key, exchange);
   return { proof, name, key };
 };
@@ -131,8 +132,8 @@ const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitte
     throw methods ? methodNotAllowed(methods) : problem('not_found');
   }
   const { operation } = match;
+  exchange.identify(operation, match.params);
   if (operation.scope && !key.scopes.includes(operation.scope)) throw missingScope(operation.scope);
-  exchange.identify(operation);
   if (!operation.bucket) return { proof, name, key, match, counted: null };
   const company = companyNow(gateway, companyId);
   const bucket = countedIn(operation.bucket, key, company, gateway.limits);

@@ -14,11 +14,11 @@ import {
   TextInput,
 } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { formatDateMinute } from '../../ui/format.ts';
+import { formatDateMinute, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
-import { Badge } from '../../ui/values.tsx';
-import { type KeyPresetName, keyPresetNames } from '../queries.ts';
+import { Badge, Moment } from '../../ui/values.tsx';
+import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../queries.ts';
 import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
 
 export interface KeyDraft {
@@ -135,6 +135,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
           />
         ))}
       </Fieldset>
+      {initial && <RefusedCalls apiKey={initial} chosen={chosen} />}
       <Field
         label="Expires"
         hint="The key is revoked by itself at this time."
@@ -190,6 +191,19 @@ function NetworkWarning({ networks }: { readonly networks: readonly string[] }) 
     <Notice tone="warn">
       Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
       be refused.
+    </Notice>
+  );
+}
+
+function RefusedCalls({ apiKey, chosen }: { readonly apiKey: ApiKey; readonly chosen: readonly Scope[] }) {
+  const { data } = useQuery(keyUseQuery(apiKey.id));
+  const lost =
+    data?.scopes.filter(({ scope }) => apiKey.scopes.includes(scope) && !chosen.includes(scope)) ?? [];
+  const refused = lost.reduce((total, { requests }) => total + requests, 0);
+  if (data === undefined || chosen.length === apiKey.scopes.length) return null;
+  return refused === 0 ? null : (
+    <Notice tone="warn">
+      {plural(refused, 'request')} since <Moment time={data.sinceUtc} /> would have been refused.
     </Notice>
   );
 }

@@ -14,15 +14,24 @@ import { toast } from '../../ui/toast.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
 import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';
-import { keyQuery, keysQuery, rangeLabels, ranges, type UsageRange, usageQuery } from '../queries.ts';
+import {
+  keyQuery,
+  keysQuery,
+  keyUseQuery,
+  rangeLabels,
+  ranges,
+  type UsageRange,
+  usageQuery,
+} from '../queries.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
+import { KeyRequests } from './key-requests.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey, Rotation } from './rotate-key.tsx';
 import { type ApiKey, keyState, scopeWords } from './scopes.ts';
 
 export function KeyPage() {
   const { id } = useParams({ from: '/in/keys/$id' });
-  const { dialog, range = '30d' } = useSearch({ from: '/in/keys/$id' });
+  const { dialog, range = '30d', status, cursor } = useSearch({ from: '/in/keys/$id' });
   const navigate = useNavigate({ from: '/keys/$id' });
   const refusal = useRefusal('developer');
   const now = useNow();
@@ -77,13 +86,25 @@ export function KeyPage() {
               action={<LinkButton to="/keys">All API keys</LinkButton>}
             />
           ) : (
-            <Split aside={<KeyFacts apiKey={found} />}>
+            <Split aside={<KeyFacts apiKey={found} mayLook={refusal === undefined} />}>
               <Rotation apiKey={found} refusal={refusal} />
               <KeyUse
                 id={id}
                 range={range}
                 onRange={(to) => show({ range: to === '30d' ? undefined : to })}
               />
+              {refusal === undefined && (
+                <KeyRequests
+                  {...{ id, status, cursor }}
+                  onShow={(to) =>
+                    void navigate({
+                      search: (now) => ({ range: now.range, ...to }),
+                      replace: true,
+                      resetScroll: false,
+                    })
+                  }
+                />
+              )}
             </Split>
           )
         }
@@ -133,7 +154,8 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
   );
 }
 
-function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
+function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLook: boolean }) {
+  const { data: use } = useQuery({ ...keyUseQuery(apiKey.id), enabled: mayLook });
   const { id, masked, note, scopes, createdUtc, lastUsedUtc, expiresUtc, revokedUtc, limits, networks } =
     apiKey;
   const own = Object.entries(limits).filter(([, limit]) => limit !== null);
@@ -169,6 +191,7 @@ function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
             ),
           },
           { label: 'Last used', value: lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} /> },
+          use?.last != null && { label: 'From', value: <code>{use.last.address}</code> },
           revokedUtc === null && { label: 'Expires', value: when(expiresUtc, 'Never') },
           revokedUtc !== null && { label: 'Revoked', value: when(revokedUtc, null) },
           { label: 'Created', value: when(createdUtc, null) },

@@ -1,15 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Row } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Moment } from '../../ui/values.tsx';
-import { keysQuery } from '../queries.ts';
+import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { keysQuery, keyUseQuery } from '../queries.ts';
 import type { ApiKey } from './scopes.ts';
 
 interface RotateKeyProps {
@@ -109,6 +110,7 @@ interface RotationProps {
 export function Rotation({ apiKey, refusal }: RotationProps) {
   const [keep, setKeep] = useState<'new' | 'old' | null>(null);
   const { id, masked, previous } = apiKey;
+  const { data: use } = useQuery({ ...keyUseQuery(id), enabled: refusal === undefined && previous != null });
   const end = useMutation({
     mutationFn: (kept: 'new' | 'old') => call('endKeyRotation', { params: { id }, body: { keep: kept } }),
     meta: { invalidates: [keysQuery.queryKey] },
@@ -125,6 +127,19 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
         The old one, <code>{previous.masked}</code>, works until <Moment time={previous.untilUtc} />. The new
         one is <code>{masked}</code>.
       </p>
+      {use !== undefined && (
+        <p>
+          {use.previous === null ? (
+            'The old one was not used in the last seven days.'
+          ) : (
+            <>
+              The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
+              <code>{use.previous.address}</code>; {plural(use.previousInLastHour, 'request')} in the last
+              hour.
+            </>
+          )}
+        </p>
+      )}
       <Row gap="s">
         <Button disabledReason={refusal} onClick={() => setKeep('new')}>
           End the old secret…

@@ -3,6 +3,7 @@ import { span } from '../../ui/format.ts';
 import type { keyPresetNames } from '../queries.ts';
 
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
+export type KeyRequest = Answer<'listKeyRequests'>['requests'][number];
 export type Scope = ApiKey['scopes'][number];
 
 export const scopeWords: Readonly<Record<Scope, { readonly label: string; readonly description: string }>> = {

@@ -1,0 +1,104 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ScrollText } from 'lucide-react';
+import { operationQuery } from '../../api/client.ts';
+import { milliseconds, number } from '../../ui/format.ts';
+import { Card, Quiet, Stack } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
+import { Badge, Moment, type Tone } from '../../ui/values.tsx';
+import type { StatusKind } from '../queries.ts';
+import type { KeyRequest } from './scopes.ts';
+
+interface KeyRequestsProps {
+  readonly id: number;
+  readonly status: StatusKind | undefined;
+  readonly cursor: string | undefined;
+  readonly onShow: (to: { status?: StatusKind | undefined; cursor?: string | undefined }) => void;
+}
+
+export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
+  const query = { status: status && Number(status), cursor };
+  const requests = useQuery({
+    ...operationQuery('listKeyRequests', { params: { id }, query }),
+    placeholderData: keepPreviousData,
+    refetchInterval: cursor === undefined ? 5_000 : false,
+  });
+  const { data } = requests;
+  return (
+    <Card
+      flush
+      title="Requests"
+      description="Of the last seven days. Beyond ten in a second, those of one kind share a line, with their number."
+      actions={
+        <Segmented
+          label="Status"
+          value={status ?? 'all'}
+          options={[
+            { value: 'all', label: 'All' },
+            { value: '2', label: 'Succeeded' },
+            { value: '4', label: 'Refused' },
+            { value: '5', label: 'Failed' },
+          ]}
+          onChange={(to) => onShow({ status: to === 'all' ? undefined : to })}
+        />
+      }
+    >
+      <Table
+        label="Requests"
+        columns={columns}
+        query={requests}
+        rows={data?.requests}
+        rowKey={({ utc, requestId, path, status: answered }) => `${utc} ${requestId} ${path} ${answered}`}
+        skeletonRows={8}
+        emptyState={
+          <Empty
+            icon={<ScrollText />}
+            title={data?.hasMore ? 'None among the latest requests' : 'No requests'}
+          >
+            {data?.hasMore
+              ? 'Older pages may have some.'
+              : 'Requests appear here a few seconds after they were made.'}
+          </Empty>
+        }
+      />
+      <Pager cursor={cursor} page={data} onPage={(to) => onShow({ status, cursor: to })} />
+    </Card>
+  );
+}
+
+const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad');
+
+const columns: readonly Column<KeyRequest>[] = [
+  {
+    id: 'request',
+    header: 'Request',
+    phone: 'title',
+    grow: true,
+    cell: ({ method, path, requestId, requests, isPrevious }) => (
+      <Stack gap="xs">
+        <code>
+          {method} {path ?? 'an unknown path'}
+        </code>
+        <Quiet small>
+          {requests > 1 ? `${number(requests)} like this` : <code>{requestId}</code>}
+          {isPrevious && ' · old secret'}
+        </Quiet>
+      </Stack>
+    ),
+  },
+  {
+    id: 'status',
+    header: 'Status',
+    phone: 'badge',
+    cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+  },
+  { id: 'duration', header: 'Duration', phone: 'detail', cell: ({ durationMs }) => milliseconds(durationMs) },
+  {
+    id: 'address',
+    header: 'From',
+    phone: 'detail',
+    cell: ({ address }) => address && <code>{address}</code>,
+  },
+  { id: 'time', header: 'Time', phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
+];

@@ -1,0 +1,101 @@
+import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
+import { cleanUp } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+
+const world = await testWorld();
+await world.startAccess();
+await world.startAccess();
+const bus = await world.openBus('gateway');
+cleanUp((await joinAsGateway(bus, 'gateway-1')).leave);
+const operator = operatorOf(await world.openBus('operator'));
+const password = 'seven otters juggle lanterns';
+const openOwner = async (email: string) => {
+  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
+  await operator('createPortalOwner', { company_id, email, password });
+  const owner = browserOf(portalLaneOf(bus));
+  await owner.ask('signIn', { email, password });
+  const { id } = await owner.ask('createApiKey', { name: 'Zapier', scopes: ['integrations:read'] });
+  return { companyId: company_id as number, owner, id: id as number };
+};
+const { companyId, owner, id } = await openOwner('owner@example.com');
+const nowMs = Date.now();
+
+let serial = 0;
+const request = (change: Partial<Record<number, unknown>> = {}): LoggedRequest => {
+  const row = [
+    companyId,
+    id,
+    nowMs - 60_000,
+    ++serial,
+    'getLead',
+    'GET',
+    '17',
+    200,
+    5,
+    'a-1',
+    '203.0.113.7',
+    0,
+    1,
+  ];
+  for (const [at, value] of Object.entries(change)) row[Number(at)] = value as number;
+  return row as unknown as LoggedRequest;
+};
+const report = async (...rows: unknown[]) => {
+  bus.nc.publish(requestsLoggedSubject, JSON.stringify(rows));
+  await bus.nc.flush();
+};
+const list = async (query = '', member = owner, key = id) =>
+  member.ask('listKeyRequests', undefined, [String(key)], query);
+const statuses = async (query = '') =>
+  (await list(query)).requests.map(({ status }: { status: number }) => status);
+
+test('requests are listed once, the newest first, with ids and nothing else of a path, by status and in pages', async () => {
+  const rows = [
+    request(),
+    request({ 7: 404, 6: '' }),
+    request({ 7: 503 }),
+    request({ 7: 201, 2: nowMs + 9_000_000 }),
+  ];
+  await report(...rows);
+  await report(...rows);
+  await expect.poll(() => statuses()).toEqual([201, 503, 404, 200]);
+  const { requests } = await list();
+  expect(Date.parse(requests[0].utc)).toBeLessThan(nowMs + 600_000);
+  expect(requests.map(({ path }: { path: string }) => path)).toEqual([
+    ...['/api/v1/integrations/leads/17', '/api/v1/integrations/leads/17'],
+    ...['/api/v1/integrations/leads/{client_id}', '/api/v1/integrations/leads/17'],
+  ]);
+  expect([await statuses('status=4'), await statuses('status=5')]).toEqual([[404], [503]]);
+  const first = await list('limit=3');
+  expect((await list(`limit=3&cursor=${first.nextCursor}`)).requests).toMatchObject([{ status: 200 }]);
+});
+
+test('a report that is none adds nothing, and keeps no other from being written', async () => {
+  for (const change of [
+    { 6: 'ada@example.com' },
+    { 9: 'a b' },
+    { 10: 'nowhere' },
+    { 8: -1 },
+    { 4: '; DROP' },
+  ])
+    await report(request({ ...change, 7: 418 }));
+  await report(request({ 7: 409 }));
+  await expect.poll(() => statuses('status=4')).toEqual([409, 404]);
+});
+
+test('calls are counted by scope, and those with the old secret by themselves', async () => {
+  await report(request({ 9: '', 10: '', 12: 40 }), request({ 11: 1, 10: '198.51.100.9', 2: nowMs - 30_000 }));
+  const use = () => owner.ask('getKeyUse', undefined, [String(id)]);
+  await expect.poll(async () => (await use()).previousInLastHour).toBe(1);
+  expect(await use()).toMatchObject({
+    previous: { address: '198.51.100.9' },
+    scopes: [{ scope: 'integrations:read', requests: 43 }],
+  });
+});
+
+test('a stranger sees nothing of it', async () => {
+  const stranger = await openOwner('stranger@example.com');
+  expect((await list('', stranger.owner)).requests).toEqual([]);
+  expect((await stranger.owner.ask('getKeyUse', undefined, [String(id)])).status).toBe(404);
+});

@@ -1,0 +1,103 @@
+import { randomInt } from 'node:crypto';
+import { type LoggedRequest, maxRequestCounts, requestsLoggedSubject } from '@causeway/proto';
+import type { Bus, Metrics } from '@causeway/runtime';
+import { gatewayMetrics } from './metrics.ts';
+
+/** Sends what keys ask for to `access`, for the portal (contract, "Request log"). No request ever waits for it. */
+export interface RequestLog {
+  note(request: NotedRequest): void;
+  flush(): void;
+}
+
+export interface NotedRequest {
+  readonly companyId: number;
+  readonly keyId: number;
+  readonly isPrevious: boolean;
+  readonly operation: string;
+  readonly method: string;
+  readonly params: readonly string[];
+  readonly status: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly address: string;
+}
+
+const flushMs = 1000;
+/** Of a key in a second; the further ones of a kind share a row. */
+const listedOfKey = 10;
+/** Of all keys in a second, so that any rate of requests costs the database no more rows than these. */
+const listedOfAll = 500;
+/** Rows that wait while NATS is unreachable; further ones are dropped and counted. */
+const maxWaiting = 10_000;
+
+export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog => {
+  const dropped = metrics.counter(gatewayMetrics.gateway_request_log_dropped_total).cell();
+  let rows: LoggedRequest[] = [];
+  const sums = new Map<string, { row: LoggedRequest; requests: number; durationMs: number }>();
+  const listed = new Map<number, number>();
+  let listedNow = 0;
+  let second = 0;
+  let serial = randomInt(2 ** 47);
+
+  const flush = (): void => {
+    if (!bus.connected()) return;
+    for (const { row, requests, durationMs } of sums.values())
+      rows.push(
+        row
+          .with(durationAt, Math.round(durationMs / requests))
+          .with(-1, requests) as unknown as LoggedRequest,
+      );
+    sums.clear();
+    const ready = rows;
+    rows = [];
+    for (let at = 0; at < ready.length; at += maxRequestCounts)
+      bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxRequestCounts)));
+  };
+  setInterval(flush, flushMs).unref();
+
+  const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
+    const { companyId, keyId, operation, method, params, status, durationMs } = request;
+    const ids = requestId === '' ? '' : params.map((param) => (isId.test(param) ? param : '')).join();
+    return [
+      ...([companyId, keyId, nowMs, serial++, operation, method, ids, status] as const),
+      ...([Math.round(durationMs), requestId, address, request.isPrevious ? 1 : 0, 1] as const),
+    ];
+  };
+
+  return {
+    note: (request) => {
+      const { keyId, operation, method, status, isPrevious, durationMs } = request;
+      const nowMs = Date.now();
+      const nowSecond = Math.floor(nowMs / 1000);
+      if (nowSecond !== second) {
+        second = nowSecond;
+        listedNow = 0;
+        listed.clear();
+      }
+      const before = listed.get(keyId) ?? 0;
+      if (before < listedOfKey && listedNow < listedOfAll && rows.length < maxWaiting) {
+        listed.set(keyId, before + 1);
+        listedNow++;
+        rows.push(rowOf(request, nowMs, request.requestId, request.address));
+        return;
+      }
+      const name = `${keyId} ${operation} ${method} ${status} ${isPrevious}`;
+      const sum = sums.get(name);
+      if (sum) {
+        sum.requests++;
+        sum.durationMs += durationMs;
+      } else if (sums.size < maxWaiting)
+        sums.set(name, { row: rowOf(request, nowMs, '', ''), requests: 1, durationMs });
+      else dropped.value++;
+    },
+    flush,
+  };
+};
+
+const isId = /^\d{1,16}$/;
+const durationAt = 8;
+
+interface RequestLogOptions {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+}
