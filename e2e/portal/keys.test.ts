@@ -205,6 +205,10 @@ describe('An API key', () => {
     await page.keyboard.press('Escape');
     await see(page.getByText('Two secrets of this key work')).toBeVisible();
     expect([await statusWith(value), await statusWith(rotated)]).toEqual([200, 200]);
+    const log = page.getByRole('table', { name: 'Requests' });
+    await see(log.getByText('GET /api/v1/integrations/lookups/employees')).toHaveCount(2);
+    await see(log.getByText('old secret')).toHaveCount(1);
+    await see(page.getByText('1 request in the last hour')).toBeVisible();
     await page.getByRole('button', { name: 'End the old secret…' }).click();
     await page.getByRole('button', { name: 'End old secret', exact: true }).click();
     await see(page.getByText('Rotation ended')).toBeVisible();

@@ -33,7 +33,6 @@ import {
   personQuery,
   ranges,
   sessionsQuery,
-  statusKinds,
   subscriptionQuery,
   subscriptionsQuery,
   teamQuery,
@@ -49,6 +48,7 @@ import {
   auditSearch,
   deliveriesSearch,
   eventsSearch,
+  keySearch,
   notificationsSearch,
   oneOf,
   pathIds,
@@ -240,12 +240,7 @@ const keyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys/$id',
   params: pathIds('id'),
-  validateSearch: searchOf({
-    dialog: oneOf(['edit', 'rotate', 'revoke']),
-    range: oneOf(ranges),
-    status: oneOf(statusKinds),
-    cursor: anyText,
-  }),
+  validateSearch: keySearch,
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(keyQuery(params.id)),
   component: lazyPage(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
 });
@@ -254,10 +249,7 @@ const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   staticData: link(integrate, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
-  validateSearch: searchOf({
-    tab: oneOf(['start', 'signatures', 'checker']),
-    language: oneOf(languages),
-  }),
+  validateSearch: searchOf({ tab: oneOf(['start', 'signatures', 'checker']), language: oneOf(languages) }),
   component: lazyPage(() => import('../pages/developers/developers-page.tsx'), 'DevelopersPage'),
 });
 

@@ -85,3 +85,10 @@ export const auditSearch = searchOf({
 });
 
 export const notificationsSearch = searchOf({ tab: oneOf(['settings', 'channels']), cursor: anyText });
+
+export const keySearch = searchOf({
+  dialog: oneOf(['edit', 'rotate', 'revoke']),
+  range: oneOf(['1h', '24h', '7d', '30d']),
+  status: oneOf(['2', '4', '5']),
+  cursor: anyText,
+});

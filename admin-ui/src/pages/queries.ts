@@ -52,9 +52,6 @@ export const keyUseQuery = (id: number) => ({
   refetchInterval: 15_000,
 });
 
-export const statusKinds = ['2', '4', '5'] as const;
-export type StatusKind = (typeof statusKinds)[number];
-
 /** Null if the company has no such key. */
 export const keyQuery = (id: number) => ({
   ...operationQuery('listApiKeys', { query: { ids: String(id) } }),

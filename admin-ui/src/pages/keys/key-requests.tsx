@@ -7,8 +7,9 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { Badge, Moment, type Tone } from '../../ui/values.tsx';
-import type { StatusKind } from '../queries.ts';
 import type { KeyRequest } from './scopes.ts';
+
+type StatusKind = '2' | '4' | '5';
 
 interface KeyRequestsProps {
   readonly id: number;
@@ -49,7 +50,7 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
         columns={columns}
         query={requests}
         rows={data?.requests}
-        rowKey={({ utc, requestId, path, status: answered }) => `${utc} ${requestId} ${path} ${answered}`}
+        rowKey={(one) => Object.values(one).join(' ')}
         skeletonRows={8}
         emptyState={
           <Empty
@@ -75,13 +76,19 @@ const columns: readonly Column<KeyRequest>[] = [
     header: 'Request',
     phone: 'title',
     grow: true,
-    cell: ({ method, path, requestId, requests, isPrevious }) => (
+    cell: ({ method, path, requestId, address, requests, isPrevious }) => (
       <Stack gap="xs">
         <code>
           {method} {path ?? 'an unknown path'}
         </code>
         <Quiet small>
           {requests > 1 ? `${number(requests)} like this` : <code>{requestId}</code>}
+          {address !== null && (
+            <>
+              {' '}
+              · <code>{address}</code>
+            </>
+          )}
           {isPrevious && ' · old secret'}
         </Quiet>
       </Stack>
@@ -93,12 +100,6 @@ const columns: readonly Column<KeyRequest>[] = [
     phone: 'badge',
     cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
   },
-  { id: 'duration', header: 'Duration', phone: 'detail', cell: ({ durationMs }) => milliseconds(durationMs) },
-  {
-    id: 'address',
-    header: 'From',
-    phone: 'detail',
-    cell: ({ address }) => address && <code>{address}</code>,
-  },
+  { id: 'duration', header: 'Duration', cell: ({ durationMs }) => milliseconds(durationMs) },
   { id: 'time', header: 'Time', phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
 ];

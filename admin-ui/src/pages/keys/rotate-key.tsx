@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
-import { Row } from '../../ui/layout.tsx';
+import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
@@ -123,47 +123,49 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
   const ended = keep === 'old' ? masked : previous.masked;
   return (
     <Notice tone="info" title="Two secrets of this key work">
-      <p>
-        The old one, <code>{previous.masked}</code>, works until <Moment time={previous.untilUtc} />. The new
-        one is <code>{masked}</code>.
-      </p>
-      {use !== undefined && (
+      <Stack gap="s">
         <p>
-          {use.previous === null ? (
-            'The old one was not used in the last seven days.'
-          ) : (
-            <>
-              The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
-              <code>{use.previous.address}</code>; {plural(use.previousInLastHour, 'request')} in the last
-              hour.
-            </>
-          )}
+          The old one, <code>{previous.masked}</code>, works until <Moment time={previous.untilUtc} />. The
+          new one is <code>{masked}</code>.
         </p>
-      )}
-      <Row gap="s">
-        <Button disabledReason={refusal} onClick={() => setKeep('new')}>
-          End the old secret…
-        </Button>
-        <Button disabledReason={refusal} onClick={() => setKeep('old')}>
-          Keep the old secret…
-        </Button>
-      </Row>
-      {keep !== null && (
-        <ConfirmDialog
-          open
-          onClose={() => setKeep(null)}
-          title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
-          confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
-          danger
-          mutation={end}
-          onSubmit={() => end.mutate(keep)}
-        >
+        {use !== undefined && (
           <p>
-            Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
-            {keep === 'old' && ' The old secret then works as before the rotation.'}
+            {use.previous === null ? (
+              'The old one was not used in the last seven days.'
+            ) : (
+              <>
+                The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
+                <code>{use.previous.address}</code>; {plural(use.previousInLastHour, 'request')} in the last
+                hour.
+              </>
+            )}
           </p>
-        </ConfirmDialog>
-      )}
+        )}
+        <Row gap="s">
+          <Button disabledReason={refusal} onClick={() => setKeep('new')}>
+            End the old secret…
+          </Button>
+          <Button disabledReason={refusal} onClick={() => setKeep('old')}>
+            Keep the old secret…
+          </Button>
+        </Row>
+        {keep !== null && (
+          <ConfirmDialog
+            open
+            onClose={() => setKeep(null)}
+            title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
+            confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
+            danger
+            mutation={end}
+            onSubmit={() => end.mutate(keep)}
+          >
+            <p>
+              Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
+              {keep === 'old' && ' The old secret then works as before the rotation.'}
+            </p>
+          </ConfirmDialog>
+        )}
+      </Stack>
     </Notice>
   );
 }
