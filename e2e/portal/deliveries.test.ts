@@ -50,7 +50,7 @@ describe('The log of deliveries', () => {
     await see(page.getByRole('radio', { name: 'Failing 0' })).toBeChecked();
     await page.getByRole('button', { name: 'Clear all filters' }).click();
     await see(rows).toHaveCount(2);
-    await page.getByLabel('Period').selectOption('Last 24 hours');
+    await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 24 hours');
     await see(page).toHaveURL(/period=24h/);
     await see(rows).toHaveCount(2);
     await page.getByRole('button', { name: 'More', exact: true }).click();

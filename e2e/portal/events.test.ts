@@ -26,7 +26,7 @@ describe('The events', () => {
     await see(rows).toHaveCount(56 - (first - 1) + 1);
     await page.getByRole('button', { name: 'Newest' }).click();
     await see(rows.nth(1)).toContainText('lead.created');
-    await page.getByLabel('Event type').selectOption('lead.created');
+    await page.getByRole('combobox', { name: 'Event type' }).selectOption('lead.created');
     await see(page).toHaveURL(/type=lead\.created/);
     await see(rows).toHaveCount(2);
   });

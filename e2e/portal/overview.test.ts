@@ -2,7 +2,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { until } from '../api/support/clock.ts';
 import type { Json } from '../api/support/world.ts';
-import { openPortal, see, visit } from './support/portal.ts';
+import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
@@ -23,7 +23,7 @@ describe('The overview', () => {
     await page.reload();
     await see(page.getByText('3 of 5 done.')).toBeVisible();
     await see(step('Send a successful test delivery')).toContainText('(done)');
-    await see(step('Receive your first event').getByRole('link', { name: 'Events' })).toBeVisible();
+    await see(step('Make your first API call').getByRole('link', { name: 'Quick start' })).toBeVisible();
 
     await team.owner.browser.ask('POST', '/subscriptions', {
       name: 'Broken',
@@ -40,8 +40,9 @@ describe('The overview', () => {
     await page.reload();
     const tile = (label: string) => page.locator('dl > div').filter({ hasText: label });
     await see(tile('API requests')).toContainText('5');
-    await see(tile('Successful attempts')).toContainText('50%');
-    await see(tile('Successful attempts')).toContainText('of 10 attempts');
+    await see(tile('Delivered')).toContainText('50%');
+    await see(tile('Delivered')).toContainText('50% of 10 attempts succeeded');
+    await see(tile('Delivered').getByRole('link')).toHaveText('5 failing');
     await see(tile('Failing or off').getByRole('link')).toHaveText('0 off, 1 failing');
     await see(page.getByText('1 subscription is failing')).toBeVisible();
     await see(
@@ -51,6 +52,18 @@ describe('The overview', () => {
     const rows = page.getByRole('table', { name: 'Subscriptions by health' }).getByRole('row');
     await see(rows.nth(1)).toContainText('Broken');
     await see(rows.nth(2)).toContainText('Billing');
+
+    const keyRows = page.getByRole('table', { name: 'API keys by load' }).getByRole('row');
+    await see(keyRows.nth(1)).toContainText('Write');
+    const switches = page.getByText('Show as table');
+    await see(switches).toHaveCount(3);
+    await switches.nth(1).click();
+    const counted = page.getByRole('region', { name: 'Delivery attempts as a table' }).getByRole('row');
+    await counted.filter({ hasText: '5' }).getByRole('link').last().click();
+    await see(page).toHaveURL(/deliveries\?since=.*until=/);
+    await see(page.getByRole('button', { name: 'Remove filter: Period' })).toBeVisible();
+    await see(page.getByRole('table', { name: 'Deliveries' }).getByRole('row')).toHaveCount(11);
+    await page.goBack();
 
     await page.getByRole('radio', { name: '7 days' }).check();
     await see(page).toHaveURL(/range=7d/);
@@ -72,8 +85,11 @@ describe('The overview', () => {
     )) as [string, number][];
     // Later ones are refreshed.
     const first = entries.filter(([, startTime]) => startTime < entries[0]![1] + 10_000);
-    expect(first.map(([path]) => path).toSorted()).toEqual([
+    const paths = first.map(([path]) => path.replace(/since=.*/, 'since'));
+    // The bell of the header comes after the page.
+    expect(paths.filter((path) => !path.startsWith('notices')).toSorted()).toEqual([
       'attention',
+      'deliveries/counts?since',
       'deliveries/stats?range=24h',
       'first-steps',
       'first-steps/deliveries',
@@ -83,12 +99,20 @@ describe('The overview', () => {
     ]);
   });
 
-  test('can show a table in place of each chart', async () => {
-    const { page } = await portal.openOwner();
+  test('shows a new company its next step alone, and notices the first call', async () => {
+    const { team, page } = await portal.openOwner();
+    const subscriber = openSubscriber(world, receiver, team);
     await visit(page, '', 'Overview');
-    const switches = page.getByText('Show as table');
-    await see(switches).toHaveCount(3);
-    await switches.first().click();
-    await see(page.getByRole('main').getByRole('columnheader', { name: 'Over the limit' })).toBeVisible();
+    await see(page.getByRole('link', { name: 'Create API key' })).toBeVisible();
+    await see(page.getByRole('heading', { level: 2 })).toHaveText(['First steps']);
+    const key = await subscriber.key();
+    const waiting = page.getByText('Waiting for your first call…');
+    await see(waiting).toBeVisible();
+    await page.getByRole('button', { name: 'Copy command' }).click();
+    expect(await clipboard(page)).toContain('/api/v1/integrations/');
+    expect((await world.ask('/integrations/lookups/employees', { key })).status).toBe(200);
+    await see(waiting).toBeHidden();
+    await see(page.getByRole('link', { name: 'Add subscription' }).first()).toBeVisible();
+    await see(page.getByText('2 of 5 done.')).toBeVisible();
   });
 });

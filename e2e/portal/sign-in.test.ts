@@ -144,7 +144,7 @@ describe('A session', () => {
     await fillSignIn(page, team.owner);
     await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
     expect(page.url()).toBe(address);
-    await see(page.getByLabel('State')).toHaveValue('failed');
+    await see(page.getByRole('combobox', { name: 'State' })).toHaveValue('failed');
   });
 
   test('is extended by what a person does, and not by a page that refreshes itself', async () => {

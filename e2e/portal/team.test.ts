@@ -139,7 +139,7 @@ describe('The team', () => {
     await see(change.locator('ins')).toHaveText('admin');
     await see(change).toContainText(clientAddress());
     await see(rows.filter({ hasText: `created the owner ${team.owner.email}` })).toHaveCount(1);
-    await page.getByLabel('Kind').selectOption('key');
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('key');
     await see(page).toHaveURL(/kind=key/);
     await see(rows).toHaveCount(2);
   });

@@ -201,6 +201,8 @@ export const getDeliveryStats = defineOperation({
         untilUtc: instant,
         stepMinutes: z.int().min(1),
         total: z.object(outcome),
+        /** Of the period of the same length before. */
+        previous: z.object(outcome).optional(),
         points: z.array(z.object({ utc: instant, ...outcome })),
         /** Deleted ones too, if they have attempts in the range; disabled or failing ones first. */
         subscriptions: z.array(

@@ -18,6 +18,8 @@ const ofBucket = {
   ...counts,
   /** In the busiest minute of one key, to compare with the limit. */
   peakPerMinute: count,
+  /** In the period of the same length before. */
+  previousPeakPerMinute: count.optional(),
 };
 
 /** With a delay of about ten seconds. */
@@ -43,6 +45,8 @@ export const getUsage = defineOperation({
             points: z.array(z.object({ utc: instant, ...counts })),
           }),
         ),
+        /** Of the period of the same length before. */
+        previous: z.object(counts).optional(),
         /** The busiest first. */
         keys: z.array(
           z.object({

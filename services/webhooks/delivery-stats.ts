@@ -23,7 +23,11 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       .where('minute_utc', '<', new Date(untilMs))
       .groupBy(['subscription_id', 'at']);
     if (subscriptionId !== undefined) minutes = minutes.where('subscription_id', '=', subscriptionId);
-    const [rows, subscriptions] = await Promise.all([minutes.execute(), readSubscriptions(db, companyId)]);
+    const [rows, subscriptions, previous] = await Promise.all([
+      minutes.execute(),
+      readSubscriptions(db, companyId),
+      readOutcome(db, companyId, subscriptionId, new Date(fromMs - (untilMs - fromMs)), new Date(fromMs)),
+    ]);
 
     const sum = noOutcome();
     const points = Array.from({ length: total / step }, noOutcome);
@@ -58,6 +62,7 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       untilUtc: new Date(untilMs),
       stepMinutes: step,
       total: outcomeAnswer(sum),
+      previous,
       points: points.map((point, index) => ({
         utc: new Date(fromMs + index * stepMs),
         ...outcomeAnswer(point),
@@ -99,15 +104,17 @@ const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
 export const readOutcome = async (
   db: Kysely<Tables>,
   companyId: number,
-  subscriptionId: number,
+  subscriptionId: number | undefined,
   since: Date,
+  until?: Date,
 ): Promise<ReturnType<typeof outcomeAnswer>> => {
   const row = await db
     .selectFrom('delivery_minutes')
     .select(sums)
     .where('company_id', '=', companyId)
-    .where('subscription_id', '=', subscriptionId)
     .where('minute_utc', '>=', since)
+    .$if(until !== undefined, (query) => query.where('minute_utc', '<', until!))
+    .$if(subscriptionId !== undefined, (query) => query.where('subscription_id', '=', subscriptionId!))
     .executeTakeFirst();
   return outcomeAnswer(row ? outcomeOf(row) : noOutcome());
 };

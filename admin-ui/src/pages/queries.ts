@@ -22,7 +22,11 @@ export const statsQuery = (range: UsageRange) => ({
   ...liveOptions,
 });
 
-const stepOptions = { refetchInterval: 15_000 };
+/** Until all steps are done. */
+const stepOptions = {
+  refetchInterval: ({ state }: { readonly state: { readonly data?: object | undefined } }) =>
+    state.data && Object.values(state.data).every((done) => done !== null) ? false : 5000,
+} as const;
 export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...stepOptions };
 export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...stepOptions };
 

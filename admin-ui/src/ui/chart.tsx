@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
@@ -75,7 +76,7 @@ interface ChartFrameProps extends ChartProps {
   readonly children: ReactNode;
 }
 
-function ChartFrame({ label, times, series: all, format, max, children }: ChartFrameProps) {
+function ChartFrame({ label, times, series: all, format, max, linkOf, children }: ChartFrameProps) {
   // What never happened needs no place in the legend.
   const series = all.filter(({ values }) => values.some(Boolean));
   const [at, setAt] = useState<number | null>(null);
@@ -97,7 +98,7 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
         <p className={s.nothing}>
           <Trans>Nothing in this period</Trans>
         </p>
-        <ChartTable label={label} times={times} series={all} format={format} />
+        <ChartTable {...{ label, times, series: all, format, linkOf }} />
       </div>
     );
   return (
@@ -131,6 +132,16 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
             {at !== null && <rect x={at} y={0} width={1} height={max} fill="var(--hover)" />}
             {children}
           </svg>
+          {at !== null && atTime !== undefined && linkOf && (
+            // By keyboard, the rows of the table are the links.
+            <Link
+              {...linkOf(atTime, endOf(times, at))}
+              tabIndex={-1}
+              aria-label={`${label}, ${tick(atTime)}`}
+              className={s.link}
+              style={{ left: `${(at / times.length) * 100}%`, width: `${100 / times.length}%` }}
+            />
+          )}
         </div>
         <div className={s.times} aria-hidden="true">
           {first !== undefined && <span>{tick(first)}</span>}
@@ -138,8 +149,31 @@ function ChartFrame({ label, times, series: all, format, max, children }: ChartF
           {last !== undefined && <span>{tick(last)}</span>}
         </div>
       </div>
-      <ChartTable label={label} times={times} series={all} format={format} />
+      <ChartTable {...{ label, times, series: all, format, linkOf }} />
     </figure>
+  );
+}
+
+const endOf = (times: readonly string[], at: number): string =>
+  times[at + 1] ??
+  new Date(2 * Date.parse(times[at]!) - Date.parse(times[at - 1] ?? times[at]!)).toISOString();
+
+interface SparklineProps {
+  readonly values: Values;
+}
+
+/** The course of a number beside it; the chart below tells the values. */
+export function Sparkline({ values }: SparklineProps) {
+  const max = Math.max(1, ...values.map((value) => value ?? 0));
+  return (
+    <svg
+      className={s.sparkline}
+      viewBox={`0 0 ${values.length} ${max}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <path d={lines(values, max)} vectorEffect="non-scaling-stroke" />
+    </svg>
   );
 }
 
@@ -157,7 +191,7 @@ const niceMax = (value: number): number => {
   return step * magnitude;
 };
 
-function ChartTable({ label, times, series, format }: ChartProps) {
+function ChartTable({ label, times, series, format, linkOf }: ChartProps) {
   const [open, setOpen] = useState(false);
   return (
     <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -184,7 +218,13 @@ function ChartTable({ label, times, series, format }: ChartProps) {
             <tbody>
               {times.map((time, index) => (
                 <tr key={time}>
-                  <th scope="row">{formatDateTime(time)}</th>
+                  <th scope="row">
+                    {linkOf ? (
+                      <Link {...linkOf(time, endOf(times, index))}>{formatDateTime(time)}</Link>
+                    ) : (
+                      formatDateTime(time)
+                    )}
+                  </th>
                   {series.map((one) => (
                     <td key={one.label}>{reading(one.values[index], format)}</td>
                   ))}
@@ -210,4 +250,6 @@ interface ChartProps {
   readonly times: readonly string[];
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
+  /** Where the step between two times leads. */
+  readonly linkOf?: ((sinceUtc: string, untilUtc: string) => LinkProps) | undefined;
 }

@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode, useDeferredValue } from 'react';
 import { Button } from './button.tsx';
 import { number } from './format.ts';
 import pagerCss from './pager.module.css';
@@ -55,7 +55,7 @@ export function Table<Row>(props: TableProps<Row>) {
     label,
     columns,
     query,
-    rows,
+    rows: latest,
     rowKey,
     emptyState,
     selected,
@@ -63,6 +63,8 @@ export function Table<Row>(props: TableProps<Row>) {
     dense,
     narrow,
   } = props;
+  // The answer to a click is painted before the rows that it brings. The first ones appear with what stands below them.
+  const rows = useDeferredValue(latest) ?? latest;
   if (query?.isError && query.data === undefined)
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (rows?.length === 0) return emptyState;
@@ -110,32 +112,46 @@ export function Table<Row>(props: TableProps<Row>) {
                 </tr>
               ))
             : rows.map((row) => (
-                <tr
+                <TableRow
                   key={rowKey(row)}
-                  data-selected={selected?.(row) || undefined}
-                  aria-current={selected?.(row) || undefined}
-                >
-                  {columns.map((column) => (
-                    <td
-                      key={column.id}
-                      className={clsx(
-                        column.align && tableCss.end,
-                        column.grow && tableCss.grow,
-                        column.bounded && tableCss.bounded,
-                      )}
-                      data-label={column.hideHeader ? undefined : column.header}
-                      data-phone={column.phone}
-                    >
-                      {column.cell(row)}
-                    </td>
-                  ))}
-                </tr>
+                  row={row}
+                  columns={columns as readonly Column<unknown>[]}
+                  selected={selected?.(row) ?? false}
+                />
               ))}
         </tbody>
       </table>
     </section>
   );
 }
+
+interface TableRowProps {
+  readonly row: unknown;
+  readonly columns: readonly Column<unknown>[];
+  readonly selected: boolean;
+}
+
+/** Renders again only for another row, or for other columns: keep them from render to render. */
+const TableRow = memo(function TableRow({ row, columns, selected }: TableRowProps) {
+  return (
+    <tr data-selected={selected || undefined} aria-current={selected || undefined}>
+      {columns.map((column) => (
+        <td
+          key={column.id}
+          className={clsx(
+            column.align && tableCss.end,
+            column.grow && tableCss.grow,
+            column.bounded && tableCss.bounded,
+          )}
+          data-label={column.hideHeader ? undefined : column.header}
+          data-phone={column.phone}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+});
 
 interface PagerProps {
   readonly cursor: string | undefined;

@@ -1,8 +1,9 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
 import { t } from '@lingui/core/macro';
-import { Search } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { Field, Select, TextInput } from './form.tsx';
+import clsx from 'clsx';
+import { ChevronDown, Search, X } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Field, TextInput } from './form.tsx';
 import segmentedCss from './segmented.module.css';
 import tabsCss from './tabs.module.css';
 import toolbarCss from './toolbar.module.css';
@@ -23,15 +24,20 @@ interface SearchBoxProps {
 
 const settledMs = 250;
 
-/** A search text, taken over when the person pauses. */
-export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
+/** What is typed stays while the URL takes it over; a change by other means, such as the Back button, replaces it. */
+export const useTyped = (value: string) => {
   const [text, setText] = useState(value);
   const taken = useRef(value);
-  // The URL changed by other means, such as the Back button.
   if (taken.current !== value) {
     taken.current = value;
     setText(value);
   }
+  return { text, setText, taken };
+};
+
+/** A search text, taken over when the person pauses. */
+export function SearchBox({ label, value = '', onChange }: SearchBoxProps) {
+  const { text, setText, taken } = useTyped(value);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the text starts the timer
   useEffect(() => {
     if (text.trim() === taken.current) return;
@@ -57,25 +63,48 @@ interface FilterProps<Value extends string> {
   readonly value: Value | undefined;
   readonly options: readonly { readonly value: Value; readonly label: string }[];
   readonly onChange: (value: Value | undefined) => void;
-  readonly labelled?: boolean;
 }
 
-export function Filter<Value extends string>(props: FilterProps<Value>) {
-  const { label, all, value, options, onChange, labelled = false } = props;
+/** A quiet text that is filled once it narrows the list. The browser's own list of options lies over it. */
+export function Filter<Value extends string>({ label, all, value, options, onChange }: FilterProps<Value>) {
+  const id = useId();
+  const chosen = options.find((option) => option.value === value)?.label ?? value;
+  const narrows = all !== undefined && value !== undefined;
   return (
-    <Field label={label} hideLabel={!labelled}>
-      <Select
-        value={value ?? ''}
-        options={[
-          ...(all === undefined ? [] : [{ value: '', label: all }]),
-          ...options,
-          ...(value === undefined || options.some((option) => option.value === value)
-            ? []
-            : [{ value, label: value }]),
-        ]}
-        onValue={(chosen) => onChange((chosen || undefined) as Value | undefined)}
-      />
-    </Field>
+    <span className={clsx(toolbarCss.chip, narrows && toolbarCss.set)}>
+      <span className={toolbarCss.choice}>
+        <span aria-hidden="true">
+          <bdi>{chosen === undefined ? label : `${label}: ${chosen}`}</bdi>
+        </span>
+        {!narrows && <ChevronDown size={14} aria-hidden="true" />}
+        <select
+          id={id}
+          aria-label={label}
+          value={value ?? ''}
+          onChange={(event) => onChange((event.target.value || undefined) as Value | undefined)}
+        >
+          {all !== undefined && <option value="">{all}</option>}
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+          {value !== undefined && chosen === value && <option value={value}>{value}</option>}
+        </select>
+      </span>
+      {narrows && (
+        <button
+          type="button"
+          aria-label={t`Remove filter: ${label}`}
+          onClick={() => {
+            onChange(undefined);
+            document.getElementById(id)?.focus();
+          }}
+        >
+          <X size={14} />
+        </button>
+      )}
+    </span>
   );
 }
 

@@ -17,7 +17,13 @@ export const getUsage = (access: Access) =>
     // Steps begin at whole multiples, so that a chart's points stay in place between two looks.
     const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
-    const rows = await readSteps(access, { companyId, keyId, fromMs, untilMs, step });
+    const wanted = { companyId, keyId, fromMs, untilMs, step };
+    const rows = await readSteps(access, wanted);
+    const spanMs = untilMs - fromMs;
+    const earlier = await readSteps(access, {
+      ...wanted,
+      ...{ fromMs: fromMs - spanMs, untilMs: fromMs, step: total },
+    });
     const { company, keys } = await readLimits(access, companyId);
     const { limits } = access.portal;
     const ofCompany = companyLimitsNow(company, access.now());
@@ -43,8 +49,13 @@ export const getUsage = (access: Access) =>
           const point = points[row.at];
           if (point) add(point, row);
         }
-        return { bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points };
+        const previous = sum(earlier.filter((row) => row.bucket === bucket));
+        return {
+          ...{ bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points },
+          previousPeakPerMinute: previous.peakPerMinute,
+        };
       }),
+      previous: countsOf(sum(earlier)),
       keys: [...Map.groupBy(rows, (row) => row.key_id)]
         .flatMap(([id, ofKey]) => {
           const key = keys.get(id);
@@ -52,7 +63,12 @@ export const getUsage = (access: Access) =>
           const { name, prefix, last4, is_active } = key;
           const buckets = shown.flatMap((bucket) => {
             const own = ofKey.filter((row) => row.bucket === bucket);
-            return own.length === 0 ? [] : [{ bucket, limitPerMinute: limitOf(bucket, key), ...sum(own) }];
+            if (own.length === 0) return [];
+            const before = earlier.filter((row) => row.key_id === id && row.bucket === bucket);
+            return {
+              ...{ bucket, limitPerMinute: limitOf(bucket, key), ...sum(own) },
+              previousPeakPerMinute: sum(before).peakPerMinute,
+            };
           });
           const masked = maskKey({ prefix, companyId, last4 });
           return [{ id, name, masked, isActive: is_active === 1, buckets }];
@@ -146,6 +162,7 @@ const sum = (rows: readonly StepRow[]) => {
   }
   return total;
 };
+const countsOf = ({ answered, limited, failed }: Counts): Counts => ({ answered, limited, failed });
 const requests = ({ buckets }: { readonly buckets: readonly Counts[] }): number =>
   buckets.reduce((total, { answered, limited }) => total + answered + limited, 0);
 

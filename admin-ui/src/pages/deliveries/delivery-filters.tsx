@@ -7,8 +7,9 @@ import { cityOf, timeAt, wallTime, zone } from '../../i18n/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
+import { formatDateMinute } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
-import { Filter } from '../../ui/toolbar.tsx';
+import { Filter, useTyped } from '../../ui/toolbar.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { RecordFilter } from '../records/record-filter.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
@@ -54,10 +55,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
 function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { readonly first?: ReactNode }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
-  const rare = [
-    ...[search.cause, search.status, search.event, search.replay, search.since, search.until],
-    ['waiting', 'failed', 'dropped'].find((state) => state === search.state),
-  ];
+  const rare = [...[search.status, search.event, search.replay, search.since, search.until]];
   const rareCount = rare.filter((value) => value !== undefined).length;
   const [more, setMore] = useState(rareCount > 0);
   // Browsers take long to build fields for times; the button shows first that it was pressed.
@@ -83,10 +81,30 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
       />
       <Filter
         label={t`Period`}
-        all={(search.since ?? search.until) ? t`Chosen times` : t`Any time`}
-        value={search.period}
-        onChange={(period) => set({ period, since: undefined, until: undefined })}
-        options={periods()}
+        all={t`Any time`}
+        value={search.period ?? ((search.since ?? search.until) ? 'chosen' : undefined)}
+        onChange={(chosen) =>
+          set({
+            period: periods().find(({ value }) => value === chosen)?.value,
+            since: undefined,
+            until: undefined,
+          })
+        }
+        options={[...periods(), ...((search.since ?? search.until) ? [chosenTimes(search)] : [])]}
+      />
+      <Filter
+        label={t`Cause`}
+        all={t`Any cause of failure`}
+        value={search.cause}
+        onChange={(cause) => set({ cause })}
+        options={Object.entries(classLabels()).map(([value, label]) => ({ value, label }))}
+      />
+      <Filter
+        label={t`State`}
+        all={t`All states`}
+        value={search.state}
+        onChange={(state) => set({ state })}
+        options={deliveryFilters()}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
         {rareCount > 0 ? t`More (${rareCount})` : t`More`}
@@ -98,22 +116,6 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
       )}
       {more && moreShown && (
         <div className={s.more}>
-          <Filter
-            label={t`Cause of failure`}
-            labelled
-            all={t`Any`}
-            value={search.cause}
-            onChange={(cause) => set({ cause })}
-            options={Object.entries(classLabels()).map(([value, label]) => ({ value, label }))}
-          />
-          <Filter
-            label={t`State`}
-            labelled
-            all={t`Any`}
-            value={search.state}
-            onChange={(state) => set({ state })}
-            options={deliveryFilters()}
-          />
           <NumberField label={t`Status code`} value={search.status} onChange={(status) => set({ status })} />
           <NumberField label={t`Event number`} value={search.event} onChange={(event) => set({ event })} />
           <NumberField
@@ -137,6 +139,11 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
   );
 }
 
+const chosenTimes = ({ since, until }: DeliverySearch) => ({
+  value: 'chosen',
+  label: [since, until].map((time) => (time === undefined ? '' : formatDateMinute(time))).join(' – '),
+});
+
 interface NumberFieldProps {
   readonly label: string;
   readonly value: number | undefined;
@@ -145,19 +152,21 @@ interface NumberFieldProps {
 
 /** Takes effect on Enter or when it loses the focus. */
 function NumberField({ label, value, onChange }: NumberFieldProps) {
-  const take = (text: string): void => {
-    const next = /^\d+$/.test(text) ? Number(text) : undefined;
+  const { text, setText, taken } = useTyped(value?.toString() ?? '');
+  const take = (): void => {
+    const next = /^\d+$/.test(text.trim()) ? Number(text.trim()) : undefined;
+    taken.current = next?.toString() ?? '';
     if (next !== value) onChange(next);
   };
   return (
     <Field label={label}>
       <TextInput
-        key={value}
         inputMode="numeric"
-        defaultValue={value ?? ''}
-        onBlur={(event) => take(event.target.value.trim())}
+        value={text}
+        onValue={setText}
+        onBlur={take}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') take(event.currentTarget.value.trim());
+          if (event.key === 'Enter') take();
         }}
       />
     </Field>

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { formatDateTime } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
@@ -25,14 +25,19 @@ interface DeliveryTableProps {
 export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
   const rows = query.data?.deliveries;
   const names = useNames(rows?.map(({ subject }) => subject) ?? []);
+  const shown = useMemo(
+    () =>
+      [without === 'event' ? byName() : byRecord(names, without), ...columns()].filter(
+        ({ id }) => id !== without && !(without === 'record' && (id === 'attempts' || id === 'answer')),
+      ),
+    [names, without],
+  );
   return (
     <Table
       dense
       narrow={without !== undefined}
       label={t`Deliveries`}
-      columns={[without === 'event' ? byName() : byRecord(names, without), ...columns()].filter(
-        ({ id }) => id !== without && !(without === 'record' && (id === 'attempts' || id === 'answer')),
-      )}
+      columns={shown}
       query={query}
       rows={rows}
       rowKey={(one) => one.id}

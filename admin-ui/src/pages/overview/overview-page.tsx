@@ -1,14 +1,14 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Check } from 'lucide-react';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { useAttention, useAttentionPending } from '../../app/attention.ts';
+import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
-import { Card, Grid, Page } from '../../ui/layout.tsx';
+import { Grid, Page } from '../../ui/layout.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
-import { MinuteAgo } from '../../ui/values.tsx';
+import { countsQuery } from '../deliveries/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
@@ -19,6 +19,7 @@ import {
   usageQuery,
 } from '../queries.ts';
 import { AttentionBanner } from './attention-banner.tsx';
+import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
 import { DeliveryChart, KeyUsage, SubscriptionsByHealth, TookChart, UsageChart } from './usage.tsx';
 
@@ -29,19 +30,23 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: '/' });
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
-  const pending = useNoticesPending();
+  const { pending, isNew } = useStart(stats.data);
   return (
     <Page
       title="Overview"
       description="API requests and webhook deliveries of your company, and what needs attention."
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
-        <Segmented
-          label="Period"
-          value={chosen}
-          options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
-          onChange={(next) => void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })}
-        />
+        !isNew && (
+          <Segmented
+            label="Period"
+            value={chosen}
+            options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
+            onChange={(next) =>
+              void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })
+            }
+          />
+        )
       }
     >
       {pending ? (
@@ -53,19 +58,25 @@ export function OverviewPage() {
         <>
           <AttentionBanner />
           <FirstSteps />
-          <Charts range={range} />
+          {!isNew && <Charts range={range} />}
         </>
       )}
     </Page>
   );
 }
 
-/** The page waits for its notices, so that nothing moves when they appear. */
-const useNoticesPending = (): boolean => {
+/**
+ * The page waits for its notices, so that nothing moves when they appear. A company in which nothing has happened yet is
+ * new: it has first steps, and nothing else to show.
+ */
+const useStart = (stats: Answer<'getDeliveryStats'> | undefined) => {
   const attention = useAttentionPending();
   const own = useQuery(firstStepsQuery);
   const delivered = useQuery(firstDeliveryStepsQuery);
-  return attention || own.isPending || delivered.isPending;
+  const pending = attention || own.isPending || delivered.isPending;
+  const mayBeNew = own.data?.firstCallUtc === null && delivered.data?.deliverySucceededUtc === null;
+  const isNew = mayBeNew && stats?.total.succeeded === 0 && stats.total.failed === 0;
+  return { pending: pending || (mayBeNew && stats === undefined), isNew };
 };
 
 /** Memoized, so that the charts do not render while only the selection changes. */
@@ -74,19 +85,15 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
   const stats = useQuery(statsQuery(range));
   return (
     <>
-      <Numbers usage={usage} stats={stats} />
-      <Grid min={26}>
+      <Numbers usage={usage} stats={stats} range={range} />
+      <Grid min={18}>
         <UsageChart usage={usage} />
         <DeliveryChart stats={stats} />
+        <TookChart stats={stats} />
       </Grid>
       <SubscriptionsByHealth stats={stats} />
       {/* The table above it may have any height. */}
-      {!stats.isPending && (
-        <Grid min={26}>
-          <KeyUsage usage={usage} />
-          <TookChart stats={stats} />
-        </Grid>
-      )}
+      {!stats.isPending && <KeyUsage usage={usage} range={range} />}
     </>
   );
 });
@@ -94,35 +101,72 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
 interface NumbersProps {
   readonly usage: UseQueryResult<Answer<'getUsage'>>;
   readonly stats: UseQueryResult<Answer<'getDeliveryStats'>>;
+  readonly range: UsageRange;
 }
 
-function Numbers({ usage, stats }: NumbersProps) {
+function Numbers({ usage, stats, range }: NumbersProps) {
   const buckets = usage.data?.buckets;
   const requests = buckets?.reduce((sum, one) => sum + one.answered, 0);
   const limited = buckets?.reduce((sum, one) => sum + one.limited, 0) ?? 0;
-  const total = stats.data?.total;
+  const { total, previous, points } = stats.data ?? {};
   const tries = total ? total.succeeded + total.failed : 0;
+  const period = range === '30d' ? undefined : range;
+  const failing = useQuery({ ...countsQuery({ period }), placeholderData: keepPreviousData }).data?.failing;
+  const delivered = total && failing && total.succeeded + failing.count;
   const attention = useAttention();
   const troubled = attention && attention.offCount + attention.failingCount;
+  const before = `the ${rangeLabels()[range]} before`;
   return (
     <dl className={s.numbers}>
       <Tile
-        label="API requests"
-        value={requests === undefined ? undefined : shortNumber(requests)}
-        note={limited > 0 ? `${number(limited)} over the limit` : 'none over the limit'}
-        bad={limited > 0}
-        failed={usage.isError}
+        label="Delivered"
+        value={
+          delivered === undefined
+            ? undefined
+            : `${failing?.isMore ? '< ' : ''}${share(total?.succeeded ?? 0, delivered)}`
+        }
+        note={
+          <Link
+            to="/deliveries"
+            search={{ period, state: failing && failing.count > 0 ? 'failing' : undefined }}
+          >
+            {failing && failing.count > 0
+              ? `${number(failing.count)}${failing.isMore ? '+' : ''} failing`
+              : plural(delivered ?? 0, 'delivery', 'deliveries')}
+          </Link>
+        }
+        more={
+          total && tries > 0 && `${share(total.succeeded, tries)} of ${plural(tries, 'attempt')} succeeded`
+        }
+        course={points?.map((point) => point.succeeded)}
+        change={<Change now={total?.succeeded} was={previous?.succeeded} before={before} />}
+        failed={stats.isError}
       />
       <Tile
-        label="Successful attempts"
-        value={total && share(total.succeeded, tries)}
-        note={total && (tries === 0 ? 'no attempts' : `of ${plural(tries, 'attempt')}`)}
-        failed={stats.isError}
+        label="API requests"
+        value={requests === undefined ? undefined : shortNumber(requests)}
+        note={
+          <Link to="/keys" search={limited > 0 ? { show: 'limited' } : { sort: 'used' }}>
+            {limited > 0 ? `${number(limited)} over the limit` : 'none over the limit'}
+          </Link>
+        }
+        bad={limited > 0}
+        course={buckets?.[0]?.points.map((_, at) =>
+          buckets.reduce((sum, { points }) => sum + (points[at]?.answered ?? 0), 0),
+        )}
+        change={<Change now={requests} was={usage.data?.previous?.answered} before={before} />}
+        failed={usage.isError}
       />
       <Tile
         label="Response time (p95)"
         value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
-        note={total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
+        note={
+          <Link to="/deliveries" search={{ period }}>
+            {total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
+          </Link>
+        }
+        course={points?.map((point) => point.p95Ms)}
+        change={<Change now={total?.p95Ms} was={previous?.p95Ms} before={before} />}
         failed={stats.isError}
       />
       <Tile
@@ -131,7 +175,7 @@ function Numbers({ usage, stats }: NumbersProps) {
         note={
           attention &&
           (troubled === 0 ? (
-            'all subscriptions work'
+            <Link to="/subscriptions">all subscriptions work</Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
               {number(attention.offCount)} off, {number(attention.failingCount)} failing
@@ -145,68 +189,51 @@ function Numbers({ usage, stats }: NumbersProps) {
   );
 }
 
+interface ChangeProps {
+  readonly now: number | null | undefined;
+  readonly was: number | null | undefined;
+  readonly before: string;
+}
+
+/** Nothing, if there is nothing to compare with. */
+function Change({ now, was, before }: ChangeProps) {
+  if (!was || now == null) return null;
+  if (now === was) return <>as in {before}</>;
+  return (
+    <>
+      <span aria-hidden="true">{now > was ? '▲' : '▼'}</span> {share(Math.abs(now - was), was)}{' '}
+      {now > was ? 'above' : 'below'} {before}
+    </>
+  );
+}
+
 interface TileProps {
   readonly label: string;
   readonly value: string | undefined;
   readonly note: ReactNode;
+  readonly more?: ReactNode;
+  readonly course?: readonly (number | null)[] | undefined;
+  readonly change?: ReactNode;
   readonly bad?: boolean;
   readonly failed: boolean;
 }
 
-function Tile({ label, value, note, bad, failed }: TileProps) {
+function Tile({ label, value, note, more, course, change, bad, failed }: TileProps) {
   return (
     <div className={s.tile} data-bad={bad || undefined}>
       <dt>{label}</dt>
-      <dd className={s.value}>{value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}</dd>
+      <dd className={s.value}>
+        {value ?? (failed ? '–' : <Skeleton width="4rem" height="1.5rem" />)}
+        {course?.some(Boolean) && <Sparkline values={course} />}
+      </dd>
       <dd className={bad ? s.bad : s.note}>
         {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
+      </dd>
+      <dd className={s.note}>
+        {more}
+        {more && <br />}
+        {change}
       </dd>
     </div>
   );
 }
-
-const step = (title: string, link: ReactNode, done: string | null) => ({ title, link, done });
-
-const FirstSteps = memo(function FirstSteps() {
-  const own = useQuery(firstStepsQuery).data;
-  const delivered = useQuery(firstDeliveryStepsQuery).data;
-  if (!own || !delivered) return null;
-  const steps = [
-    step('Create an API key', <Link to="/keys">API keys</Link>, own.keyCreatedUtc),
-    step('Make your first API call', <Link to="/developers">Quick start</Link>, own.firstCallUtc),
-    step(
-      'Add a subscription',
-      <Link to="/subscriptions/new">Add one</Link>,
-      delivered.subscriptionCreatedUtc,
-    ),
-    step(
-      'Send a successful test delivery',
-      <Link to="/test">Test delivery</Link>,
-      delivered.testSucceededUtc,
-    ),
-    step('Receive your first event', <Link to="/events">Events</Link>, delivered.deliverySucceededUtc),
-  ];
-  const doneCount = steps.filter(({ done }) => done !== null).length;
-  if (doneCount === steps.length) return null;
-  const next = steps.findIndex(({ done }) => done === null);
-  return (
-    <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
-      <ol className={s.steps}>
-        {steps.map(({ title, link, done }, index) => (
-          <li key={title} data-done={done !== null || undefined} data-next={index === next || undefined}>
-            <span className={s.mark} aria-hidden="true">
-              {done === null ? index + 1 : <Check size={14} />}
-            </span>
-            <div>
-              <p className={s.title}>
-                {title}
-                {done !== null && <span className="visually-hidden"> (done)</span>}
-              </p>
-              <p className={s.hint}>{done === null ? link : <MinuteAgo time={done} />}</p>
-            </div>
-          </li>
-        ))}
-      </ol>
-    </Card>
-  );
-});

@@ -1,64 +1,150 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { KeyRound, Webhook } from 'lucide-react';
+import { useMemo } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
-import { milliseconds, number, shortNumber } from '../../ui/format.ts';
+import { milliseconds, number, shortNumber, span } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
-import { Empty, Loaded, Skeleton, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Cut, HealthBar, StateBadge } from '../../ui/values.tsx';
+import { Badge, Cut, HealthBar, StateBadge } from '../../ui/values.tsx';
+import type { UsageRange } from '../queries.ts';
 import { nameOf, stateWith } from '../subscriptions/subscriptions.ts';
 import s from './usage.module.css';
 
 type Usage = Answer<'getUsage'>;
 type KeyBucket = Usage['keys'][number]['buckets'][number];
 
-export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
+export function KeyUsage({
+  usage,
+  range,
+}: {
+  readonly usage: UseQueryResult<Usage>;
+  readonly range: UsageRange;
+}) {
+  const rows = useMemo(
+    () =>
+      usage.data?.keys
+        .flatMap((key) => key.buckets.map((bucket) => ({ key, bucket })))
+        .toSorted((a, b) => levelOf(b.bucket) - levelOf(a.bucket))
+        .slice(0, 8),
+    [usage.data],
+  );
+  const columns = useMemo(() => keyColumns(rangeMs[range]), [range]);
   return (
     <Card
+      flush
       title="API keys and their limits"
-      description="Each key’s busiest minute and its total requests."
+      description="Those nearest to a limit in their busiest minute first."
       actions={<Link to="/keys">All keys</Link>}
     >
-      <Loaded query={usage} skeleton={<SkeletonLines lines={6} />}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <Empty icon={<KeyRound />} title="No key used in this period" />
-          ) : (
-            <ul className={s.keys}>
-              {keys.slice(0, 6).map((key) => (
-                <li key={key.id}>
-                  <p className={s.name}>
-                    <Cut text={key.name} /> <code>{key.masked}</code>
-                  </p>
-                  {key.buckets.map((bucket) => (
-                    <BucketBar key={bucket.bucket} bucket={bucket} />
-                  ))}
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
+      <Table
+        query={usage}
+        label="API keys by load"
+        columns={columns}
+        rows={rows}
+        rowKey={({ key, bucket }) => `${key.id} ${bucket.bucket}`}
+        skeletonRows={3}
+        emptyState={<Empty icon={<KeyRound />} title="No key used in this period" />}
+      />
     </Card>
+  );
+}
+
+interface KeyRow {
+  readonly key: Usage['keys'][number];
+  readonly bucket: KeyBucket;
+}
+
+const hourMs = 3_600_000;
+const rangeMs: Readonly<Record<UsageRange, number>> = {
+  '1h': hourMs,
+  '24h': 24 * hourMs,
+  '7d': 168 * hourMs,
+  '30d': 720 * hourMs,
+};
+
+const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
+  {
+    id: 'key',
+    header: 'Key',
+    phone: 'title',
+    grow: true,
+    cell: ({ key }) => (
+      <Link to="/keys/$id" params={{ id: key.id }} className={s.name}>
+        <Cut strong text={key.name} />
+      </Link>
+    ),
+  },
+  { id: 'bucket', header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels[bucket.bucket] },
+  {
+    id: 'peak',
+    header: 'Busiest minute',
+    phone: 'time',
+    cell: ({ bucket }) => (
+      <span className={s.peak}>
+        <LevelBar bucket={bucket} />
+        {number(bucket.peakPerMinute)} of {number(bucket.limitPerMinute)}
+      </span>
+    ),
+  },
+  { id: 'forecast', header: 'Forecast', cell: ({ bucket }) => forecastOf(bucket, periodMs) },
+  {
+    id: 'refused',
+    header: 'Refused',
+    align: 'end',
+    phone: 'badge',
+    cell: ({ bucket }) =>
+      bucket.limited > 0 ? <Badge tone="bad">{number(bucket.limited)} refused</Badge> : <Quiet>–</Quiet>,
+  },
+  {
+    id: 'total',
+    header: 'Requests',
+    align: 'end',
+    cell: ({ bucket }) => number(bucket.answered + bucket.limited),
+  },
+];
+
+const levelOf = ({ peakPerMinute, limitPerMinute, limited }: KeyBucket): number =>
+  limited > 0 ? 1 + limited : Math.min(peakPerMinute / limitPerMinute, 1);
+
+/** Extrapolates the growth of the busiest minute since the period before. */
+function forecastOf(
+  { peakPerMinute, previousPeakPerMinute, limitPerMinute, limited }: KeyBucket,
+  periodMs: number,
+) {
+  if (limited > 0) return 'Over the limit';
+  const growth = previousPeakPerMinute ? peakPerMinute - previousPeakPerMinute : 0;
+  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? 'Not growing' : '–'}</Quiet>;
+  const untilMs = ((limitPerMinute - peakPerMinute) / growth) * periodMs;
+  return untilMs > 10 * periodMs ? (
+    <Quiet>Far from the limit</Quiet>
+  ) : (
+    `At the limit in about ${span(untilMs)}`
+  );
+}
+
+function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
+  const level = Math.min(bucket.peakPerMinute / bucket.limitPerMinute, 1);
+  return (
+    <span className={s.bar} aria-hidden="true">
+      <span
+        data-mark
+        data-level={bucket.limited > 0 ? 'over' : level >= 0.8 ? 'near' : 'fine'}
+        style={{ width: `${level * 100}%` }}
+      />
+    </span>
   );
 }
 
 export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
   const { peakPerMinute, limitPerMinute, limited, answered } = bucket;
-  const level = Math.min(peakPerMinute / limitPerMinute, 1);
   return (
     <div className={s.bucket}>
       <span>{bucketLabels[bucket.bucket]}</span>
-      <span className={s.bar} aria-hidden="true">
-        <span
-          data-mark
-          data-level={limited > 0 ? 'over' : level >= 0.8 ? 'near' : 'fine'}
-          style={{ width: `${level * 100}%` }}
-        />
-      </span>
+      <LevelBar bucket={bucket} />
       <span className={s.value}>
         {number(peakPerMinute)} of {number(limitPerMinute)} a minute
         <small>
@@ -82,8 +168,13 @@ const colors: Readonly<Record<BucketName, string>> = {
   read: 'var(--accent)',
   write: 'var(--info-mark)',
   admin: 'var(--warn-mark)',
-  lookup: 'var(--good-mark)',
+  lookup: 'var(--lookup-mark)',
 };
+
+const keysInUse = (): LinkProps => ({ to: '/keys', search: { sort: 'used' } });
+const deliveriesOf = (since: string, until: string): LinkProps => ({
+  ...{ to: '/deliveries', search: { since, until } },
+});
 
 export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
@@ -99,6 +190,7 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
               label="API requests"
               times={points.map((point) => point.utc)}
               format={shortNumber}
+              linkOf={keysInUse}
               series={[
                 ...buckets.map((one) => ({
                   label: bucketLabels[one.bucket],
@@ -124,6 +216,7 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
             label="Delivery attempts"
             times={points.map((point) => point.utc)}
             format={shortNumber}
+            linkOf={deliveriesOf}
             series={[
               {
                 label: 'Succeeded',
@@ -151,6 +244,7 @@ export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'ge
             label="Response times of receivers"
             times={points.map((point) => point.utc)}
             format={milliseconds}
+            linkOf={deliveriesOf}
             series={[
               { label: 'p50', color: 'var(--accent)', values: points.map((point) => point.p50Ms) },
               { label: 'p95', color: 'var(--info-mark)', values: points.map((point) => point.p95Ms) },

@@ -2,7 +2,7 @@ import type { EventSubject } from '@causeway/proto';
 import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { AtSign, CalendarDays, Hash, Receipt, Send, User } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
@@ -33,7 +33,10 @@ export const useNames = (subjects: readonly (Subject | null)[]): ReadonlyMap<num
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
-  return new Map(data?.people.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])));
+  return useMemo(
+    () => new Map(data?.people.flatMap(({ id, name }) => (name === null ? [] : [[id, name]]))),
+    [data],
+  );
 };
 
 /** Which events, or which page, something that was found leads to. */

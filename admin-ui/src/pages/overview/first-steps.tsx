@@ -1,0 +1,143 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Check } from 'lucide-react';
+import { memo, type ReactNode } from 'react';
+import { useBaseUrl } from '../../app/session.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { Card, Stack } from '../../ui/layout.tsx';
+import { MinuteAgo } from '../../ui/values.tsx';
+import { sampleCall } from '../keys/scopes.ts';
+import { firstDeliveryStepsQuery, firstStepsQuery } from '../queries.ts';
+import s from './first-steps.module.css';
+
+/** The next step is open; what it waits for is seen within seconds. Nothing once all are done. */
+export const FirstSteps = memo(function FirstSteps() {
+  const own = useQuery(firstStepsQuery).data;
+  const delivered = useQuery(firstDeliveryStepsQuery).data;
+  const baseUrl = useBaseUrl();
+  if (!own || !delivered) return null;
+  const steps: readonly Step[] = [
+    {
+      title: 'Create an API key',
+      done: own.keyCreatedUtc,
+      body: (
+        <div>
+          <LinkButton variant="primary" to="/keys" search={{ dialog: 'create' }}>
+            Create API key
+          </LinkButton>
+        </div>
+      ),
+    },
+    {
+      title: 'Make your first API call',
+      done: own.firstCallUtc,
+      body: (
+        <>
+          <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:read'])} />
+          <Waiting for="your first call" />
+          <p>
+            More languages are in the <Link to="/developers">Quick start</Link>.
+          </p>
+        </>
+      ),
+    },
+    {
+      title: 'Add a subscription',
+      done: delivered.subscriptionCreatedUtc,
+      body: (
+        <div>
+          <LinkButton variant="primary" to="/subscriptions/new">
+            Add subscription
+          </LinkButton>
+        </div>
+      ),
+    },
+    {
+      title: 'Send a successful test delivery',
+      done: delivered.testSucceededUtc,
+      body: (
+        <>
+          <div>
+            <LinkButton variant="primary" to="/test">
+              Send test delivery
+            </LinkButton>
+          </div>
+          <Waiting for="a receiver that answers 2xx" />
+        </>
+      ),
+    },
+    {
+      title: 'Receive your first event',
+      done: delivered.deliverySucceededUtc,
+      body: (
+        <>
+          <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:write'])} />
+          <Waiting for="your first event" />
+          <p>
+            What happens in the CRM is listed in <Link to="/events">Events</Link>.
+          </p>
+        </>
+      ),
+    },
+  ];
+  const doneCount = steps.filter(({ done }) => done !== null).length;
+  if (doneCount === steps.length) return null;
+  const next = steps.findIndex(({ done }) => done === null);
+  return (
+    <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
+      <Aqueduct steps={steps} />
+      <ol className={s.steps}>
+        {steps.map(({ title, body, done }, index) => (
+          <li key={title} data-done={done !== null || undefined} data-next={index === next || undefined}>
+            <span className={s.mark} aria-hidden="true">
+              {done === null ? index + 1 : <Check size={14} />}
+            </span>
+            <Stack gap="s">
+              <p className={s.title}>
+                {title}
+                {done !== null && <span className="visually-hidden"> (done)</span>}{' '}
+                {done !== null && (
+                  <span className={s.when}>
+                    <MinuteAgo time={done} />
+                  </span>
+                )}
+              </p>
+              {index === next && body}
+            </Stack>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+});
+
+interface Step {
+  readonly title: string;
+  readonly done: string | null;
+  readonly body: ReactNode;
+}
+
+const Command = ({ code }: { readonly code: string }) => (
+  <CodeBlock label="command" language="code" wrap code={code} />
+);
+
+const Waiting = ({ for: what }: { readonly for: string }) => (
+  <p className={s.waiting} role="status">
+    <span className={s.pulse} data-mark />
+    Waiting for {what}…
+  </p>
+);
+
+/** An arch for each step, built when it is done. */
+const Aqueduct = ({ steps }: { readonly steps: readonly Step[] }) => (
+  <svg className={s.aqueduct} viewBox={`0 0 ${steps.length * 40} 34`} aria-hidden="true">
+    {steps.map(({ title, done }, at) => (
+      <path
+        key={title}
+        data-done={done !== null || undefined}
+        d={`M${at * 40} 2h40M${at * 40} 7h40M${at * 40 + 5} 34V24a15 15 0 0 1 30 0v10`}
+      />
+    ))}
+  </svg>
+);
