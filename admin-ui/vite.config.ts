@@ -33,14 +33,55 @@ const compileAhead = (): Plugin => ({
   },
 });
 
+/**
+ * Lets the browser load the code of the page with the entry, before the entry has run. A page's module is named after its
+ * path: `/deliveries` is `deliveries-page`, one of them `delivery-page`. Another path loads its code a little later.
+ */
+const pageAhead = (): Plugin => {
+  const file = 'page-ahead.js';
+  return {
+    name: 'page-ahead',
+    apply: 'build',
+    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `${base}${file}` }, injectTo: 'head' }],
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const filesOf = (chunk: (typeof chunks)[number]): string[] => [
+          chunk.fileName,
+          ...chunk.imports.flatMap((name) => {
+            const imported = chunks.find(({ fileName }) => fileName === name);
+            return imported && !imported.isEntry ? filesOf(imported) : [];
+          }),
+        ];
+        const pages = chunks
+          .filter(({ name, isDynamicEntry }) => isDynamicEntry && name.endsWith('-page'))
+          .map((chunk) => [chunk.name.slice(0, -5), [...new Set(filesOf(chunk))]]);
+        this.emitFile({
+          type: 'asset',
+          fileName: file,
+          source: `const pages = ${JSON.stringify(Object.fromEntries(pages))};
+const [list = '', id] = location.pathname.slice('${base}'.length).split('/');
+const name = id === undefined ? list : list === 'clients' ? 'record' : list.replace(/ies$/, 'y').replace(/s$/, '');
+for (const file of pages[name] ?? [])
+  document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href: '${base}' + file }));
+`,
+        });
+      },
+    },
+  };
+};
+
+const base = '/portal/';
+
 /** Where `vite` (development) finds a running gateway. */
 const gateway = 'http://127.0.0.1:8080';
 
 export default defineConfig({
   root,
-  base: '/portal/',
+  base,
   publicDir: 'static',
-  plugins: [messages, react(), operationTable(), compileAhead()],
+  plugins: [messages, react(), operationTable(), compileAhead(), pageAhead()],
   server: { proxy: { '/portal/api': gateway, '/api': gateway } },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   build: {

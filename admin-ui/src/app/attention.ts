@@ -3,8 +3,11 @@ import { type Answer, operationQuery } from '../api/client.ts';
 
 export type Attention = Answer<'getAttention'>;
 
-const attentionQuery = { ...operationQuery('getAttention', {}), refetchInterval: 30_000 };
-const lastHourQuery = { ...operationQuery('getUsage', { query: { range: '1h' } }), refetchInterval: 60_000 };
+export const attentionQuery = { ...operationQuery('getAttention', {}), refetchInterval: 30_000 };
+export const lastHourQuery = {
+  ...operationQuery('getUsage', { query: { range: '1h' } }),
+  refetchInterval: 60_000,
+};
 
 export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
 

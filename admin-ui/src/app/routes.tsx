@@ -40,6 +40,7 @@ import {
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
+import { loadAttention, loadOverview } from './load-ahead.ts';
 import { invitationRoute, passwordRoute, rootRoute, sharedRoute, signInRoute } from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
@@ -51,6 +52,7 @@ import {
   keySearch,
   notificationsSearch,
   oneOf,
+  overviewSearch,
   pathIds,
   searchOf,
 } from './search.ts';
@@ -70,6 +72,7 @@ const shellRoute = createRoute({
       throw redirect({ to: '/sign-in', search: { next } });
     }
   },
+  loader: ({ context }) => loadAttention(context.queryClient),
   component: Shell,
 });
 
@@ -87,7 +90,9 @@ const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
   staticData: link(undefined, msg`Overview`, LayoutDashboard, 'viewer', 'home dashboard usage limits'),
-  validateSearch: searchOf({ range: oneOf(ranges) }),
+  validateSearch: overviewSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { range } }) => loadOverview(context.queryClient, range),
   component: OverviewPage,
 });
 
@@ -108,7 +113,10 @@ const subscriptionsRoute = createRoute({
 const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(eventTypesQuery),
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+    void context.queryClient.prefetchQuery(subscriptionsQuery);
+  },
   component: lazyPage(
     () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
     'NewSubscriptionPage',
@@ -120,7 +128,10 @@ const subscriptionRoute = createRoute({
   path: '/subscriptions/$id',
   params: pathIds('id'),
   validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(subscriptionQuery(params.id)),
+  loader: ({ context, params: { id } }) => {
+    void context.queryClient.prefetchQuery(subscriptionQuery(id));
+    void context.queryClient.prefetchQuery(deliveriesQuery({ subscription: id }, 8));
+  },
   component: lazyPage(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
 });
 
@@ -215,6 +226,10 @@ const testRoute = createRoute({
   path: '/test',
   staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(subscriptionsQuery);
+    void context.queryClient.prefetchQuery(eventTypesQuery);
+  },
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
 

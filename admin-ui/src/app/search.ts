@@ -63,6 +63,9 @@ export const deliveriesSearch = searchOf({
   dialog: oneOf(['replay']),
 });
 
+// The ranges of `pages/queries.ts`, which this file does not import: pages import it.
+export const overviewSearch = searchOf({ range: oneOf(['1h', '24h', '7d', '30d']) });
+
 export const eventsSearch = searchOf({
   type: anyText,
   ...record,

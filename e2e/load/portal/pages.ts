@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions } from '@playwright/test';
-import { observeVitals, readVitals } from './vitals.ts';
+import { observeVitals, readVitals, whenComplete } from './vitals.ts';
 
 export interface SlowBrowser {
   readonly cpuSlowdown: number;
@@ -38,7 +38,7 @@ export const openInnerPages = async (
       }
       await observeVitals(page);
       await page.goto(`${portalUrl}/${name}`);
-      await page.waitForLoadState('networkidle');
+      await whenComplete(page);
       // The first round warms the server up.
       if (round > 0) times.push((await readVitals(page)).completeMs);
       await context.close();

@@ -18,6 +18,9 @@ export interface Vitals {
   readonly slowest: string;
 }
 
+/** A page is complete from when on nothing was loading for so long. */
+const calmMs = 500;
+
 /** Runs in the page before other scripts. A burst of shifts lasts at most 5 s and has no pause of 1 s. */
 const observer = `
   window.vitals = { fcpMs: 0, lcpMs: 0, completeMs: 0, cls: 0, shifted: '', inpMs: 0, slowest: '' };
@@ -25,12 +28,18 @@ const observer = `
     .observe({ type, buffered: true, ...more });
   observe('paint', (entry) => { if (entry.name === 'first-contentful-paint') vitals.fcpMs = entry.startTime; });
   observe('largest-contentful-paint', (entry) => { vitals.lcpMs = entry.startTime; });
-  const look = () => {
-    if (document.querySelector('#main h1') && !document.querySelector('[aria-busy="true"]'))
-      vitals.completeMs = performance.now();
-    else requestAnimationFrame(look);
-  };
-  look();
+  window.complete = new Promise((done) => {
+    let since = 0;
+    const look = () => {
+      const isComplete = document.querySelector('#main h1') && !document.querySelector('[aria-busy="true"]');
+      if (!isComplete) since = 0;
+      else since ||= performance.now();
+      vitals.completeMs = since;
+      if (since > 0 && performance.now() - since > ${calmMs}) done(since);
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
   observe('event', (entry) => {
     if (entry.interactionId === 0 || entry.duration <= vitals.inpMs) return;
     vitals.inpMs = entry.duration;
@@ -52,6 +61,12 @@ const observer = `
     vitals.cls = Math.max(vitals.cls, burst);
   });
 `;
+
+/** Resolves when the page has been complete for a moment, and rejects after a minute. */
+export const whenComplete = (page: Page): Promise<unknown> =>
+  page.evaluate(
+    "Promise.race([complete, new Promise((_, fail) => setTimeout(fail, 60_000, new Error('never complete')))])",
+  );
 
 export const observeVitals = (page: Page): Promise<unknown> => page.addInitScript(observer);
 

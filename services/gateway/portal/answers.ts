@@ -22,7 +22,7 @@ const dataPolicy: Header = ['Content-Security-Policy', "default-src 'none'; fram
 
 const dataHeaders: readonly Header[] = [
   ['Cache-Control', 'no-store'],
-  ['Vary', 'Cookie, Origin, Sec-Fetch-Site'],
+  ['Vary', 'Accept-Encoding, Cookie, Origin, Sec-Fetch-Site'],
   dataPolicy,
 ];
 

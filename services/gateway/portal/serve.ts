@@ -22,6 +22,7 @@ import { type Head, reads } from '../http/head.ts';
 import { type Header, memberLimits } from '../limits/limiter.ts';
 import type { Match } from '../routes.ts';
 import { readDevice, readToken } from './answers.ts';
+import { compressed } from './compress.ts';
 import type { KnownSession } from './sessions.ts';
 import { requireSameSite, type Visit } from './visit.ts';
 
@@ -145,7 +146,7 @@ const ask = async (
   };
   const answer = await callService(gateway, exchange, match, caller, received);
   if (asker && answer.status === 401) gateway.sessions.forget(asker.token);
-  exchange.pass(answer);
+  exchange.pass(compressed(answer, exchange.head, visit.head.acceptEncoding));
 };
 
 /** Only `access` gets the session's token; the other services get the identity that it has signed. */

@@ -1,10 +1,10 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, WifiOff } from 'lucide-react';
-import { type Dispatch, type SetStateAction, Suspense, useEffect, useState } from 'react';
+import { type Dispatch, type ReactNode, type SetStateAction, Suspense, useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { serverAnswers, useReachability } from '../../reachability.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -69,9 +69,9 @@ export function Shell() {
               <kbd>{commandKey()} K</kbd>
             </Button>
             <div className={s.right}>
-              <Suspense>
+              <AfterPage>
                 <HeaderMenus />
-              </Suspense>
+              </AfterPage>
             </div>
           </header>
           <OfflineBar />
@@ -80,11 +80,21 @@ export function Shell() {
           </main>
         </div>
       </div>
-      <Suspense>
+      <AfterPage wanted={overlay !== null}>
         <Overlays shown={overlay} onShow={setOverlay} />
-      </Suspense>
+      </AfterPage>
     </CSPProvider>
   );
+}
+
+/** What no page waits for: on a slow line its code would arrive in place of the page's data. */
+function AfterPage({ wanted, children }: { readonly wanted?: boolean; readonly children: ReactNode }) {
+  const [isDue, setDue] = useState(false);
+  const fetching = useIsFetching();
+  useEffect(() => {
+    if (fetching === 0) setDue(true);
+  }, [fetching]);
+  return (isDue || wanted) && <Suspense>{children}</Suspense>;
 }
 
 /** Moves the focus only: the router would treat the fragment as a navigation. */
