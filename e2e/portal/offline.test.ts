@@ -53,9 +53,13 @@ describe('While the server cannot be reached', () => {
     await page.route(/\/assets\/overlays-|theme-init/, (route) => route.abort('internetdisconnected'));
     let loads = 0;
     page.on('load', () => loads++);
+    const failed: string[] = [];
+    page.on('requestfailed', (request) => failed.push(request.url()));
     await visit(page, 'keys', 'API keys');
     await see(page.getByText('No API keys yet')).toBeVisible();
     const account = page.getByRole('button', { name: /^Your account/ });
+    // The page's own, and the question whether the server answers.
+    await see.poll(() => failed.filter((url) => url.includes('theme-init')).length).toBeGreaterThan(1);
     await see(account).toHaveCount(0);
     await page.unrouteAll();
     await see(account).toBeVisible();

@@ -234,10 +234,7 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
 
 export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card
-      title="Response times of receivers"
-      description="The time within which 50 %, 95 % and 99 % of attempts finished."
-    >
+    <Card title="Response times of receivers" description="How long attempts take: p50, p95 and p99.">
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <LineChart
