@@ -1,9 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { countsQuery } from '../pages/deliveries/deliveries.ts';
+import { countsQuery, deliveriesQuery } from '../pages/deliveries/deliveries.ts';
 import {
+  eventQuery,
+  eventTypesQuery,
   firstDeliveryStepsQuery,
   firstStepsQuery,
   statsQuery,
+  subscriptionQuery,
+  subscriptionsQuery,
   type UsageRange,
   usageQuery,
 } from '../pages/queries.ts';
@@ -21,4 +25,21 @@ export const loadOverview = (queryClient: QueryClient, range: UsageRange = '24h'
   void queryClient.prefetchQuery(usageQuery(range));
   void queryClient.prefetchQuery(statsQuery(range));
   void queryClient.prefetchQuery(countsQuery({ period: range === '30d' ? undefined : range }));
+};
+
+/** What filters and forms choose from. */
+export const loadTargets = (queryClient: QueryClient): void => {
+  void queryClient.prefetchQuery(subscriptionsQuery);
+  void queryClient.prefetchQuery(eventTypesQuery);
+};
+
+export const loadSubscription = (queryClient: QueryClient, id: number): void => {
+  void queryClient.prefetchQuery(subscriptionQuery(id));
+  void queryClient.prefetchQuery(deliveriesQuery({ subscription: id }, 8));
+};
+
+export const loadEvent = (queryClient: QueryClient, id: number): void => {
+  void queryClient.prefetchQuery(eventQuery(id));
+  void queryClient.prefetchQuery(deliveriesQuery({ event: id }));
+  void queryClient.prefetchQuery(eventTypesQuery);
 };

@@ -40,7 +40,7 @@ import {
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
-import { loadAttention, loadOverview } from './load-ahead.ts';
+import { loadAttention, loadEvent, loadOverview, loadSubscription, loadTargets } from './load-ahead.ts';
 import { invitationRoute, passwordRoute, rootRoute, sharedRoute, signInRoute } from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
@@ -113,10 +113,7 @@ const subscriptionsRoute = createRoute({
 const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
-  loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(eventTypesQuery);
-    void context.queryClient.prefetchQuery(subscriptionsQuery);
-  },
+  loader: ({ context }) => loadTargets(context.queryClient),
   component: lazyPage(
     () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
     'NewSubscriptionPage',
@@ -128,10 +125,7 @@ const subscriptionRoute = createRoute({
   path: '/subscriptions/$id',
   params: pathIds('id'),
   validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
-  loader: ({ context, params: { id } }) => {
-    void context.queryClient.prefetchQuery(subscriptionQuery(id));
-    void context.queryClient.prefetchQuery(deliveriesQuery({ subscription: id }, 8));
-  },
+  loader: ({ context, params }) => loadSubscription(context.queryClient, params.id),
   component: lazyPage(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
 });
 
@@ -160,8 +154,7 @@ const deliveriesRoute = createRoute({
       void context.queryClient.prefetchQuery(deliveriesQuery(search));
       void context.queryClient.prefetchQuery(countsQuery(search));
     }
-    void context.queryClient.prefetchQuery(subscriptionsQuery);
-    void context.queryClient.prefetchQuery(eventTypesQuery);
+    loadTargets(context.queryClient);
   },
   component: lazyPage(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
@@ -202,11 +195,7 @@ const eventRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$id',
   params: pathIds('id'),
-  loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(eventQuery(params.id));
-    void context.queryClient.prefetchQuery(deliveriesQuery({ event: params.id }));
-    void context.queryClient.prefetchQuery(eventTypesQuery);
-  },
+  loader: ({ context, params }) => loadEvent(context.queryClient, params.id),
   component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
 });
 
@@ -226,10 +215,7 @@ const testRoute = createRoute({
   path: '/test',
   staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
-  loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(subscriptionsQuery);
-    void context.queryClient.prefetchQuery(eventTypesQuery);
-  },
+  loader: ({ context }) => loadTargets(context.queryClient),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
 
