@@ -2,9 +2,11 @@ import type { QueryClient } from '@tanstack/react-query';
 import { countsQuery, deliveriesQuery } from '../pages/deliveries/deliveries.ts';
 import {
   eventQuery,
+  eventsQuery,
   eventTypesQuery,
   firstDeliveryStepsQuery,
   firstStepsQuery,
+  personQuery,
   statsQuery,
   subscriptionQuery,
   subscriptionsQuery,
@@ -42,4 +44,9 @@ export const loadEvent = (queryClient: QueryClient, id: number): void => {
   void queryClient.prefetchQuery(eventQuery(id));
   void queryClient.prefetchQuery(deliveriesQuery({ event: id }));
   void queryClient.prefetchQuery(eventTypesQuery);
+};
+
+export const loadRecord = (queryClient: QueryClient, id: number): void => {
+  void queryClient.prefetchQuery(personQuery(id));
+  void queryClient.prefetchQuery(eventsQuery({ client: id }));
 };

@@ -30,7 +30,6 @@ import {
   keysPageQuery,
   keyViews,
   languages,
-  personQuery,
   ranges,
   sessionsQuery,
   subscriptionQuery,
@@ -40,7 +39,7 @@ import {
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
-import { loadAttention, loadEvent, loadOverview, loadSubscription, loadTargets } from './load-ahead.ts';
+import * as ahead from './load-ahead.ts';
 import { invitationRoute, passwordRoute, rootRoute, sharedRoute, signInRoute } from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
@@ -72,7 +71,7 @@ const shellRoute = createRoute({
       throw redirect({ to: '/sign-in', search: { next } });
     }
   },
-  loader: ({ context }) => loadAttention(context.queryClient),
+  loader: ({ context }) => ahead.loadAttention(context.queryClient),
   component: Shell,
 });
 
@@ -92,7 +91,7 @@ const overviewRoute = createRoute({
   staticData: link(undefined, msg`Overview`, LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: overviewSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { range } }) => loadOverview(context.queryClient, range),
+  loader: ({ context, deps: { range } }) => ahead.loadOverview(context.queryClient, range),
   component: OverviewPage,
 });
 
@@ -113,7 +112,7 @@ const subscriptionsRoute = createRoute({
 const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
-  loader: ({ context }) => loadTargets(context.queryClient),
+  loader: ({ context }) => ahead.loadTargets(context.queryClient),
   component: lazyPage(
     () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
     'NewSubscriptionPage',
@@ -125,7 +124,7 @@ const subscriptionRoute = createRoute({
   path: '/subscriptions/$id',
   params: pathIds('id'),
   validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
-  loader: ({ context, params }) => loadSubscription(context.queryClient, params.id),
+  loader: ({ context, params }) => ahead.loadSubscription(context.queryClient, params.id),
   component: lazyPage(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
 });
 
@@ -154,7 +153,7 @@ const deliveriesRoute = createRoute({
       void context.queryClient.prefetchQuery(deliveriesQuery(search));
       void context.queryClient.prefetchQuery(countsQuery(search));
     }
-    loadTargets(context.queryClient);
+    ahead.loadTargets(context.queryClient);
   },
   component: lazyPage(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
@@ -195,7 +194,7 @@ const eventRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$id',
   params: pathIds('id'),
-  loader: ({ context, params }) => loadEvent(context.queryClient, params.id),
+  loader: ({ context, params }) => ahead.loadEvent(context.queryClient, params.id),
   component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
 });
 
@@ -203,10 +202,7 @@ const recordRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/clients/$id',
   params: pathIds('id'),
-  loader: ({ context, params: { id } }) => {
-    void context.queryClient.prefetchQuery(personQuery(id));
-    void context.queryClient.prefetchQuery(eventsQuery({ client: id }));
-  },
+  loader: ({ context, params }) => ahead.loadRecord(context.queryClient, params.id),
   component: lazyPage(() => import('../pages/records/record-page.tsx'), 'RecordPage'),
 });
 
@@ -215,7 +211,7 @@ const testRoute = createRoute({
   path: '/test',
   staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
-  loader: ({ context }) => loadTargets(context.queryClient),
+  loader: ({ context }) => ahead.loadTargets(context.queryClient),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
 
