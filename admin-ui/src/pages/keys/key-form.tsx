@@ -1,8 +1,11 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import {
   Checkbox,
   Field,
@@ -14,7 +17,7 @@ import {
   TextInput,
 } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { formatDateMinute, plural } from '../../ui/format.ts';
+import { formatDateMinute } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge, Moment } from '../../ui/values.tsx';
@@ -30,13 +33,13 @@ export interface KeyDraft {
   readonly networks: string[];
 }
 
-const labels = {
-  name: 'Name',
-  note: 'Note',
-  scopes: 'What it may do',
-  expiry: 'Expires',
-  networks: 'Allowed networks',
-};
+const labels = onFirstUse(() => ({
+  name: t`Name`,
+  note: t`Note`,
+  scopes: t`What it may do`,
+  expiry: t`Expires`,
+  networks: t`Allowed networks`,
+}));
 
 /** What to save, and the values that were known of it. */
 export interface KeyChange {
@@ -59,7 +62,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   const { scopes } = useSession();
   const { error } = mutation;
   const kept = initial?.expiresUtc ?? undefined;
-  const filled = initial ?? (preset && keyPresets[preset]);
+  const filled = initial ?? (preset && keyPresets()[preset]);
   const [tool, setTool] = useState<string>(preset ?? 'other');
   const stored = {
     name: filled?.name ?? '',
@@ -68,14 +71,14 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
     expiry: kept === undefined ? 'never' : 'kept',
     networks: initial?.networks?.join('\n') ?? '',
   };
-  const draft = useDraft(form, stored, labels);
+  const draft = useDraft(form, stored, labels());
   const { name, note, scopes: chosen, expiry, networks } = draft.values;
   const fill = (to: string): void => {
     setTool(to);
     const wanted = keyPresetNames.find((one) => one === to);
     if (wanted === undefined) return;
-    const isNamed = name !== '' && !keyPresetNames.some((one) => keyPresets[one].name === name);
-    const { scopes: needed, name: usual } = keyPresets[wanted];
+    const isNamed = name !== '' && !keyPresetNames.some((one) => keyPresets()[one].name === name);
+    const { scopes: needed, name: usual } = keyPresets()[wanted];
     draft.set({ scopes: needed, ...(!isNamed && { name: usual }) });
   };
   const toggle = (scope: Scope, on: boolean): void =>
@@ -106,20 +109,22 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       onCancel={onCancel}
     >
       <Field
-        label="Name"
-        hint="What it is for, such as “Zapier” or “Website form”."
+        label={t`Name`}
+        hint={t`What it is for, such as “Zapier” or “Website form”.`}
         error={fieldError(error, 'name')}
       >
         <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
       </Field>
       {initial === undefined && (
-        <Field label="For" hint="Fills in the permissions that such a tool needs.">
-          <Select value={tool} onValue={fill} options={tools} />
+        <Field label={t`For`} hint={t`Fills in the permissions that such a tool needs.`}>
+          <Select value={tool} onValue={fill} options={tools()} />
         </Field>
       )}
       <Fieldset
-        legend="What it may do"
-        error={error && chosen.length === 0 ? 'Choose at least one permission.' : fieldError(error, 'scopes')}
+        legend={t`What it may do`}
+        error={
+          error && chosen.length === 0 ? t`Choose at least one permission.` : fieldError(error, 'scopes')
+        }
       >
         {scopes.map((scope) => (
           <Checkbox
@@ -128,32 +133,32 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
             onChange={(event) => toggle(scope, event.target.checked)}
             label={
               <>
-                {scopeWords[scope].label} <Badge mono>{scope}</Badge>
+                {scopeWords()[scope].label} <Badge mono>{scope}</Badge>
               </>
             }
-            description={scopeWords[scope].description}
+            description={scopeWords()[scope].description}
           />
         ))}
       </Fieldset>
       {initial && <RefusedCalls apiKey={initial} chosen={chosen} />}
       <Field
-        label="Expires"
-        hint="The key is revoked by itself at this time."
+        label={t`Expires`}
+        hint={t`The key is revoked by itself at this time.`}
         error={fieldError(error, 'expiresUtc')}
       >
         <Select
           value={expiry}
           onValue={(value) => draft.set({ expiry: value })}
           options={[
-            ...(kept === undefined ? [] : [{ value: 'kept', label: `On ${formatDateMinute(kept)}` }]),
-            ...expiries,
+            ...(kept === undefined ? [] : [{ value: 'kept', label: t`On ${formatDateMinute(kept)}` }]),
+            ...expiries(),
           ]}
         />
       </Field>
       <Field
-        label="Allowed networks"
+        label={t`Allowed networks`}
         optional
-        hint="Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused."
+        hint={t`Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused.`}
         error={fieldError(error, 'networks')}
       >
         <TextArea
@@ -165,9 +170,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       </Field>
       <NetworkWarning networks={networksIn(networks)} />
       <Field
-        label="Note"
+        label={t`Note`}
         optional
-        hint="Who uses it, and where it is stored. Never the key itself."
+        hint={t`Who uses it, and where it is stored. Never the key itself.`}
         error={fieldError(error, 'note')}
       >
         <TextArea rows={2} value={note} maxLength={500} onValue={(value) => draft.set({ note: value })} />
@@ -189,8 +194,10 @@ function NetworkWarning({ networks }: { readonly networks: readonly string[] }) 
   if (settled === '' || data === undefined || data.isAllowed) return null;
   return (
     <Notice tone="warn">
-      Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
-      be refused.
+      <Trans>
+        Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
+        be refused.
+      </Trans>
     </Notice>
   );
 }
@@ -203,23 +210,26 @@ function RefusedCalls({ apiKey, chosen }: { readonly apiKey: ApiKey; readonly ch
   if (data === undefined || chosen.length === apiKey.scopes.length) return null;
   return refused === 0 ? null : (
     <Notice tone="warn">
-      {plural(refused, 'request')} since <Moment time={data.sinceUtc} /> would have been refused.
+      <Trans>
+        <Plural value={refused} one="# request" other="# requests" /> since <Moment time={data.sinceUtc} />{' '}
+        would have been refused.
+      </Trans>
     </Notice>
   );
 }
 
-const tools = [
-  { value: 'other', label: 'Another tool' },
-  ...keyPresetNames.map((value) => ({ value, label: keyPresets[value].name })),
-];
+const tools = onFirstUse(() => [
+  { value: 'other', label: t`Another tool` },
+  ...keyPresetNames.map((value) => ({ value, label: keyPresets()[value].name })),
+]);
 
-const expiries = [
-  { value: 'never', label: 'Never' },
-  { value: '7', label: 'In 7 days' },
-  { value: '30', label: 'In 30 days' },
-  { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
-];
+const expiries = onFirstUse(() => [
+  { value: 'never', label: t`Never` },
+  { value: '7', label: t`In 7 days` },
+  { value: '30', label: t`In 30 days` },
+  { value: '90', label: t`In 90 days` },
+  { value: '365', label: t`In a year` },
+]);
 
 /** @param days not a number: never. */
 const expiresAfter = (days: number): string | null =>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, KeyRound, Pencil, RotateCw } from 'lucide-react';
@@ -44,9 +46,13 @@ export function KeyPage() {
   const close = (): void => show({});
   return (
     <Page
-      title={key?.name ?? 'API key'}
+      title={key?.name ?? t`API key`}
       badge={key && <StateBadge {...keyState(key, now)} />}
-      back={<BackLink to="/keys">API keys</BackLink>}
+      back={
+        <BackLink to="/keys">
+          <Trans>API keys</Trans>
+        </BackLink>
+      }
       refreshing={query.isRefetching}
       actions={
         key?.isActive && (
@@ -56,14 +62,14 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'edit' }, false)}
             >
-              Edit
+              <Trans>Edit</Trans>
             </Button>
             <Button
               icon={<RotateCw />}
               disabledReason={refusal}
               onClick={() => show({ dialog: 'rotate' }, false)}
             >
-              Rotate…
+              <Trans>Rotate…</Trans>
             </Button>
             <Button
               icon={<Ban />}
@@ -71,7 +77,7 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'revoke' }, false)}
             >
-              Revoke…
+              <Trans>Revoke…</Trans>
             </Button>
           </>
         )
@@ -82,8 +88,12 @@ export function KeyPage() {
           found === null ? (
             <Empty
               icon={<KeyRound />}
-              title="This key does not exist"
-              action={<LinkButton to="/keys">All API keys</LinkButton>}
+              title={t`This key does not exist`}
+              action={
+                <LinkButton to="/keys">
+                  <Trans>All API keys</Trans>
+                </LinkButton>
+              }
             />
           ) : (
             <Split aside={<KeyFacts apiKey={found} mayLook={refusal === undefined} />}>
@@ -132,18 +142,20 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
     <>
       <div>
         <Segmented
-          label="Period"
+          label={t`Period`}
           value={range}
           options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
           onChange={onRange}
         />
       </div>
       <UsageChart usage={usage} />
-      <Card title="Busiest minutes" description="Beside the limit of each kind of request.">
+      <Card title={t`Busiest minutes`} description={t`Beside the limit of each kind of request.`}>
         <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
           {({ keys }) =>
             keys[0] === undefined ? (
-              <Quiet>Not used in this period.</Quiet>
+              <Quiet>
+                <Trans>Not used in this period.</Trans>
+              </Quiet>
             ) : (
               keys[0].buckets.map((bucket) => <BucketBar key={bucket.bucket} bucket={bucket} />)
             )
@@ -162,26 +174,26 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
   const when = (time: string | null, otherwise: ReactNode) =>
     time === null ? otherwise : <Moment time={time} />;
   return (
-    <Card title="About">
+    <Card title={t`About`}>
       <Facts
         columns={16}
         facts={[
-          { label: 'Key', value: <code>{masked}</code> },
-          note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
+          { label: t`Key`, value: <code>{masked}</code> },
+          note !== null && { label: t`Note`, value: <span dir="auto">{note}</span> },
           {
-            label: 'Permissions',
+            label: t`Permissions`,
             value: (
               <Stack gap="xs">
                 {scopes.map((scope) => (
                   <span key={scope}>
-                    {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
+                    {scopeWords()[scope].label} <Quiet small>{scope}</Quiet>
                   </span>
                 ))}
               </Stack>
             ),
           },
           networks?.length > 0 && {
-            label: 'Networks',
+            label: t`Networks`,
             value: (
               <Stack gap="xs">
                 {networks.map((network) => (
@@ -190,26 +202,27 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
               </Stack>
             ),
           },
-          { label: 'Last used', value: lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} /> },
-          use?.last != null && { label: 'From', value: <code>{use.last.address}</code> },
-          revokedUtc === null && { label: 'Expires', value: when(expiresUtc, 'Never') },
-          revokedUtc !== null && { label: 'Revoked', value: when(revokedUtc, null) },
-          { label: 'Created', value: when(createdUtc, null) },
+          { label: t`Last used`, value: lastUsedUtc === null ? t`Never` : <MinuteAgo time={lastUsedUtc} /> },
+          use?.last != null && { label: t`From`, value: <code>{use.last.address}</code> },
+          revokedUtc === null && { label: t`Expires`, value: when(expiresUtc, t`Never`) },
+          revokedUtc !== null && { label: t`Revoked`, value: when(revokedUtc, null) },
+          { label: t`Created`, value: when(createdUtc, null) },
           own.length > 0 && {
-            label: 'Own limits',
+            label: t`Own limits`,
             value: own
-              .map(
-                ([bucket, limit]) =>
-                  `${bucketLabels[bucket as keyof typeof limits]}: ${number(limit!)} a minute`,
-              )
+              .map(([bucket, limit]) => {
+                const kind = bucketLabels()[bucket as keyof typeof limits];
+                const most = number(limit!);
+                return t`${kind}: ${most} a minute`;
+              })
               .join('; '),
           },
-          { label: 'ID', value: id },
+          { label: t`ID`, value: id },
         ]}
       />
       <Quiet small>
         <Link to="/audit" search={{ kind: 'key', q: apiKey.name.split(/\s+/).slice(0, 4).join(' ') }}>
-          Who changed it
+          <Trans>Who changed it</Trans>
         </Link>
       </Quiet>
     </Card>
@@ -241,7 +254,7 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
       if (theirs.length > 0)
         throw new ApiError({
           status: 409,
-          message: 'The key was changed meanwhile',
+          message: t`The key was changed meanwhile`,
           extra: { changed: theirs },
         });
       const changes = Object.fromEntries(mine.map((name) => [name, draft[name]]));
@@ -252,7 +265,7 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
     },
     meta: { invalidates: [keysQuery.queryKey], saves: `keys/${id}` },
     onSuccess: () => {
-      toast('Key changed');
+      toast(t`Key changed`);
       onClose();
     },
   });
@@ -260,14 +273,14 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title="Edit the API key"
-      description="New permissions apply to every request from now on."
+      title={t`Edit the API key`}
+      description={t`New permissions apply to every request from now on.`}
     >
       <KeyForm
         form={`keys/${id}`}
         initial={apiKey}
         mutation={update}
-        submit="Save changes"
+        submit={t`Save changes`}
         onCancel={onClose}
       />
     </Dialog>

@@ -1,7 +1,9 @@
+import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ScrollText } from 'lucide-react';
 import { operationQuery } from '../../api/client.ts';
-import { milliseconds, number } from '../../ui/format.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
+import { milliseconds } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
@@ -29,25 +31,25 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
   return (
     <Card
       flush
-      title="Requests"
-      description="Of the last seven days. Beyond ten in a second, those of one kind share a line, with their number."
+      title={t`Requests`}
+      description={t`Of the last seven days. Beyond ten in a second, those of one kind share a line, with their number.`}
       actions={
         <Segmented
-          label="Status"
+          label={t`Status`}
           value={status ?? 'all'}
           options={[
-            { value: 'all', label: 'All' },
-            { value: '2', label: 'Succeeded' },
-            { value: '4', label: 'Refused' },
-            { value: '5', label: 'Failed' },
+            { value: 'all', label: t`All` },
+            { value: '2', label: t`Succeeded` },
+            { value: '4', label: t`Refused` },
+            { value: '5', label: t`Failed` },
           ]}
           onChange={(to) => onShow({ status: to === 'all' ? undefined : to })}
         />
       }
     >
       <Table
-        label="Requests"
-        columns={columns}
+        label={t`Requests`}
+        columns={columns()}
         query={requests}
         rows={data?.requests}
         rowKey={(one) => Object.values(one).join(' ')}
@@ -55,11 +57,11 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
         emptyState={
           <Empty
             icon={<ScrollText />}
-            title={data?.hasMore ? 'None among the latest requests' : 'No requests'}
+            title={data?.hasMore ? t`None among the latest requests` : t`No requests`}
           >
             {data?.hasMore
-              ? 'Older pages may have some.'
-              : 'Requests appear here a few seconds after they were made.'}
+              ? t`Older pages may have some.`
+              : t`Requests appear here a few seconds after they were made.`}
           </Empty>
         }
       />
@@ -70,36 +72,40 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
 
 const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad');
 
-const columns: readonly Column<KeyRequest>[] = [
+const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
   {
     id: 'request',
-    header: 'Request',
+    header: t`Request`,
     phone: 'title',
     grow: true,
     cell: ({ method, path, requestId, address, requests, isPrevious }) => (
       <Stack gap="xs">
         <code>
-          {method} {path ?? 'an unknown path'}
+          {method} {path ?? t`an unknown path`}
         </code>
         <Quiet small>
-          {requests > 1 ? `${number(requests)} like this` : <code>{requestId}</code>}
+          {requests > 1 ? (
+            plural(requests, { one: '# like this', other: '# like this' })
+          ) : (
+            <code>{requestId}</code>
+          )}
           {address !== null && (
             <>
               {' '}
               · <code>{address}</code>
             </>
           )}
-          {isPrevious && ' · old secret'}
+          {isPrevious && <> · {t`old secret`}</>}
         </Quiet>
       </Stack>
     ),
   },
   {
     id: 'status',
-    header: 'Status',
+    header: t`Status`,
     phone: 'badge',
     cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
   },
-  { id: 'duration', header: 'Duration', cell: ({ durationMs }) => milliseconds(durationMs) },
-  { id: 'time', header: 'Time', phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
-];
+  { id: 'duration', header: t`Duration`, cell: ({ durationMs }) => milliseconds(durationMs) },
+  { id: 'time', header: t`Time`, phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
+]);

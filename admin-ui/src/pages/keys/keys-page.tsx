@@ -1,9 +1,12 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, KeyRound, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -24,8 +27,9 @@ export function KeysPage() {
   const { show, q, cursor } = wanted;
   const navigate = useNavigate({ from: '/keys' });
   const refusal = useRefusal('developer');
-  const { limits } = useSession();
+  const { read, write } = useSession().limits;
   const limited = useLimitedKeys();
+  const limitedCount = number(limited.length);
   const ids = show === 'limited' ? limited.map(({ id }) => id) : undefined;
   const keys = useQuery({
     ...keysPageQuery(wanted, ids),
@@ -45,29 +49,29 @@ export function KeysPage() {
       disabledReason={refusal}
       onClick={() => open({ dialog: 'create' })}
     >
-      Create API key
+      <Trans>Create API key</Trans>
     </Button>
   );
   return (
     <Page
-      title="API keys"
-      description={`Create one key for each tool, so that you can see what it does and revoke it alone. Each key can make ${limits.read} read and ${limits.write} write requests a minute.`}
+      title={t`API keys`}
+      description={t`Create one key for each tool, so that you can see what it does and revoke it alone. Each key can make ${read} read and ${write} write requests a minute.`}
       actions={create}
       refreshing={keys.isRefetching}
     >
       <Card
         flush
-        title={titles[show ?? 'active']}
+        title={titles()[show ?? 'active']}
         actions={
           <Segmented
-            label="Keys"
+            label={t`Keys`}
             value={show ?? 'active'}
             options={[
-              { value: 'active', label: 'Active' },
+              { value: 'active', label: t`Active` },
               ...(limited.length > 0 || show === 'limited'
-                ? [{ value: 'limited' as const, label: `At their limit (${number(limited.length)})` }]
+                ? [{ value: 'limited' as const, label: t`At their limit (${limitedCount})` }]
                 : []),
-              { value: 'revoked', label: 'Revoked' },
+              { value: 'revoked', label: t`Revoked` },
             ]}
             onChange={(value) => set({ show: value === 'active' ? undefined : value })}
           />
@@ -75,11 +79,11 @@ export function KeysPage() {
       >
         {(shown === undefined || shown.length > 0 || q !== undefined || cursor !== undefined) && (
           <Toolbar>
-            <SearchBox label="Search keys" value={q} onChange={(q) => set({ q })} />
+            <SearchBox label={t`Search keys`} value={q} onChange={(q) => set({ q })} />
             <Filter
-              label="Order"
+              label={t`Order`}
               value={wanted.sort ?? 'newest'}
-              options={sortOptions}
+              options={sortOptions()}
               onChange={(sort) => set({ sort: sort === 'newest' ? undefined : sort })}
             />
           </Toolbar>
@@ -95,25 +99,31 @@ export function KeysPage() {
             q !== undefined ? (
               <Empty
                 icon={<KeyRound />}
-                title={`No ${show === 'revoked' ? show : 'active'} key matches`}
-                action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
+                title={show === 'revoked' ? t`No revoked key matches` : t`No active key matches`}
+                action={
+                  <Button onClick={() => set({ q: undefined })}>
+                    <Trans>Clear search</Trans>
+                  </Button>
+                }
               />
             ) : show === 'limited' ? (
-              <Empty icon={<KeyRound />} title="No key reached its limit in the last hour" />
+              <Empty icon={<KeyRound />} title={t`No key reached its limit in the last hour`} />
             ) : show === 'revoked' ? (
-              <Empty icon={<KeyRound />} title="No revoked keys">
-                Revoked keys stay listed here, so that you can see when they were last used.
+              <Empty icon={<KeyRound />} title={t`No revoked keys`}>
+                <Trans>Revoked keys stay listed here, so that you can see when they were last used.</Trans>
               </Empty>
             ) : (
-              <Empty icon={<KeyRound />} title="No API keys yet" action={create}>
-                Create a key for the first tool you want to connect, such as Zapier, Make or your website.
+              <Empty icon={<KeyRound />} title={t`No API keys yet`} action={create}>
+                <Trans>
+                  Create a key for the first tool you want to connect, such as Zapier, Make or your website.
+                </Trans>
               </Empty>
             )
           }
         />
         <Pager
-          first={wanted.sort === undefined ? 'Newest' : 'First'}
-          next={wanted.sort === undefined ? 'Older' : 'Next'}
+          first={wanted.sort === undefined ? t`Newest` : t`First`}
+          next={wanted.sort === undefined ? t`Older` : t`Next`}
           cursor={cursor}
           page={keys.data}
           onPage={(to) => void navigate({ search: { ...wanted, cursor: to } })}
@@ -125,18 +135,20 @@ export function KeysPage() {
   );
 }
 
-const titles = {
-  active: 'Active keys',
-  revoked: 'Revoked keys',
-  limited: 'Keys that reached their limit in the last hour',
-} as const;
+const titles = onFirstUse(() => ({
+  active: t`Active keys`,
+  revoked: t`Revoked keys`,
+  limited: t`Keys that reached their limit in the last hour`,
+}));
 
-const sortLabels = {
-  newest: 'Newest first',
-  used: 'Last used first',
-  unused: 'Least recently used first',
-} as const;
-const sortOptions = keySorts.map((value) => ({ value, label: sortLabels[value] }));
+const sortOptions = onFirstUse(() => {
+  const labels = {
+    newest: t`Newest first`,
+    used: t`Last used first`,
+    unused: t`Least recently used first`,
+  };
+  return keySorts.map((value) => ({ value, label: labels[value] }));
+});
 
 interface KeyTableProps {
   readonly query: UseQueryResult;
@@ -154,7 +166,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
   const columns: readonly Column<ApiKey>[] = [
     {
       id: 'name',
-      header: 'Name',
+      header: t`Name`,
       phone: 'title',
       grow: true,
       cell: (key) => (
@@ -167,8 +179,8 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
               <code>{key.masked}</code>
             </Quiet>
             {refused.has(key.id) && (
-              <Badge tone="warn" title="Requests over its rate limit in the last hour">
-                {number(refused.get(key.id) ?? 0)} refused
+              <Badge tone="warn" title={t`Requests over its rate limit in the last hour`}>
+                {plural(refused.get(key.id) ?? 0, { one: '# refused', other: '# refused' })}
               </Badge>
             )}
             {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}
@@ -178,31 +190,31 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
     },
     {
       id: 'scopes',
-      header: 'Permissions',
+      header: t`Permissions`,
       phone: 'detail',
       grow: true,
       cell: (key) => (
-        <span data-tip={key.scopes.map((scope) => scopeWords[scope].label).join(', ')}>
+        <span data-tip={key.scopes.map((scope) => scopeWords()[scope].label).join(', ')}>
           {permissionsOf(key)}
         </span>
       ),
     },
-    { id: 'used', header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
-    { id: 'created', header: 'Created', cell: (key) => <TimeAgo time={key.createdUtc} /> },
+    { id: 'used', header: t`Last used`, phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'created', header: t`Created`, cell: (key) => <TimeAgo time={key.createdUtc} /> },
     actionsColumn('menu', (key) => (
       <RowMenu
         label={key.name}
         actions={[
           {
-            label: 'Copy ID',
+            label: t`Copy ID`,
             icon: <Copy />,
             onSelect: () =>
-              void navigator.clipboard?.writeText(String(key.id)).then(() => toast('ID copied')),
+              void navigator.clipboard?.writeText(String(key.id)).then(() => toast(t`ID copied`)),
           },
           ...(key.isActive
             ? [
                 {
-                  label: 'Revoke…',
+                  label: t`Revoke…`,
                   icon: <Ban />,
                   danger: true,
                   disabledReason: refusal,
@@ -216,7 +228,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
   ];
   return (
     <Table
-      label="API keys"
+      label={t`API keys`}
       columns={columns}
       query={query}
       rows={keys}
@@ -235,25 +247,31 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedUtc !== null) {
     return (
       <Stack gap="xs">
-        {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
+        {apiKey.lastUsedUtc === null ? t`Never` : <MinuteAgo time={apiKey.lastUsedUtc} />}
         <Quiet small>
           {' '}
-          Revoked <TimeAgo time={apiKey.revokedUtc} />
+          <Trans>
+            Revoked <TimeAgo time={apiKey.revokedUtc} />
+          </Trans>
         </Quiet>
       </Stack>
     );
   }
-  if (apiKey.lastUsedUtc === null) return <Badge>Never used</Badge>;
+  if (apiKey.lastUsedUtc === null)
+    return (
+      <Badge>
+        <Trans>Never used</Trans>
+      </Badge>
+    );
   const age = now - Date.parse(apiKey.lastUsedUtc);
+  const idleDays = idleAfterMs / 86_400_000;
   return (
     <Row gap="s" nowrap>
       <Badge
         tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
         dot
         title={
-          age > idleAfterMs
-            ? `Unused for over ${idleAfterMs / 86_400_000} days. Revoke it if nothing needs it.`
-            : undefined
+          age > idleAfterMs ? t`Unused for over ${idleDays} days. Revoke it if nothing needs it.` : undefined
         }
       >
         <MinuteAgo time={apiKey.lastUsedUtc} />

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { call, useMutation } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
@@ -17,7 +19,8 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
     meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
-      toast(apiKey ? `Key “${apiKey.name}” revoked` : 'Key revoked');
+      const name = apiKey?.name ?? '';
+      toast(t`Key “${name}” revoked`);
       onClose();
     },
   });
@@ -27,8 +30,8 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title={`Revoke “${apiKey.name}”?`}
-      confirm="Revoke key"
+      title={t`Revoke “${apiKey.name}”?`}
+      confirm={t`Revoke key`}
       danger
       typed={recent ? 'revoke' : undefined}
       mutation={revoke}
@@ -36,11 +39,16 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     >
       <Stack gap="s">
         {recent && apiKey.lastUsedUtc !== null && (
-          <Notice tone="warn" title="This key is in use">
-            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
+          <Notice tone="warn" title={t`This key is in use`}>
+            <Trans>
+              It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at
+              once.
+            </Trans>
           </Notice>
         )}
-        <p>Requests with this key are refused at once. This cannot be undone.</p>
+        <p>
+          <Trans>Requests with this key are refused at once. This cannot be undone.</Trans>
+        </p>
       </Stack>
     </ConfirmDialog>
   );

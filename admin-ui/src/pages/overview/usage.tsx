@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { KeyRound, Webhook } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Answer } from '../../api/client.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
 import { milliseconds, number, shortNumber, span } from '../../ui/format.ts';
@@ -78,7 +80,7 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </Link>
     ),
   },
-  { id: 'bucket', header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels[bucket.bucket] },
+  { id: 'bucket', header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
   {
     id: 'peak',
     header: 'Busiest minute',
@@ -143,7 +145,7 @@ export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
   const { peakPerMinute, limitPerMinute, limited, answered } = bucket;
   return (
     <div className={s.bucket}>
-      <span>{bucketLabels[bucket.bucket]}</span>
+      <span>{bucketLabels()[bucket.bucket]}</span>
       <LevelBar bucket={bucket} />
       <span className={s.value}>
         {number(peakPerMinute)} of {number(limitPerMinute)} a minute
@@ -158,12 +160,14 @@ export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
 
 type BucketName = Usage['buckets'][number]['bucket'];
 
-export const bucketLabels: Readonly<Record<BucketName, string>> = {
-  read: 'Read',
-  write: 'Write',
-  admin: 'Webhooks and tests',
-  lookup: 'Lookups',
-};
+export const bucketLabels = onFirstUse(
+  (): Readonly<Record<BucketName, string>> => ({
+    read: t`Read`,
+    write: t`Write`,
+    admin: t`Webhooks and tests`,
+    lookup: t`Lookups`,
+  }),
+);
 const colors: Readonly<Record<BucketName, string>> = {
   read: 'var(--accent)',
   write: 'var(--info-mark)',
@@ -193,7 +197,7 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
               linkOf={keysInUse}
               series={[
                 ...buckets.map((one) => ({
-                  label: bucketLabels[one.bucket],
+                  label: bucketLabels()[one.bucket],
                   color: colors[one.bucket],
                   values: one.points.map((point) => point.answered),
                 })),
