@@ -26,7 +26,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.unit],
           exclude: excluded(mode),
           ...keepsModules,
-          testTimeout: 10_000,
+          testTimeout: 60_000,
         },
       },
       {

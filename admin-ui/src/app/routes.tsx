@@ -30,7 +30,6 @@ import {
   keysPageQuery,
   keyViews,
   languages,
-  ranges,
   sessionsQuery,
   subscriptionQuery,
   subscriptionsQuery,

@@ -44,6 +44,8 @@ export function KeyPage() {
     replace = true,
   ): void => void navigate({ search: { range: range === '30d' ? undefined : range, ...change }, replace });
   const close = (): void => show({});
+  // What stands above the requests has its height.
+  const usage = useQuery(usageQuery(range, id));
   return (
     <Page
       title={key?.name ?? t`API key`}
@@ -103,7 +105,7 @@ export function KeyPage() {
                 range={range}
                 onRange={(to) => show({ range: to === '30d' ? undefined : to })}
               />
-              {refusal === undefined && (
+              {refusal === undefined && usage.data && (
                 <KeyRequests
                   {...{ id, status, cursor }}
                   onShow={(to) =>

@@ -98,7 +98,7 @@ export function TeamPage() {
         </Card>
       )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
-      <CompanyZone />
+      {(members || hidden) && <CompanyZone />}
       {refusal === undefined && (
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
