@@ -44,6 +44,12 @@ export const portalErrorCodes = {
   wrong_credentials: { status: 401, message: 'the email address or the password is wrong' },
   wrong_code: { status: 401, message: 'the code is wrong' },
   cross_site: { status: 403, message: 'the request did not come from the portal itself' },
+  wrong_passkey: {
+    status: 401,
+    message: 'this passkey opens nothing here; use another one, or sign in with your password',
+  },
+  proof_required: { status: 403, message: 'confirm that it is you, then try again' },
+  second_factor_required: { status: 403, message: 'your company requires a second factor; set one up first' },
   role_required: { status: 403, message: 'your role does not allow this' },
   conflict: { status: 409, message: 'the current state does not allow this' },
   reset_over: { status: 410, message: 'the link was used or replaced, or has expired' },

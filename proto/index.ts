@@ -30,6 +30,7 @@ export { type Range, rangeMinutes } from './portal/fields.ts';
 export * from './portal/gateway.ts';
 export * from './portal/mask.ts';
 export { networkOf, siteOf } from './portal/network.ts';
+export { maxPasskeys } from './portal/passkeys.ts';
 export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
 export * from './portal.ts';
 export * from './render-problem.ts';

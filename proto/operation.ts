@@ -132,6 +132,13 @@ export interface MemberOperation<Id extends string = string> extends HttpOperati
   readonly audience: 'member';
   /** The lowest role that may call it. Null: no session is needed, as for signing in. */
   readonly role: Role | null;
+  /**
+   * Of operations of `access`: the member must have proven who they are within the last minutes
+   * (`PORTAL_PROOF_TIMEOUT`). Otherwise the answer is 403 `proof_required`, and `proveIdentity` comes first.
+   */
+  readonly freshProof?: boolean;
+  /** Of operations of `access`: members whose company requires a second factor may call it before they have one. */
+  readonly beforeFactor?: boolean;
   /** Statuses of its own, besides those that every operation of the portal may answer with. */
   readonly errors: readonly number[];
 }

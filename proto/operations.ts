@@ -33,6 +33,7 @@ import * as failureCauses from './portal/failure-causes.ts';
 import * as apiKeys from './portal/keys.ts';
 import * as notices from './portal/notices.ts';
 import * as overview from './portal/overview.ts';
+import * as passkeys from './portal/passkeys.ts';
 import * as people from './portal/people.ts';
 import * as profile from './portal/profile.ts';
 import * as replays from './portal/replays.ts';
@@ -69,6 +70,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(events),
   ...definitionsIn(session),
   ...definitionsIn(profile),
+  ...definitionsIn(passkeys),
   ...definitionsIn(team),
   ...definitionsIn(apiKeys),
   ...definitionsIn(audit),

@@ -79,7 +79,8 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   const mail = {
     SMTP_URL: `smtp://${host}:${smtpPort}`,
     MAIL_FROM: 'Causeway <no-reply@causeway.test>',
-    PORTAL_URL: `${baseUrl}/portal`,
+    // Passkeys need a name: browsers refuse them for an address.
+    PORTAL_URL: `http://localhost:${options.port}/portal`,
   };
 
   const stack = (): Stack => ({

@@ -43,3 +43,30 @@ test('The audit log hides sign-ins, links what still exists, and exports what it
   await see(page.getByText('No entries match')).toBeVisible();
   await see(page).toHaveURL(/until=/);
 });
+
+test('A change is reverted while its values are the present ones; otherwise both are shown', async () => {
+  const { page, team } = await portal.openOwner();
+  const { browser } = team.owner;
+  const { json } = await browser.ask('POST', '/keys', {
+    name: 'Zapier',
+    scopes: ['events:read', 'webhooks:write'],
+  });
+  const change = (body: object) => browser.ask('PATCH', `/keys/${json.id}`, body);
+  await change({ name: 'Zapier 2', note: 'of Ada' });
+  await change({ scopes: ['events:read'] });
+  await visit(page, 'audit', 'Audit log');
+  const buttons = page.getByRole('button', { name: /^Revert the change/ });
+  // Fewer permissions do not become more again.
+  await see(buttons).toHaveCount(1);
+  await buttons.click();
+  const dialog = page.getByRole('dialog', { name: 'Revert this change?' });
+  await see(dialog.locator('ins')).toHaveText(['Zapier', 'none']);
+  await dialog.getByRole('button', { name: 'Revert change' }).click();
+  await see(page.getByText('Change reverted')).toBeVisible();
+  const { keys } = (await browser.ask('GET', `/keys?ids=${json.id}`)).json;
+  expect(keys).toMatchObject([{ name: 'Zapier', note: null, scopes: ['events:read'] }]);
+  await see(buttons).toHaveCount(2);
+  await buttons.last().click();
+  const late = page.getByRole('dialog', { name: 'This change cannot be reverted' });
+  await see(late).toContainText('changed again since');
+});

@@ -2,14 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
 import { until } from '../api/support/clock.ts';
-import {
-  clientAddress,
-  goodPassword,
-  type Member,
-  moveElsewhere,
-  openBrowser,
-  openTeam,
-} from '../api/support/portal.ts';
+import { clientAddress, type Member, moveElsewhere, openBrowser, openTeam } from '../api/support/portal.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
 
@@ -89,7 +82,7 @@ describe('The second factor', () => {
   /** An owner with the second factor on. */
   const openGuarded = async (): Promise<Member & { secret: string; recoveryCodes: string[] }> => {
     const { owner } = await openTeam(world);
-    const { json } = await owner.browser.ask('POST', '/profile/totp', { password: goodPassword });
+    const { json } = await owner.browser.ask('POST', '/profile/totp');
     const { json: confirmed } = await owner.browser.ask('POST', '/profile/totp/confirm', {
       code: totpCode(json.secret, stepNow()),
     });

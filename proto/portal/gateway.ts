@@ -19,6 +19,8 @@ export interface ResolvedSession {
   readonly companyId: number;
   readonly user: ActorUser;
   readonly proof: string;
+  /** The company requires a second factor that the member has not set up: then `proof` is empty. */
+  readonly factorMissing?: boolean;
 }
 
 /** From `access`; the gateway sets the cookie (empty: removes it). The header never leaves the gateway. */

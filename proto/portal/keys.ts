@@ -98,6 +98,7 @@ export const listApiKeys = defineOperation({
 export const createApiKey = defineOperation({
   ...keys,
   id: 'createApiKey',
+  freshProof: true,
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
@@ -125,6 +126,7 @@ export const checkKeyNetworks = defineOperation({
 export const updateApiKey = defineOperation({
   ...keys,
   id: 'updateApiKey',
+  freshProof: true,
   method: 'PATCH',
   path: '/keys/{id}',
   deadlineMs: 10_000,
@@ -149,6 +151,7 @@ export const updateApiKey = defineOperation({
 export const rotateApiKey = defineOperation({
   ...keys,
   id: 'rotateApiKey',
+  freshProof: true,
   method: 'POST',
   path: '/keys/{id}/rotate',
   deadlineMs: 10_000,
@@ -161,6 +164,7 @@ export const rotateApiKey = defineOperation({
 export const endKeyRotation = defineOperation({
   ...keys,
   id: 'endKeyRotation',
+  freshProof: true,
   method: 'POST',
   path: '/keys/{id}/rotation/end',
   deadlineMs: 10_000,
@@ -232,6 +236,7 @@ export const listKeyRequests = defineOperation({
 export const revokeApiKey = defineOperation({
   ...keys,
   id: 'revokeApiKey',
+  freshProof: true,
   method: 'POST',
   path: '/keys/{id}/revoke',
   deadlineMs: 10_000,

@@ -3,7 +3,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { credentialBodyBytes } from '../portal.ts';
 import { count, id, instant } from '../schemas/values.ts';
 import * as f from './fields.ts';
-import { oneFactor, sessionFacts } from './session.ts';
+import { sessionFacts } from './session.ts';
 
 const profile = {
   ...memberDefaults,
@@ -48,7 +48,8 @@ export const startTotp = defineOperation({
   id: 'startTotp',
   method: 'POST',
   path: '/profile/totp',
-  body: z.strictObject({ password: f.password }),
+  freshProof: true,
+  beforeFactor: true,
   answers: {
     200: {
       schema: z.object({
@@ -67,18 +68,11 @@ export const confirmTotp = defineOperation({
   id: 'confirmTotp',
   method: 'POST',
   path: '/profile/totp/confirm',
+  beforeFactor: true,
   body: z.strictObject({ code: f.totpCode }),
   answers: { 200: codes },
   errors: [409],
 });
-
-const passwordAndFactor = z
-  .strictObject({
-    password: f.password,
-    totp: f.totpCode.optional(),
-    recoveryCode: f.recoveryCode.optional(),
-  })
-  .check(oneFactor);
 
 /** The person’s other sessions end. */
 export const disableTotp = defineOperation({
@@ -86,7 +80,7 @@ export const disableTotp = defineOperation({
   id: 'disableTotp',
   method: 'POST',
   path: '/profile/totp/disable',
-  body: passwordAndFactor,
+  freshProof: true,
   answers: { 204: { schema: null } },
   errors: [409],
 });
@@ -97,7 +91,7 @@ export const regenerateRecoveryCodes = defineOperation({
   id: 'regenerateRecoveryCodes',
   method: 'POST',
   path: '/profile/recovery-codes',
-  body: passwordAndFactor,
+  freshProof: true,
   answers: { 200: codes },
   errors: [409],
 });

@@ -20,12 +20,16 @@ export const sessionFacts = z.object({
     name: z.string(),
     role: z.enum(roles),
     totpEnabled: z.boolean(),
+    passkeys: count,
     recoveryCodesLeft: count,
   }),
   company: z.object({
     id,
     name: z.string(),
     timeZone: z.string().meta({ description: 'The IANA name of the zone in which members can see times.' }),
+    secondFactorRequired: z
+      .boolean()
+      .meta({ description: 'Members who have none can do nothing but set one up.' }),
   }),
   otherCompanies: z.array(
     z.object({
@@ -49,6 +53,10 @@ export const sessionFacts = z.object({
   features: z.object({
     allowHttp: z.boolean().meta({ description: 'Subscriptions may have plain http URLs.' }),
     allowPrivate: z.boolean().meta({ description: 'Subscriptions may have private addresses.' }),
+    passkeyHost: z
+      .string()
+      .nullable()
+      .meta({ description: 'Under which passkeys work; null: the installation has none.' }),
   }),
   settings: z.object({
     retentionDays: z.int().min(1).meta({ description: 'How long events and deliveries are kept.' }),
@@ -91,7 +99,11 @@ export const signIn = defineOperation({
   answers: {
     200: {
       schema: z.union([
-        z.object({ mfaRequired: z.literal(true) }),
+        z.object({
+          mfaRequired: z.literal(true),
+          totp: z.boolean().meta({ description: 'A code of an authenticator app is accepted.' }),
+          passkey: z.boolean().meta({ description: 'A passkey, which needs no password, is accepted.' }),
+        }),
         sessionFacts.extend({ mfaRequired: z.literal(false) }),
       ]),
     },
@@ -101,6 +113,7 @@ export const signIn = defineOperation({
 export const signOut = defineOperation({
   ...session,
   id: 'signOut',
+  beforeFactor: true,
   method: 'DELETE',
   path: '/session',
   role: 'viewer',
@@ -110,6 +123,7 @@ export const signOut = defineOperation({
 export const getSession = defineOperation({
   ...session,
   id: 'getSession',
+  beforeFactor: true,
   method: 'GET',
   path: '/session',
   role: 'viewer',
@@ -119,6 +133,7 @@ export const getSession = defineOperation({
 export const switchCompany = defineOperation({
   ...session,
   id: 'switchCompany',
+  beforeFactor: true,
   method: 'POST',
   path: '/session/company',
   role: 'viewer',

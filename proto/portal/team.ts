@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { roles } from '../portal.ts';
 import { email } from '../schemas/fields.ts';
-import { fieldName, id, instant } from '../schemas/values.ts';
+import { count, fieldName, id, instant } from '../schemas/values.ts';
 
 const team = { ...memberDefaults, service: 'access', role: 'admin' } as const;
 
@@ -22,6 +22,7 @@ const member = z.object({
   email: z.string(),
   role,
   totpEnabled: z.boolean(),
+  passkeys: count,
   createdUtc: instant,
   lastSignInUtc: instant.nullable(),
   you: z.boolean(),
@@ -50,6 +51,7 @@ export const listTeam = defineOperation({
 export const inviteMember = defineOperation({
   ...team,
   id: 'inviteMember',
+  freshProof: true,
   method: 'POST',
   path: '/team/invitations',
   body: z.strictObject({ email, role }),
@@ -67,6 +69,7 @@ export const inviteMember = defineOperation({
 export const revokeInvitation = defineOperation({
   ...team,
   id: 'revokeInvitation',
+  freshProof: true,
   method: 'DELETE',
   path: '/team/invitations/{id}',
   answers: { 204: { schema: null } },
@@ -97,6 +100,7 @@ export const listMemberKeys = defineOperation({
 export const changeRole = defineOperation({
   ...team,
   id: 'changeRole',
+  freshProof: true,
   method: 'PATCH',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
@@ -110,6 +114,7 @@ export const changeRole = defineOperation({
 export const offerPasswordReset = defineOperation({
   ...team,
   id: 'offerPasswordReset',
+  freshProof: true,
   method: 'POST',
   path: '/team/members/{id}/password-reset',
   answers: {
@@ -128,6 +133,7 @@ export const offerPasswordReset = defineOperation({
 export const resetSecondFactor = defineOperation({
   ...team,
   id: 'resetSecondFactor',
+  freshProof: true,
   method: 'POST',
   path: '/team/members/{id}/two-factor-reset',
   role: 'owner',
@@ -140,11 +146,25 @@ export const resetSecondFactor = defineOperation({
 export const removeMember = defineOperation({
   ...team,
   id: 'removeMember',
+  freshProof: true,
   method: 'DELETE',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
   query: z.strictObject({ keepKeys: idList.meta(keepKeys) }),
   answers: { 204: { schema: null } },
   // A company keeps at least one owner.
+  errors: [409],
+});
+
+/** Members without a second factor can then only set one up, from their next request on. */
+export const requireSecondFactor = defineOperation({
+  ...team,
+  id: 'requireSecondFactor',
+  freshProof: true,
+  method: 'PATCH',
+  path: '/team/second-factor',
+  body: z.strictObject({ required: z.boolean() }),
+  answers: { 204: { schema: null } },
+  // Who switches it on has no second factor.
   errors: [409],
 });

@@ -134,6 +134,8 @@ const noticedActions: ReadonlySet<AuditEntry['action']> = new Set([
   'member.joined',
   'member.role_changed',
   'member.removed',
+  'passkey.added',
+  'passkey.removed',
   'totp.enabled',
   'totp.disabled',
   'totp.reset',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { retryScheduleMs } from '@causeway/proto';
 import {
   ConfigError,
@@ -38,6 +39,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       PORTAL_SECRET_KEYS: keyRing(),
       PORTAL_IDLE_TIMEOUT: duration(1000, days(30)).default(8 * 3_600_000),
       PORTAL_SESSION_TIMEOUT: duration(1000, days(30)).default(days(1)),
+      /** After it, changes of keys, rights and factors ask the member for the password or a passkey again. */
+      PORTAL_PROOF_TIMEOUT: duration(1000, days(30)).default(600_000),
       /** Where customers reach the interface, if that is not the portal's own origin. */
       PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
       /** Where mail goes: `smtp://user:password@host:port`, or `smtps://`. Without it, no mail is sent. */
@@ -46,7 +49,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
         .optional(),
       /** The sender of mails; needed with SMTP_URL. */
       MAIL_FROM: senderText().optional(),
-      /** Where members reach the portal, for links in mails; needed with SMTP_URL. */
+      /** Where members reach the portal: for passkeys, which browsers bind to it, and for links in mails. */
       PORTAL_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
       /** The gateways and the webhooks service enforce these; the portal only shows them. */
       RATE_LIMIT_READ: limit().default(60),
@@ -73,10 +76,25 @@ export const mailSettings = ({
   return { url, from, portalUrl: portalUrl.replace(/\/$/, '') };
 };
 
+/** Null where browsers know no passkeys: they need a name, and `https` except on localhost. */
+export const passkeySite = (portalUrl: string | undefined): PasskeySite | null => {
+  const { origin, hostname, protocol } = new URL(portalUrl ?? 'http://0.0.0.0');
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return null;
+  return protocol === 'https:' || hostname === 'localhost' ? { origin, host: hostname } : null;
+};
+
+/** The relying party of WebAuthn. */
+export interface PasskeySite {
+  readonly origin: string;
+  readonly host: string;
+}
+
 export const portalSettings = (config: ReturnType<typeof readConfig>) => ({
   keyRing: config.PORTAL_SECRET_KEYS,
   idleTimeoutMs: config.PORTAL_IDLE_TIMEOUT,
   sessionTimeoutMs: config.PORTAL_SESSION_TIMEOUT,
+  proofTimeoutMs: config.PORTAL_PROOF_TIMEOUT,
+  passkeys: passkeySite(config.PORTAL_URL),
   /** Requests a minute; `lookup` is null where lookups count as reads. */
   limits: {
     read: config.RATE_LIMIT_READ,

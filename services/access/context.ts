@@ -25,6 +25,7 @@ export interface Access {
   readonly gates: { readonly strangers: Gate; readonly members: Gate };
   readonly reserve: Reserve;
   readonly sessionTokens: Signer;
+  readonly challenges: Signer;
   readonly sessionProofs: SessionSigner;
   readonly devices: Devices;
   readonly cursors: Cursors<'audit' | 'keys' | 'keys by use' | 'notices' | 'requests'>;

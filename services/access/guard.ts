@@ -9,7 +9,7 @@ export const guardOf =
     if (operation.audience === 'operator') return logCalls(access, answer);
     // Its handler finds the key by the proof.
     if (operation.audience === 'key') return answer;
-    if (operation.role !== null) return byToken(access, answer);
+    if (operation.role !== null) return byToken(access, operation, answer);
     // Sign-in enters its gate itself.
     return operation.id === 'signIn' ? answer : asStranger(access, answer);
   };

@@ -16,6 +16,15 @@ import {
 import { endKeyRotation, rotateApiKey } from './keys/rotate-key.ts';
 import { setLimits } from './limits.ts';
 import { getNoticeSettings, listNotices, readNotices, updateNoticeSettings } from './notices/notices.ts';
+import { proveIdentity, startProof } from './sessions/assertions.ts';
+import {
+  addPasskey,
+  listPasskeys,
+  removePasskey,
+  signInWithPasskey,
+  startPasskey,
+  startPasskeySignIn,
+} from './sessions/passkeys.ts';
 import { changePassword, getPasswordReset, resetPassword } from './sessions/password.ts';
 import {
   confirmTotp,
@@ -36,7 +45,14 @@ import { signIn } from './sessions/sign-in.ts';
 import { switchCompany } from './sessions/switch-company.ts';
 import { acceptInvitation, getInvitation, inviteMember, revokeInvitation } from './team/invitations.ts';
 import { listMemberKeys } from './team/member-keys.ts';
-import { changeRole, listTeam, offerPasswordReset, removeMember, resetSecondFactor } from './team/members.ts';
+import {
+  changeRole,
+  listTeam,
+  offerPasswordReset,
+  removeMember,
+  requireSecondFactor,
+  resetSecondFactor,
+} from './team/members.ts';
 import { createPortalOwner, resetPortalOwner } from './team/owners.ts';
 import { getAgentCalls, getFirstSteps, getUsage } from './usage/get-usage.ts';
 import { getKeyUse, listKeyRequests } from './usage/request-log.ts';
@@ -82,8 +98,17 @@ export const handlers: HandlerTable<'access', Access> = {
   switchCompany,
   setTimeZone,
   updateProfile,
+  addPasskey,
+  listPasskeys,
+  removePasskey,
+  signInWithPasskey,
+  startPasskey,
+  startPasskeySignIn,
+  startProof,
+  proveIdentity,
   acceptInvitation,
   changeRole,
+  requireSecondFactor,
   createPortalOwner,
   getInvitation,
   inviteMember,

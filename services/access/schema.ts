@@ -7,6 +7,7 @@ export interface AccessTables {
   api_keys: KeyTable;
   portal_users: PortalUserTable;
   portal_recovery_codes: { company_id: number; user_id: number; code_hash: Buffer };
+  portal_passkeys: PortalPasskeyTable;
   portal_sessions: PortalSessionTable;
   portal_invitations: PortalInvitationTable;
   portal_password_resets: PortalPasswordResetTable;
@@ -33,6 +34,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'api_keys',
   'portal_users',
   'portal_recovery_codes',
+  'portal_passkeys',
   'portal_sessions',
   'portal_invitations',
   'portal_password_resets',
@@ -61,6 +63,7 @@ interface CompanyTable extends LimitColumns {
   created_utc: Date;
   temporary_limits: string | null;
   time_zone: Generated<string | null>;
+  require_factor: Generated<number>;
 }
 
 interface KeyTable extends LimitColumns {
@@ -96,10 +99,25 @@ interface PortalUserTable {
   totp_enabled: Generated<number>;
   totp_step: Generated<number>;
   device_epoch: Generated<number>;
+  passkeys: Generated<number>;
   last_sign_in_utc: Generated<Date | null>;
   notice_mail: Generated<string | null>;
   notices_read: Generated<Date | null>;
   created_utc: Date;
+}
+
+interface PortalPasskeyTable {
+  company_id: number;
+  passkey_id: number;
+  user_id: number;
+  name: string;
+  credential_hash: Buffer;
+  credential_id: Buffer;
+  public_key: Buffer;
+  sign_count: number;
+  transports: string;
+  created_utc: Date;
+  last_used_utc: Generated<Date | null>;
 }
 
 interface PortalSessionTable {
@@ -113,6 +131,7 @@ interface PortalSessionTable {
   user_agent: string;
   sign_in: Buffer | null;
   state: Generated<SessionState>;
+  proved_utc: Generated<Date | null>;
 }
 
 /** `open`: the browser has its token. `ready`, `code`: the member can switch to it, the latter by a code. */

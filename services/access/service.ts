@@ -72,6 +72,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     },
     reserve: createReserve({ db, now }),
     sessionTokens: createTokenSigner(portal.keyRing, 'session tokens'),
+    challenges: createTokenSigner(portal.keyRing, 'passkey challenges'),
     sessionProofs,
     cursors: openCursors(portal.keyRing),
     devices: createDevices({ signer: createTokenSigner(portal.keyRing, 'devices'), now, random }),

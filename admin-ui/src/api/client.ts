@@ -28,9 +28,35 @@ export const call = async <Id extends MemberOperationId>(
   const [method, path] = table[id] ?? unknownOperation(id);
   const response = await send(method, operationUrl(path, params, query), body, signal);
   const text = await response.text();
-  if (!response.ok) throw responseError(response, text);
+  if (!response.ok) {
+    const error = responseError(response, text);
+    // The person proves who they are, and the call is made again.
+    if (error.extra.reason === 'proof_required' && (await askForProof())) return call(id, input, signal);
+    throw error;
+  }
   return (text === '' ? undefined : JSON.parse(text)) as Answer<Id>;
 };
+
+let proofAsked: Promise<boolean> | undefined;
+let showProof: (ask: () => Promise<boolean>) => void = () => {};
+/** The dialog's code loads after the page's. */
+let proofDialog = new Promise<() => Promise<boolean>>((resolve) => {
+  showProof = resolve;
+});
+
+/** @param ask shows the dialog; whether the person proved who they are. */
+export const onProofRequired = (ask: () => Promise<boolean>): void => {
+  showProof(ask);
+  proofDialog = Promise.resolve(ask);
+};
+
+/** Calls at the same time share one dialog. */
+const askForProof = (): Promise<boolean> =>
+  (proofAsked ??= proofDialog
+    .then((ask) => ask())
+    .finally(() => {
+      proofAsked = undefined;
+    }));
 
 const send = async (
   method: string,

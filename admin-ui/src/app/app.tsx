@@ -27,6 +27,8 @@ export function App() {
   const [{ queryClient, router }] = useState(() => {
     const queryClient = createQueryClient((error) => {
       if (isSignedOut(error)) leave(queryClient, router, 'ended');
+      if (error instanceof ApiError && error.extra.reason === 'second_factor_required')
+        void queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(() => router.invalidate());
     });
     // On every page: the answer for which `theme-init.js` asked would otherwise be taken by a later request.
     void queryClient.prefetchQuery(sessionQuery);

@@ -7,8 +7,9 @@ import { Stack } from '../ui/layout.tsx';
 
 type Factor = ReturnType<typeof useFactor>;
 
-export const useFactor = () => {
-  const [recovery, setRecovery] = useState(false);
+/** @param recoveryOnly the person has no authenticator app. */
+export const useFactor = (recoveryOnly = false) => {
+  const [recovery, setRecovery] = useState(recoveryOnly);
   const [code, setCode] = useState('');
   return {
     recovery,
@@ -26,9 +27,10 @@ interface FactorFieldProps {
   readonly factor: Factor;
   readonly error: (field: 'totp' | 'recoveryCode') => string | undefined;
   readonly autoFocus?: boolean;
+  readonly recoveryOnly?: boolean;
 }
 
-export function FactorField({ factor, error, autoFocus = false }: FactorFieldProps) {
+export function FactorField({ factor, error, autoFocus = false, recoveryOnly = false }: FactorFieldProps) {
   const { recovery, code, setCode, swap } = factor;
   return (
     <Stack gap="s">
@@ -47,11 +49,13 @@ export function FactorField({ factor, error, autoFocus = false }: FactorFieldPro
           onValue={setCode}
         />
       </Field>
-      <div>
-        <Button variant="ghost" size="s" onClick={swap}>
-          {recovery ? t`Use the app` : t`Use a recovery code`}
-        </Button>
-      </div>
+      {!recoveryOnly && (
+        <div>
+          <Button variant="ghost" size="s" onClick={swap}>
+            {recovery ? t`Use the app` : t`Use a recovery code`}
+          </Button>
+        </div>
+      )}
     </Stack>
   );
 }

@@ -3,7 +3,7 @@ import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/rea
 import { lazyPage } from './lazy-page.ts';
 import { RootPage } from './root-page.tsx';
 import { oneOf, searchOf } from './search.ts';
-import { sessionQuery } from './session.ts';
+import { lacksFactor, sessionQuery } from './session.ts';
 
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: RootPage,
@@ -29,6 +29,18 @@ export const signInRoute = createRoute({
   component: lazyPage(() => import('../pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 
+/** For members whose company requires a second factor: they see nothing else before they have one. */
+export const secondFactorRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/second-factor',
+  beforeLoad: async ({ context }) => {
+    const session = await context.queryClient.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
+    if (!session) throw redirect({ to: '/sign-in' });
+    if (!lacksFactor(session)) throw redirect({ to: '/' });
+  },
+  component: lazyPage(() => import('../pages/security/second-factor-page.tsx'), 'SecondFactorPage'),
+});
+
 // The tokens of these three are in the fragment of the URL, which browsers send to no server.
 export const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -47,3 +59,11 @@ export const sharedRoute = createRoute({
   path: '/shared',
   component: lazyPage(() => import('../pages/deliveries/shared-page.tsx'), 'SharedPage'),
 });
+
+export const publicRoutes = [
+  signInRoute,
+  invitationRoute,
+  passwordRoute,
+  sharedRoute,
+  secondFactorRoute,
+] as const;

@@ -39,7 +39,7 @@ import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/s
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { lazyPage } from './lazy-page.ts';
 import * as ahead from './load-ahead.ts';
-import { invitationRoute, passwordRoute, rootRoute, sharedRoute, signInRoute } from './public-routes.tsx';
+import * as open from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
   anyNumber,
@@ -54,12 +54,12 @@ import {
   pathIds,
   searchOf,
 } from './search.ts';
-import { type Role, roleAtLeast, sessionQuery } from './session.ts';
+import { lacksFactor, type Role, roleAtLeast, sessionQuery } from './session.ts';
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
 
 const shellRoute = createRoute({
-  getParentRoute: () => rootRoute,
+  getParentRoute: () => open.rootRoute,
   id: 'in',
   beforeLoad: async ({ context, location, cause }) => {
     // A page takes longer to render than a frame: the browser first paints the answer to the input.
@@ -69,6 +69,7 @@ const shellRoute = createRoute({
       const next = location.href === '/' ? undefined : location.href;
       throw redirect({ to: '/sign-in', search: { next } });
     }
+    if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
   },
   loader: ({ context }) => ahead.loadAttention(context.queryClient),
   component: Shell,
@@ -267,7 +268,7 @@ const teamRoute = createRoute({
     sort: oneOf(memberSorts),
     page: anyNumber,
     member: anyNumber,
-    dialog: oneOf(['invite']),
+    dialog: oneOf(['invite', 'require-factor']),
     role: anyNumber,
     remove: anyNumber,
     password: anyNumber,
@@ -282,7 +283,7 @@ const auditRoute = createRoute({
   path: '/audit',
   staticData: link(company, msg`Audit log`, ScrollText, 'admin', 'history changes who'),
   validateSearch: auditSearch,
-  loaderDeps: ({ search: { revert: _, ...search } }) => search,
+  loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
   loader: async ({ context: { queryClient }, deps }) => {
     const session = await queryClient.ensureQueryData(sessionQuery);
@@ -294,8 +295,10 @@ const auditRoute = createRoute({
 const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
-  staticData: link(company, msg`Your security`, ShieldCheck, 'viewer', 'password 2fa sessions profile'),
-  validateSearch: searchOf({ dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others']) }),
+  staticData: link(company, msg`Your security`, ShieldCheck, 'viewer', 'password 2fa passkeys sessions'),
+  validateSearch: searchOf({
+    dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others', 'passkey']),
+  }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
 });
@@ -312,11 +315,8 @@ const notificationsRoute = createRoute({
 const notFoundRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
 
 /** All pages. Those with a `link` are in the sidebar, in this order. */
-export const routeTree = rootRoute.addChildren([
-  signInRoute,
-  invitationRoute,
-  passwordRoute,
-  sharedRoute,
+export const routeTree = open.rootRoute.addChildren([
+  ...open.publicRoutes,
   shellRoute.addChildren([
     overviewRoute,
     subscriptionsRoute,

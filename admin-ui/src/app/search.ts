@@ -84,7 +84,6 @@ export const auditSearch = searchOf({
   until: anyText,
   signIns: oneOf(['shown']),
   cursor: anyText,
-  revert: anyNumber,
 });
 
 export const notificationsSearch = searchOf({ tab: oneOf(['settings', 'channels']), cursor: anyText });

@@ -38,14 +38,14 @@ export const useSession = (): Session => {
 };
 
 const nobody: Session = {
-  user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, recoveryCodesLeft: 0 },
-  company: { id: 0, name: '', timeZone: 'UTC' },
+  user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, passkeys: 0, recoveryCodesLeft: 0 },
+  company: { id: 0, name: '', timeZone: 'UTC', secondFactorRequired: false },
   otherCompanies: [],
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
   scopes: [],
   limits: { read: 1, write: 1, admin: 1, lookup: null },
-  features: { allowHttp: false, allowPrivate: false },
+  features: { allowHttp: false, allowPrivate: false, passkeyHost: null },
   settings: { retentionDays: 1, retryForMs: 0 },
   baseUrl: null,
 };
@@ -72,6 +72,10 @@ export const useRefusal = (least: Role): string | undefined => {
 };
 
 export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;
+
+/** The company requires a second factor that the member does not have. */
+export const lacksFactor = ({ user, company }: Session): boolean =>
+  company.secondFactorRequired && !user.totpEnabled && user.passkeys === 0;
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 

@@ -136,7 +136,7 @@ export const auditParameters = ({ q, action, kind, target, user, ...search }: Au
   };
 };
 
-export const auditQuery = ({ revert: _, ...search }: AuditSearch) =>
+export const auditQuery = (search: AuditSearch) =>
   operationQuery('listAudit', { query: auditParameters(search) });
 
 export const sessionsQuery = operationQuery('listSessions', {});

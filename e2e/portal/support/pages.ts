@@ -75,6 +75,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-remove', path: `team?remove=${one.member}`, dialog: /^Remove/ },
   { name: 'dialog-name', path: 'security?dialog=name', dialog: 'Change your name' },
   { name: 'dialog-password', path: 'security?dialog=password', dialog: 'Change password' },
+  { name: 'dialog-passkey', path: 'security?dialog=passkey', dialog: 'Add a passkey' },
   { name: 'dialog-two-factor', path: 'security?dialog=totp-on', dialog: 'Turn on two-factor sign-in' },
 ];
 

@@ -1,4 +1,10 @@
-import { type Actor, type ActorUser, type AuditAction, sessionsEndedSubject } from '@causeway/proto';
+import {
+  type Actor,
+  type ActorUser,
+  type AuditAction,
+  type AuditEntry,
+  sessionsEndedSubject,
+} from '@causeway/proto';
 import { type Trx, transaction } from '@causeway/runtime';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
@@ -53,11 +59,12 @@ export const changeSecurity = <Result>(
   },
   action: AuditAction,
   change: (trx: Trx<AccessTables>) => Promise<Result>,
+  values?: Pick<AuditEntry, 'before' | 'after'>,
 ): Promise<Result> =>
   transaction(access.db, async (trx) => {
     const { companyId, user } = call;
     const result = await change(trx);
     await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
-    await audit(trx, authorOf(access, call), action, ['member', user.id, user.email]);
+    await audit(trx, authorOf(access, call), action, ['member', user.id, user.email], values);
     return result;
   });

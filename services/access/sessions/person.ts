@@ -17,6 +17,7 @@ export const personColumns = [
   'totp_secret',
   'totp_enabled',
   'totp_step',
+  'passkeys',
   'device_epoch',
 ] as const;
 

@@ -6,29 +6,21 @@ import {
   openSecret,
   sealedWith,
   sealSecret,
-  type Trx,
   transaction,
 } from '@causeway/runtime';
 import type { Access } from '../context.ts';
-import type { AccessTables } from '../schema.ts';
 import { atSession, attempt, countAttempt, type Prover } from './attempts.ts';
 import { changeSecurity } from './end.ts';
-import {
-  deleteRecoveryCodes,
-  newTotpSecret,
-  replaceRecoveryCodes,
-  takeRecoveryCode,
-  totpStep,
-  totpUri,
-} from './factor-codes.ts';
-import { confirmPassword, type PersonRow, readPerson, updateMember } from './person.ts';
-import { factorSubject, knownDeviceOf, type Membership } from './subjects.ts';
+import { newTotpSecret, replaceRecoveryCodes, takeRecoveryCode, totpStep, totpUri } from './factor-codes.ts';
+import { dropCodesOfLastFactor, hasFactor, lockFactors, removeTotp } from './factors.ts';
+import { type PersonRow, readPerson, updateMember } from './person.ts';
+import { factorSubject, knownDeviceOf } from './subjects.ts';
 
 /** The secret takes effect once a first code proves that an app has it. */
 export const startTotp = (access: Access) =>
   handler(contract.startTotp, async (call) => {
-    const { companyId, user, body } = call;
-    const person = await confirmPassword(access, call, 'password', body.password);
+    const { companyId, user } = call;
+    const person = await readPerson(access.db, companyId, user);
     if (person.totp_enabled === 1) throw conflict('two-factor sign-in is on already; switch it off first');
     const secret = newTotpSecret(access.random);
     await updateMember(access.db, companyId, user.id)
@@ -68,21 +60,24 @@ export const confirmTotp = (access: Access) =>
 
 export const disableTotp = (access: Access) =>
   handler(contract.disableTotp, async (call) => {
-    const { companyId, user, body } = call;
-    await confirmFactor(access, call, body);
-    await changeSecurity(access, call, 'totp.disabled', (trx) =>
-      removeFactor(trx, { companyId, userId: user.id }),
-    );
+    const { companyId, user } = call;
+    await changeSecurity(access, call, 'totp.disabled', async (trx) => {
+      const { totp_enabled, passkeys } = await lockFactors(trx, { companyId, userId: user.id });
+      if (totp_enabled === 0) throw conflict('two-factor sign-in is off');
+      await removeTotp(trx, { companyId, userId: user.id });
+      await dropCodesOfLastFactor(trx, { companyId, userId: user.id }, { totp_enabled: 0, passkeys });
+    });
     return { status: 204, body: null };
   });
 
 export const regenerateRecoveryCodes = (access: Access) =>
   handler(contract.regenerateRecoveryCodes, async (call) => {
-    const { companyId, user, body } = call;
-    await confirmFactor(access, call, body);
-    const recoveryCodes = await changeSecurity(access, call, 'recovery_codes.renewed', (trx) =>
-      replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random),
-    );
+    const { companyId, user } = call;
+    const recoveryCodes = await changeSecurity(access, call, 'recovery_codes.renewed', async (trx) => {
+      const factors = await lockFactors(trx, { companyId, userId: user.id });
+      if (!hasFactor(factors)) throw conflict('set up a second factor first');
+      return replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random);
+    });
     return json(200, { recoveryCodes });
   });
 
@@ -129,18 +124,6 @@ export const reencryptFactors = (access: Access) =>
       next,
     });
   });
-
-/** @throws Problem `conflict` if it is off, `invalid_request` naming the field, or as `attempt` */
-const confirmFactor = async (
-  access: Access,
-  call: Parameters<typeof confirmPassword>[1],
-  given: GivenFactor & { readonly password: string },
-): Promise<void> => {
-  const person = await confirmPassword(access, call, 'password', given.password);
-  if (person.totp_enabled === 0) throw conflict('two-factor sign-in is off');
-  const prover = atSession(access, call.companyId, call.user, 'factor');
-  await requireFactor(access, prover, call.deadlineMs, person, given);
-};
 
 /** @throws Problem `invalid_request` naming the field, or as `attempt` */
 export const requireFactor = (
@@ -208,14 +191,4 @@ const takeTotp = async (
     .where('totp_step', '<', step)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
-};
-
-export const removeFactor = async (
-  trx: Trx<AccessTables>,
-  { companyId, userId }: Membership,
-): Promise<void> => {
-  await updateMember(trx, companyId, userId)
-    .set({ totp_enabled: 0, totp_secret: null, totp_step: 0 })
-    .execute();
-  await deleteRecoveryCodes(trx, { companyId, userId });
 };

@@ -119,6 +119,8 @@ export const sessionFacts = async (
       'person.name',
       'person.role',
       'person.totp_enabled',
+      'person.passkeys',
+      'company.require_factor',
       'company.name as company_name',
       'company.time_zone',
       'company.limit_read',
@@ -148,9 +150,15 @@ export const sessionFacts = async (
       name: row.name,
       role: row.role,
       totpEnabled: row.totp_enabled === 1,
+      passkeys: row.passkeys,
       recoveryCodesLeft: Number(codes.left),
     },
-    company: { id: companyId, name: row.company_name, timeZone: row.time_zone ?? 'UTC' },
+    company: {
+      id: companyId,
+      name: row.company_name,
+      timeZone: row.time_zone ?? 'UTC',
+      secondFactorRequired: row.require_factor === 1,
+    },
     otherCompanies: opened
       .filter((one) => one.company_id !== companyId)
       .map(({ company_id, company_name, role, state }) => ({
@@ -168,7 +176,7 @@ export const sessionFacts = async (
     keyPrefix,
     scopes: [...scopes],
     limits: { ...limits, ...companyLimitsNow(row, now()) },
-    features: portal.features,
+    features: { ...portal.features, passkeyHost: portal.passkeys?.host ?? null },
     settings: { retentionDays: portal.retentionDays, retryForMs: portal.retryForMs },
     baseUrl: portal.baseUrl,
   };

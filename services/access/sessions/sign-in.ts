@@ -14,6 +14,7 @@ import { audit, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
 import { type Attempt, attempt, countAttempt, memberKey } from './attempts.ts';
+import { hasFactor } from './factors.ts';
 import { membershipsOf, type PersonRow, updateMember } from './person.ts';
 import { proveFactor } from './second-factor.ts';
 import { type SessionFacts, sessionFacts } from './sessions.ts';
@@ -112,12 +113,10 @@ const admit = async (
   let codeTaken = false;
   for (const person of accepted) {
     const taken =
-      person.totp_enabled === 1 &&
-      codeGiven &&
-      (await proveFactor(access, person, body, actor).catch(waiting));
+      hasFactor(person) && codeGiven && (await proveFactor(access, person, body, actor).catch(waiting));
     if (taken instanceof Problem) refusals.push(taken);
     codeTaken ||= taken === true;
-    (taken === true || person.totp_enabled === 0 ? open : closed).push(person);
+    (taken === true || !hasFactor(person) ? open : closed).push(person);
   }
   if (codeGiven && closed.length > 0 && !codeTaken) {
     const userIds = closed.map(({ id }) => id);
@@ -127,7 +126,11 @@ const admit = async (
   const [first, ...others] = open;
   if (!first) {
     for (const { undecided } of attempts) await undecided();
-    return json(200, { mfaRequired: true });
+    return json(200, {
+      mfaRequired: true,
+      totp: closed.some(({ totp_enabled }) => totp_enabled === 1),
+      passkey: closed.some(({ passkeys }) => passkeys > 0),
+    });
   }
   for (const { succeeded } of attempts) await succeeded(open.map(({ id }) => id));
   return startSession(

@@ -50,6 +50,30 @@ export const accountSubject = (email: string, at: Date): Subject => ({
   free: 500,
 });
 
+/** Signatures cannot be guessed. So no count spans all networks: strangers could use it to delay the member. */
+export const passkeySubjects = (
+  { companyId, userId }: Membership,
+  address: string,
+  at: Date,
+): readonly Subject[] => {
+  const [network, site, day] = [networkOf(address), siteOf(address), dayOf(at)];
+  return [
+    { digest: digestOf('passkey and network', String(companyId), String(userId), network, day), free },
+    { digest: digestOf('passkeys of a network', network, day), free: 25 },
+    ...(site === network ? [] : [{ digest: digestOf('passkeys of a site', site, day), free: 250 }]),
+  ];
+};
+
+/** The membership that the handle of a passkey names; of nobody if it is not one of ours. */
+export const membershipOf = (handle: string): Membership => {
+  const bytes = Buffer.from(handle, 'base64url');
+  const [companyId, userId] =
+    bytes.length === 16 ? [bytes.readBigUInt64BE(0), bytes.readBigUInt64BE(8)].map(Number) : [];
+  const isId = (id = 0): boolean => Number.isSafeInteger(id);
+  return isId(companyId) && isId(userId) ? { companyId: companyId ?? 0, userId: userId ?? 0 } : nobody;
+};
+const nobody: Membership = { companyId: 0, userId: 0 };
+
 export const deviceSubject = ({ companyId, userId, deviceId }: KnownDevice, at: Date): Subject => ({
   digest: digestOf('device', String(companyId), String(userId), deviceId, dayOf(at)),
   free,

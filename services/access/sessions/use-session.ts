@@ -1,6 +1,7 @@
-import { problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
+import { type MemberOperation, problem, type ResolvedSession, type ResolveSession } from '@causeway/proto';
 import { acrossTenants, each, json, type LaneHandler } from '@causeway/runtime';
 import type { Access } from '../context.ts';
+import { hasFactor } from './factors.ts';
 import { hashToken, isSessionToken } from './token.ts';
 
 /** The gateway calls at once; operations take 15 s at most. */
@@ -12,7 +13,9 @@ export const resolveSession = (access: Access): LaneHandler =>
     const { token, passive } = JSON.parse(Buffer.from(body).toString()) as ResolveSession;
     const session = await useSession(access, token, passive);
     if (!session) throw problem('signed_out');
-    const { companyId, user } = session;
+    const { companyId, user, factorMissing } = session;
+    // Without a proof, no other service serves the member.
+    if (factorMissing) return json<ResolvedSession>(200, { companyId, user, proof: '', factorMissing });
     const untilMs = access.now().getTime() + proofLifeMs;
     const proof = access.sessionProofs.prove({ companyId, user, untilMs });
     return json<ResolvedSession>(200, { companyId, user, proof });
@@ -23,7 +26,11 @@ export const resolveSession = (access: Access): LaneHandler =>
  * operations create keys and change roles and passwords, so a compromised gateway could otherwise grant itself
  * lasting access to every company.
  */
-export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
+export const byToken = (
+  access: Access,
+  { beforeFactor = false, freshProof = false }: Pick<MemberOperation, 'beforeFactor' | 'freshProof'>,
+  handler: LaneHandler,
+): LaneHandler =>
   each(async (call) => {
     const { tenant, caller, actor } = call;
     // A gateway of the previous release omits `passive`: it has already counted the request as a use.
@@ -38,6 +45,9 @@ export const byToken = (access: Access, handler: LaneHandler): LaneHandler =>
       );
       throw problem('signed_out');
     }
+    if (session.factorMissing && !beforeFactor) throw problem('second_factor_required');
+    const provedMs = access.now().getTime() - session.provedUtc.getTime();
+    if (freshProof && provedMs > access.portal.proofTimeoutMs) throw problem('proof_required');
     const { address, userAgent, device } = actor;
     const from = { user, address, userAgent, ...(device !== undefined && { device }) };
     const [answer] = handler([{ ...call, actor: from }]);
@@ -66,7 +76,11 @@ const useSession = async (access: Access, token: string, passive: boolean): Prom
   return session;
 };
 
-type FoundSession = Omit<ResolvedSession, 'proof'> & { readonly lastUsedUtc: Date };
+interface FoundSession extends Omit<ResolvedSession, 'proof'> {
+  readonly lastUsedUtc: Date;
+  readonly provedUtc: Date;
+  readonly factorMissing: boolean;
+}
 
 const findSession = async (
   { db, now, portal, sessionTokens }: Access,
@@ -80,7 +94,13 @@ const findSession = async (
     .innerJoin('portal_users as person', (join) =>
       join.onRef('person.company_id', '=', 'session.company_id').onRef('person.id', '=', 'session.user_id'),
     )
+    .innerJoin('companies as company', 'company.company_id', 'session.company_id')
     .select([
+      'session.created_utc',
+      'session.proved_utc',
+      'company.require_factor',
+      'person.totp_enabled',
+      'person.passkeys',
       'session.company_id',
       'session.session_id',
       'session.last_used_utc',
@@ -100,5 +120,7 @@ const findSession = async (
     companyId: row.company_id,
     user: { id, sessionId: row.session_id, email, name, role },
     lastUsedUtc: row.last_used_utc,
+    provedUtc: row.proved_utc ?? row.created_utc,
+    factorMissing: row.require_factor === 1 && !hasFactor(row),
   };
 };

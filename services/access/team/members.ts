@@ -13,9 +13,9 @@ import type { Access } from '../context.ts';
 import { mailLink } from '../notices/links.ts';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { endSessions } from '../sessions/end.ts';
+import { hasFactor, lockFactors, removeFactors } from '../sessions/factors.ts';
 import { endPasswordReset, makePasswordReset } from '../sessions/password.ts';
 import { requireRoleStill, updateMember } from '../sessions/person.ts';
-import { removeFactor } from '../sessions/second-factor.ts';
 import { announceRevoked, endRights } from './member-keys.ts';
 
 export const listTeam = ({ db, now }: Access) =>
@@ -120,7 +120,7 @@ export const resetSecondFactor = (access: Access) =>
     await transaction(access.db, async (trx) => {
       await requireRoleStill(trx, companyId, user.id, 'owner');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
-      if (member.totp_enabled === 0) throw conflict('two-factor sign-in is off');
+      if (!hasFactor(member)) throw conflict('they have no second factor');
       await takeFactorOff(access, trx, authorOf(access, call), member);
     });
     return { status: 204, body: null };
@@ -131,17 +131,44 @@ export const takeFactorOff = async (
   access: Access,
   trx: Trx<AccessTables>,
   author: Author,
-  { id: userId, email }: Pick<MemberRow, 'id' | 'email'>,
+  { id: userId, email, passkeys }: Pick<MemberRow, 'id' | 'email' | 'passkeys'>,
 ): Promise<void> => {
   const { companyId } = author;
-  await removeFactor(trx, { companyId, userId });
+  await removeFactors(trx, { companyId, userId });
   await updateMember(trx, companyId, userId)
     .set((eb) => ({ device_epoch: eb('device_epoch', '+', 1) }))
     .execute();
   await endPasswordReset(trx, { companyId, userId });
   await endSessions(access, trx, { companyId, userId });
-  await audit(trx, author, 'totp.reset', ['member', userId, email]);
+  await audit(trx, author, 'totp.reset', ['member', userId, email], {
+    before: { passkeys },
+  });
 };
+
+/** Members without a factor are held at their next request (`use-session.ts`). */
+export const requireSecondFactor = (access: Access) =>
+  handler(contract.requireSecondFactor, async (call) => {
+    const { companyId, user, body } = call;
+    await transaction(access.db, async (trx) => {
+      await requireRoleStill(trx, companyId, user.id, 'admin');
+      if (body.required && !hasFactor(await lockFactors(trx, { companyId, userId: user.id })))
+        throw conflict('set up your own second factor under Your security first');
+      const { numChangedRows } = await trx
+        .updateTable('companies')
+        .set({ require_factor: Number(body.required) })
+        .where('company_id', '=', companyId)
+        .executeTakeFirst();
+      if (numChangedRows === 0n) return;
+      const action = body.required ? 'second_factor.required' : 'second_factor.optional';
+      const { name } = await trx
+        .selectFrom('companies')
+        .select('name')
+        .where('company_id', '=', companyId)
+        .executeTakeFirstOrThrow();
+      await audit(trx, authorOf(access, call), action, ['company', companyId, name]);
+    });
+    return { status: 204, body: null };
+  });
 
 type MemberAnswer = AnswerTo<'listTeam'>['members'][number];
 type InvitationAnswer = AnswerTo<'listTeam'>['invitations'][number];
@@ -152,6 +179,7 @@ const memberColumns = [
   'email',
   'role',
   'totp_enabled',
+  'passkeys',
   'created_utc',
   'last_sign_in_utc',
 ] as const;
@@ -164,6 +192,7 @@ const memberAnswer = (row: MemberRow, askerId: number): MemberAnswer => ({
   email: row.email,
   role: row.role,
   totpEnabled: row.totp_enabled === 1,
+  passkeys: row.passkeys,
   createdUtc: row.created_utc.toISOString(),
   lastSignInUtc: row.last_sign_in_utc?.toISOString() ?? null,
   you: row.id === askerId,

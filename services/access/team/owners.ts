@@ -51,7 +51,7 @@ export const resetPortalOwner = (access: Access) =>
     await requireCompany(access, company_id);
     const person = await db
       .selectFrom('portal_users')
-      .select(['id', 'email', 'role'])
+      .select(['id', 'email', 'role', 'passkeys'])
       .where('company_id', '=', company_id)
       .where('email', '=', email)
       .executeTakeFirst();

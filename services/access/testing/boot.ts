@@ -29,6 +29,8 @@ export const testPortal: PortalSettings = {
   keyRing: parseKeyRing(`test:${randomBytes(32).toString('base64')}`),
   idleTimeoutMs: 8 * 3_600_000,
   sessionTimeoutMs: 24 * 3_600_000,
+  proofTimeoutMs: 600_000,
+  passkeys: { origin: 'http://localhost:8080', host: 'localhost' },
   limits: { read: 60, write: 100, admin: 200, lookup: null },
   features: { allowHttp: false, allowPrivate: false },
   baseUrl: null,

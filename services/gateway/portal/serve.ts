@@ -50,6 +50,8 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
     const known =
       operation.service === 'access' && body instanceof Buffer ? gateway.sessions.known(token) : undefined;
     const session = known ?? (await resolve(gateway, exchange, visit, token, match));
+    if ('factorMissing' in session && session.factorMissing && !operation.beforeFactor)
+      throw problem('second_factor_required');
     exchange.calledBy({ companyId: session.companyId, userId: session.user.id });
     await countMember(gateway, session);
     if (match === tail) return openTail(gateway, exchange, token, session);
@@ -118,7 +120,10 @@ const openTail = (
   tails.requireRoom(session);
   const { response } = exchange;
   exchange.stream(streamHeaders, () => tails.gone(response));
-  tails.open(response, session, async () => (await sessions.resolve(token, exchange, true)) !== null);
+  tails.open(response, session, async () => {
+    const found = await sessions.resolve(token, exchange, true);
+    return found !== null && !found.factorMissing;
+  });
 };
 
 const streamHeaders: readonly Header[] = [

@@ -1,10 +1,8 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { Building2, Check, Clock, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
-import { call, useMutation } from '../../api/client.ts';
 import { chooseLanguage, type Language, language, languages, offered, onFirstUse } from '../../i18n/i18n.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../i18n/zone.ts';
 import { nameOfMember } from '../../pages/team/list-members.ts';
@@ -14,7 +12,9 @@ import { commandKey } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Toaster, toastError } from '../../ui/toast.tsx';
 import { Badge } from '../../ui/values.tsx';
-import { leave, roleNames, useSession } from '../session.ts';
+import { ProveIdentity } from '../prove-identity.tsx';
+import { roleNames, useSession } from '../session.ts';
+import { useSignOut } from '../sign-out.ts';
 import { CompanyCode, type OtherCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Bell } from './bell.tsx';
@@ -44,6 +44,7 @@ export function Overlays({ shown, onShow }: OverlaysProps) {
   return (
     <>
       <Toaster />
+      <ProveIdentity />
       <Dialog open={shown === 'navigation'} onClose={close} title={t`Navigation`} side>
         <Navigation plain />
       </Dialog>
@@ -59,13 +60,7 @@ function UserMenu() {
   const change = useSwitchCompany(showCompany);
   const name = nameOfMember(user);
   const navigate = useNavigate();
-  const router = useRouter();
-  const queryClient = useQueryClient();
-  const signOut = useMutation({
-    mutationFn: () => call('signOut', {}),
-    onSuccess: () => leave(queryClient, router, 'signed-out'),
-    onError: toastError,
-  });
+  const signOut = useSignOut();
   return (
     <>
       <Menu

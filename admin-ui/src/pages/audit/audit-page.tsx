@@ -20,6 +20,7 @@ import { auditPeriods, auditQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from '../team/list-members.ts';
 import { EntryText } from './activity.tsx';
 import { exportAudit } from './export.ts';
+import { Revert } from './revert.tsx';
 import { actionOptions, type Entry, kindOptions } from './words.ts';
 
 export function AuditPage() {
@@ -36,7 +37,7 @@ export function AuditPage() {
 
 function Log() {
   const search = useSearch({ from: '/in/audit' });
-  const { cursor, revert, ...filters } = search;
+  const { cursor, ...filters } = search;
   const navigate = useNavigate({ from: '/audit' });
   const members = useQuery(teamQuery).data?.members ?? [];
   const query = useQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
@@ -179,7 +180,14 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
     header: t`What happened`,
     phone: 'title',
     grow: true,
-    cell: (entry) => <EntryText entry={entry} />,
+    cell: (entry) => (
+      <Stack gap="xs">
+        <EntryText entry={entry} />
+        <div>
+          <Revert entry={entry} />
+        </div>
+      </Stack>
+    ),
   },
   {
     id: 'from',

@@ -15,7 +15,11 @@ const actionWords = onFirstUse(
     'password.reset': t`set a new password with a reset link`,
     'totp.enabled': t`turned on two-factor sign-in`,
     'totp.disabled': t`turned off two-factor sign-in`,
-    'totp.reset': t`turned off the two-factor sign-in of`,
+    'totp.reset': t`reset the second factor of`,
+    'passkey.added': t`added a passkey`,
+    'passkey.removed': t`removed a passkey`,
+    'second_factor.required': t`required a second factor of everyone`,
+    'second_factor.optional': t`made the second factor optional`,
     'recovery_codes.renewed': t`created new recovery codes`,
     'profile.changed': t`changed their name`,
     'member.invited': t`invited`,
@@ -105,8 +109,9 @@ export const wordsOf = ({ action, actor }: Entry): string =>
 
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||
+  action === 'totp.reset' ||
   (action === 'member.joined' && actor.kind !== 'user') ||
-  !/^(?:session|password|totp|recovery_codes|profile|company|endpoint_verification)\.|^member\.joined$/.test(
+  !/^(?:session|password|totp|passkey|second_factor|recovery_codes|profile|company|endpoint_verification)\.|^member\.joined$/.test(
     action,
   );
 

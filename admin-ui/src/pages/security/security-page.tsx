@@ -15,6 +15,7 @@ import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Badge, Cut } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
+import { AddPasskey, Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
 import { DisableTotp, EnableTotp, RecoveryCodes } from './two-factor.tsx';
 
@@ -24,6 +25,7 @@ export function SecurityPage() {
   const open = (name: NonNullable<typeof dialog>): void => void navigate({ search: { dialog: name } });
   const close = (): void => void navigate({ search: {}, replace: true });
   const { user, company, otherCompanies } = useSession();
+  const hasFactor = user.totpEnabled || user.passkeys > 0;
   return (
     <Page title="Your security" description="How you sign in, and where you are signed in.">
       <Card
@@ -56,20 +58,22 @@ export function SecurityPage() {
         title="Two-factor sign-in"
         description="After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in."
         actions={
-          user.totpEnabled ? (
-            <Row>
+          <Row>
+            {hasFactor && (
               <Button size="s" onClick={() => open('codes')}>
                 Create recovery codes
               </Button>
+            )}
+            {user.totpEnabled ? (
               <Button size="s" onClick={() => open('totp-off')}>
                 Turn off
               </Button>
-            </Row>
-          ) : (
-            <Button size="s" variant="primary" onClick={() => open('totp-on')}>
-              Turn on
-            </Button>
-          )
+            ) : (
+              <Button size="s" variant="primary" onClick={() => open('totp-on')}>
+                Turn on
+              </Button>
+            )}
+          </Row>
         }
       >
         <Stack gap="s">
@@ -78,26 +82,28 @@ export function SecurityPage() {
               {user.totpEnabled ? 'On' : 'Off'}
             </Badge>
           </div>
-          {user.totpEnabled && user.recoveryCodesLeft < 4 && (
+          {hasFactor && user.recoveryCodesLeft < 4 && (
             <Notice tone="warn">
               You have {plural(user.recoveryCodesLeft, 'recovery code')} left. Create new ones before they run
               out.
             </Notice>
           )}
-          {user.totpEnabled && user.recoveryCodesLeft >= 4 && (
+          {hasFactor && user.recoveryCodesLeft >= 4 && (
             <p>
               {plural(user.recoveryCodesLeft, 'recovery code')} left. Use one to sign in if you lose your
-              phone.
+              phone or passkeys.
             </p>
           )}
         </Stack>
       </Card>
+      <Passkeys onAdd={() => open('passkey')} />
       <Sessions asking={dialog === 'others'} onAsk={() => open('others')} onClose={close} />
       {dialog === 'name' && <ChangeName onClose={close} />}
       {dialog === 'password' && <ChangePassword onClose={close} />}
+      <AddPasskey open={dialog === 'passkey'} onClose={close} />
       <EnableTotp open={dialog === 'totp-on' && !user.totpEnabled} onClose={close} />
       {dialog === 'totp-off' && user.totpEnabled && <DisableTotp onClose={close} />}
-      <RecoveryCodes open={dialog === 'codes' && user.totpEnabled} onClose={close} />
+      <RecoveryCodes open={dialog === 'codes' && hasFactor} onClose={close} />
     </Page>
   );
 }

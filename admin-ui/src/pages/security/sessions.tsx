@@ -128,7 +128,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-const browserName = (userAgent: string): string => {
+export const browserName = (userAgent: string): string => {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
   if (!browser) return userAgent.slice(0, 60) || 'Unknown browser';

@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { encode } from 'uqr';
 import { type Answer, call, useMutation } from '../../api/client.ts';
-import { FactorField, useFactor } from '../../app/credential-fields.tsx';
-import { sessionQuery } from '../../app/session.ts';
+import { sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { CopyButton } from '../../ui/button.tsx';
-import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { Field, Form, type Mutation, PasswordInput, TextInput } from '../../ui/form.tsx';
+import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { sessionsQuery } from '../queries.ts';
 import s from './two-factor.module.css';
@@ -36,15 +35,15 @@ export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly
 function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: readonly string[]) => void }) {
   const [started, setStarted] = useState<StartedTotp | null>(null);
   const start = useMutation({
-    mutationFn: ({ password }: PasswordProof) => call('startTotp', { body: { password } }),
+    mutationFn: () => call('startTotp', {}),
     gcTime: 0,
     onSuccess: setStarted,
   });
   if (!started) {
     return (
-      <PasswordForm submit="Continue" mutation={start} onClose={onClose}>
+      <Form mutation={start} fields={[]} submit="Continue" onCancel={onClose}>
         <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
-      </PasswordForm>
+      </Form>
     );
   }
   return <ConfirmTotp started={started} onClose={onClose} onDone={onDone} />;
@@ -99,8 +98,9 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
 }
 
 export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
+  const { passkeys } = useSession().user;
   const disable = useMutation({
-    mutationFn: (body: PasswordProof) => call('disableTotp', { body }),
+    mutationFn: () => call('disableTotp', {}),
     meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
@@ -108,51 +108,51 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog
+    <ConfirmDialog
       open
       onClose={onClose}
       title="Turn off two-factor sign-in?"
-      description="You will sign in with your password alone. Your other sessions end."
-      size="s"
+      confirm="Turn off two-factor sign-in"
+      danger
+      mutation={disable}
     >
-      <PasswordForm
-        withFactor
-        submit="Turn off two-factor sign-in"
-        danger
-        mutation={disable}
-        onClose={onClose}
-      />
-    </Dialog>
+      {passkeys > 0
+        ? 'You will sign in with a passkey, or with your password and a recovery code.'
+        : 'You will sign in with your password alone.'}{' '}
+      Your other sessions end.
+    </ConfirmDialog>
   );
 }
 
 export function RecoveryCodes({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const [codes, setCodes] = useState<readonly string[] | null>(null);
   const renew = useMutation({
-    mutationFn: (body: PasswordProof) => call('regenerateRecoveryCodes', { body }),
+    mutationFn: () => call('regenerateRecoveryCodes', {}),
     gcTime: 0,
-    meta: { invalidates: [sessionQuery.queryKey] },
-    onSuccess: (answer) => {
-      setCodes(answer.recoveryCodes);
-      onClose();
-    },
+    meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
+    onSuccess: (answer) => setCodes(answer.recoveryCodes),
   });
-  if (codes)
-    return <CodesDialog title="Your new recovery codes" codes={codes} onClose={() => setCodes(null)} />;
+  if (codes) {
+    const done = (): void => {
+      setCodes(null);
+      onClose();
+    };
+    return <CodesDialog title="New recovery codes" codes={codes} onClose={done} />;
+  }
   return (
-    <Dialog
+    <ConfirmDialog
       open={open}
       onClose={onClose}
       title="Create new recovery codes?"
-      description="Your current recovery codes stop working."
-      size="s"
+      confirm="Create recovery codes"
+      mutation={renew}
     >
-      <PasswordForm withFactor submit="Create recovery codes" mutation={renew} onClose={onClose} />
-    </Dialog>
+      Your current recovery codes stop working.
+    </ConfirmDialog>
   );
 }
 
-function CodesDialog({
+export function CodesDialog({
   title,
   codes,
   onClose,
@@ -164,47 +164,9 @@ function CodesDialog({
   return (
     <SecretDialog title={title} name="list of recovery codes" value={codes.join('\n')} onClose={onClose}>
       <p>
-        Use a recovery code to sign in if you lose your phone. Each code works once. Store them apart from
-        your password.
+        Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
+        Store them apart from your password.
       </p>
     </SecretDialog>
-  );
-}
-
-interface PasswordProof {
-  readonly password: string;
-  readonly totp?: string;
-  readonly recoveryCode?: string;
-}
-
-interface PasswordFormProps {
-  readonly withFactor?: boolean;
-  readonly submit: string;
-  readonly danger?: boolean;
-  readonly mutation: Mutation<PasswordProof>;
-  readonly onClose: () => void;
-  readonly children?: ReactNode;
-}
-
-function PasswordForm(props: PasswordFormProps) {
-  const { withFactor = false, submit, danger = false, mutation, onClose, children } = props;
-  const { error } = mutation;
-  const [password, setPassword] = useState('');
-  const factor = useFactor();
-  return (
-    <Form
-      mutation={mutation}
-      onSubmit={() => mutation.mutate({ password, ...(withFactor && factor.given) })}
-      fields={['password', 'totp', 'recoveryCode']}
-      submit={submit}
-      danger={danger}
-      onCancel={onClose}
-    >
-      {children}
-      <Field label="Your password" error={fieldError(error, 'password')}>
-        <PasswordInput autoComplete="current-password" value={password} onValue={setPassword} />
-      </Field>
-      {withFactor && <FactorField factor={factor} error={(field) => fieldError(error, field)} />}
-    </Form>
   );
 }

@@ -2,10 +2,11 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { Building2 } from 'lucide-react';
+import { Building2, Fingerprint } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { FactorField, useFactor } from '../../app/credential-fields.tsx';
+import { knowsPasskeys, signInByPasskey } from '../../app/passkeys.ts';
 import { PublicFrame } from '../../app/public-frame.tsx';
 import { enter, type Session } from '../../app/session.ts';
 import { CompanyCode, type OtherCompany, useSwitchCompany } from '../../app/switch-company.tsx';
@@ -62,12 +63,12 @@ export function SignInPage() {
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
           <details className={signInPageCss.lost}>
             <summary>
-              <Trans>Lost your phone and your recovery codes?</Trans>
+              <Trans>Lost your phone, passkeys and recovery codes?</Trans>
             </summary>
             <p>
               <Trans>
-                An owner of your company can turn off your two-factor sign-in on the Team page. If you are the
-                only owner, ask the operator of this service.
+                An owner of your company can reset your second factor on the Team page. If you are the only
+                owner, ask the operator of this service.
               </Trans>
             </p>
           </details>
@@ -75,6 +76,7 @@ export function SignInPage() {
       ) : (
         <>
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
+          {knowsPasskeys() && <PasskeyButton onDone={done} />}
           <details className={signInPageCss.lost}>
             <summary>
               <Trans>Lost your password?</Trans>
@@ -95,6 +97,20 @@ export function SignInPage() {
 interface Credentials {
   readonly email: string;
   readonly password: string;
+  /** What the memberships with this password accept beside a recovery code. */
+  readonly factors: { readonly totp: boolean; readonly passkey: boolean };
+}
+
+function PasskeyButton({ onDone }: { readonly onDone: (session: Session) => void }) {
+  const signIn = useMutation({ mutationFn: signInByPasskey, onSuccess: onDone });
+  return (
+    <Stack gap="s">
+      <Button wide icon={<Fingerprint />} pending={signIn.isPending} onClick={() => signIn.mutate()}>
+        <Trans>Sign in with a passkey</Trans>
+      </Button>
+      {signIn.error && <Notice tone="bad">{errorText(signIn.error)}</Notice>}
+    </Stack>
+  );
 }
 
 interface PasswordStepProps {
@@ -108,7 +124,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
   const signIn = useMutation({
     mutationFn: () => call('signIn', { body: { email, password } }),
     onSuccess: (answer) => {
-      if (answer.mfaRequired) onCodeNeeded({ email, password });
+      if (answer.mfaRequired) onCodeNeeded({ email, password, factors: answer });
       else onDone(answer);
     },
   });
@@ -162,9 +178,10 @@ interface CodeStepProps {
 }
 
 function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
-  const factor = useFactor();
+  const { email, password, factors } = credentials;
+  const factor = useFactor(!factors.totp);
   const signIn = useMutation({
-    mutationFn: () => call('signIn', { body: { ...credentials, ...factor.given } }),
+    mutationFn: () => call('signIn', { body: { email, password, ...factor.given } }),
     onSuccess: (answer) => {
       if (!answer.mfaRequired) onDone(answer);
     },
@@ -174,7 +191,7 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
     factor.swap();
     signIn.reset();
   };
-  return (
+  const form = (
     <Form
       mutation={signIn}
       fields={['totp', 'recoveryCode']}
@@ -188,10 +205,17 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
     >
       <FactorField
         factor={{ ...factor, swap }}
+        recoveryOnly={!factors.totp}
         error={(field) => fieldError(signIn.error, field)}
         autoFocus
       />
     </Form>
+  );
+  return (
+    <Stack>
+      {factors.passkey && knowsPasskeys() && <PasskeyButton onDone={onDone} />}
+      {form}
+    </Stack>
   );
 }
 

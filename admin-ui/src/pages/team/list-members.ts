@@ -21,13 +21,16 @@ export const listMembers = (
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   return members
     .filter((member) => {
-      if (show === 'without-totp' ? member.totpEnabled : show !== undefined && member.role !== show)
+      if (show === 'without-totp' ? hasFactor(member) : show !== undefined && member.role !== show)
         return false;
       const text = `${member.name} ${member.email}`.toLowerCase();
       return words.every((word) => text.includes(word));
     })
     .sort((a, b) => orders[sort](a, b) || byName(a, b));
 };
+
+export const hasFactor = ({ totpEnabled, passkeys }: Pick<Member, 'totpEnabled' | 'passkeys'>): boolean =>
+  totpEnabled || passkeys > 0;
 
 type Order = (a: Member, b: Member) => number;
 

@@ -227,7 +227,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
     meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(t`Two-factor sign-in of ${nameOfMember(member)} turned off`);
+      if (member) toast(t`Second factor of ${nameOfMember(member)} reset`);
       onClose();
     },
   });
@@ -236,17 +236,17 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Turn off two-factor sign-in of ${nameOfMember(member)}?`}
-      confirm={t`Turn off two-factor`}
+      title={t`Reset the second factor of ${nameOfMember(member)}?`}
+      confirm={t`Reset second factor`}
       danger
       mutation={reset}
       onSubmit={() => reset.mutate(member.id)}
     >
       <p>
         <Trans>
-          For a member who lost the authenticator app and the recovery codes. Make sure that they ask you
-          themselves: from then on their password alone signs in. Their sessions end at once, and an unused
-          password reset link stops working.
+          For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
+          removed. Make sure that they ask you themselves: from then on their password alone signs in. Their
+          sessions end at once, and an unused password reset link stops working.
         </Trans>
       </p>
     </ConfirmDialog>

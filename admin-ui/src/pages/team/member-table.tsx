@@ -9,7 +9,7 @@ import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
-import { nameOfMember } from './list-members.ts';
+import { hasFactor, nameOfMember } from './list-members.ts';
 
 export type Member = Answer<'listTeam'>['members'][number];
 
@@ -43,8 +43,8 @@ export function MemberTable(props: MemberTableProps) {
     return undefined;
   };
   const twoFactorRefusal = (member: Member): string | undefined => {
-    if (!member.totpEnabled) return t`Their two-factor sign-in is off`;
-    return member.you ? t`Turn off your own two-factor sign-in under Your security` : ownerRefusal;
+    if (!hasFactor(member)) return t`They have no second factor`;
+    return member.you ? t`Change your own second factor under Your security` : ownerRefusal;
   };
   const columns: readonly Column<Member>[] = [
     {
@@ -80,12 +80,12 @@ export function MemberTable(props: MemberTableProps) {
     },
     {
       id: 'totp',
-      header: t`Two-factor`,
+      header: t`Second factor`,
       phone: 'detail',
       cell: (member) =>
-        member.totpEnabled ? (
+        hasFactor(member) ? (
           <Badge tone="good" dot>
-            <Trans>Two-factor on</Trans>
+            {member.passkeys > 0 ? (member.totpEnabled ? t`App and passkey` : t`Passkey`) : t`Two-factor on`}
           </Badge>
         ) : (
           <Badge tone="warn" dot>
@@ -125,7 +125,7 @@ export function MemberTable(props: MemberTableProps) {
             onSelect: () => onPassword(member),
           },
           {
-            label: t`Turn off two-factor…`,
+            label: t`Reset second factor…`,
             icon: <ShieldOff />,
             disabledReason: twoFactorRefusal(member),
             onSelect: () => onTwoFactor(member),

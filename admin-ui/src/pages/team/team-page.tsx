@@ -23,6 +23,7 @@ import { CompanyZone } from './company-zone.tsx';
 import { listMembers, type MemberFilter, type MemberSort } from './list-members.ts';
 import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
+import { SecondFactor } from './second-factor.tsx';
 
 export function TeamPage() {
   const { dialog, role, remove, password, factor, ...search } = useSearch({ from: '/in/team' });
@@ -37,7 +38,7 @@ export function TeamPage() {
   const set = (change: typeof search): void =>
     void navigate({ search: { q, show, sort, ...change }, replace: true });
   const open = (dialogs: {
-    dialog?: 'invite';
+    dialog?: 'invite' | 'require-factor';
     role?: number;
     remove?: number;
     password?: number;
@@ -97,6 +98,14 @@ export function TeamPage() {
           />
         </Card>
       )}
+      {members && (
+        <SecondFactor
+          members={members}
+          asking={dialog === 'require-factor'}
+          onAsk={() => open({ dialog: 'require-factor' })}
+          onClose={close}
+        />
+      )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
       {(members || hidden) && <CompanyZone />}
       {refusal === undefined && (
@@ -123,7 +132,7 @@ const filterOptions = onFirstUse((): readonly { readonly value: MemberFilter; re
   { value: 'admin', label: t`Admins` },
   { value: 'developer', label: t`Developers` },
   { value: 'viewer', label: t`Viewers` },
-  { value: 'without-totp', label: t`Without two-factor` },
+  { value: 'without-totp', label: t`Without a second factor` },
 ]);
 
 const sortOptions = onFirstUse((): readonly { readonly value: MemberSort; readonly label: string }[] => [

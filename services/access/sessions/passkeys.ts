@@ -1,0 +1,190 @@
+import { hash } from 'node:crypto';
+import { conflict, contract, invalidField, maxPasskeys, notFound, problem } from '@causeway/proto';
+import { duplicateKey, handler, json } from '@causeway/runtime';
+import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import type { Kysely } from 'kysely';
+import type { Access } from '../context.ts';
+import type { AccessTables } from '../schema.ts';
+import {
+  assertionOptions,
+  handleOf,
+  makeChallenge,
+  siteOf,
+  spendChallenge,
+  verifyAssertion,
+} from './assertions.ts';
+import { countAttempt } from './attempts.ts';
+import { changeSecurity } from './end.ts';
+import { replaceRecoveryCodes } from './factor-codes.ts';
+import { countPasskeys, dropCodesOfLastFactor, hasFactor, lockFactors } from './factors.ts';
+import { startSession } from './sign-in.ts';
+import { type Membership, membershipOf, passkeySubjects } from './subjects.ts';
+
+/** Those that every platform has: Ed25519, ECDSA with P-256, and RSA. */
+const algorithms = [-8, -7, -257];
+
+const passkeysOf = (db: Kysely<AccessTables>, { companyId, userId }: Membership) =>
+  db.selectFrom('portal_passkeys').where('company_id', '=', companyId).where('user_id', '=', userId);
+
+export const listPasskeys = ({ db }: Access) =>
+  handler(contract.listPasskeys, async ({ companyId, user }) => {
+    const rows = await passkeysOf(db, { companyId, userId: user.id })
+      .select(['passkey_id', 'name', 'created_utc', 'last_used_utc'])
+      .orderBy('created_utc')
+      .limit(maxPasskeys)
+      .execute();
+    return json(200, {
+      passkeys: rows.map((row) => ({
+        id: row.passkey_id,
+        name: row.name,
+        createdUtc: row.created_utc.toISOString(),
+        lastUsedUtc: row.last_used_utc?.toISOString() ?? null,
+      })),
+    });
+  });
+
+const purposeOf = ({ user }: { readonly user: { readonly sessionId: number } }): string =>
+  `registration in session ${user.sessionId}`;
+
+/** The chooser of the browser shows the company: a person may have a passkey for each. */
+export const startPasskey = (access: Access) =>
+  handler(contract.startPasskey, async (call) => {
+    const { companyId, user } = call;
+    const site = siteOf(access);
+    const known = await passkeysOf(access.db, { companyId, userId: user.id })
+      .select('credential_id')
+      .execute();
+    const { name } = await access.db
+      .selectFrom('companies')
+      .select('name')
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow();
+    const options = await generateRegistrationOptions({
+      rpName: 'Causeway',
+      rpID: site.host,
+      userID: handleOf({ companyId, userId: user.id }),
+      userName: `${user.email} (${name})`,
+      userDisplayName: user.name || user.email,
+      challenge: makeChallenge(access, purposeOf(call)),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      excludeCredentials: known.map(({ credential_id }) => ({ id: credential_id.toString('base64url') })),
+      supportedAlgorithmIDs: algorithms,
+    });
+    return json(200, options as object as Record<string, unknown>);
+  });
+
+export const addPasskey = (access: Access) =>
+  handler(contract.addPasskey, async (call) => {
+    const { companyId, user, body } = call;
+    const { origin, host } = siteOf(access);
+    const { credential: given, name } = body;
+    let challenge = '';
+    const { registrationInfo } = await verifyRegistrationResponse({
+      response: given as Parameters<typeof verifyRegistrationResponse>[0]['response'],
+      expectedChallenge: (text) => {
+        challenge = text;
+        return true;
+      },
+      expectedOrigin: origin,
+      expectedRPID: host,
+      supportedAlgorithmIDs: algorithms,
+    }).catch(() => ({ registrationInfo: undefined }));
+    if (!registrationInfo || !(await spendChallenge(access, purposeOf(call), challenge)))
+      throw invalidField('credential', 'must_agree', 'the passkey could not be verified; try again');
+    const { id, publicKey, counter } = registrationInfo.credential;
+    const credential_id = Buffer.from(id, 'base64url');
+    const created_utc = access.now();
+    const row = {
+      company_id: companyId,
+      // As many digits as an id in a path may have.
+      passkey_id: Buffer.from(access.random(6)).readUIntBE(0, 6) + 1,
+      user_id: user.id,
+      name,
+      credential_hash: hash('sha256', credential_id, 'buffer'),
+      credential_id,
+      public_key: Buffer.from(publicKey),
+      sign_count: counter,
+      transports: (given.response.transports ?? []).join(' '),
+      created_utc,
+    };
+    const recoveryCodes = await changeSecurity(
+      access,
+      call,
+      'passkey.added',
+      async (trx) => {
+        const person = await lockFactors(trx, { companyId, userId: user.id });
+        if (person.passkeys >= maxPasskeys)
+          throw conflict(`you have ${maxPasskeys} passkeys; remove one first`);
+        await trx.insertInto('portal_passkeys').values(row).execute();
+        await countPasskeys(trx, companyId, user.id, person.passkeys + 1);
+        if (hasFactor(person)) return [];
+        return replaceRecoveryCodes(trx, { companyId, userId: user.id }, access.random);
+      },
+      { after: { name } },
+    ).catch((error: unknown) => {
+      if (duplicateKey(error)) throw conflict('this passkey is registered already');
+      throw error;
+    });
+    const answer = { id: row.passkey_id, name, createdUtc: created_utc.toISOString(), lastUsedUtc: null };
+    return json(201, { ...answer, recoveryCodes });
+  });
+
+export const removePasskey = (access: Access) =>
+  handler(contract.removePasskey, async (call) => {
+    const { companyId, user } = call;
+    const passkeyId = call.id('passkey');
+    const found = await passkeysOf(access.db, { companyId, userId: user.id })
+      .select('name')
+      .where('passkey_id', '=', passkeyId)
+      .executeTakeFirst();
+    if (!found) throw notFound('passkey');
+    await changeSecurity(
+      access,
+      call,
+      'passkey.removed',
+      async (trx) => {
+        const person = await lockFactors(trx, { companyId, userId: user.id });
+        const { numDeletedRows } = await trx
+          .deleteFrom('portal_passkeys')
+          .where('company_id', '=', companyId)
+          .where('user_id', '=', user.id)
+          .where('passkey_id', '=', passkeyId)
+          .executeTakeFirst();
+        if (numDeletedRows === 0n) throw notFound('passkey');
+        const passkeys = person.passkeys - 1;
+        await countPasskeys(trx, companyId, user.id, passkeys);
+        await dropCodesOfLastFactor(trx, { companyId, userId: user.id }, { ...person, passkeys });
+      },
+      { before: { name: found.name } },
+    );
+    return { status: 204, body: null };
+  });
+
+const signInPurpose = 'sign-in';
+
+export const startPasskeySignIn = (access: Access) =>
+  handler(contract.startPasskeySignIn, async () =>
+    json(200, await assertionOptions(access, signInPurpose, [])),
+  );
+
+/** The membership comes from the user handle of the passkey, and its stored public key proves it. */
+export const signInWithPasskey = (access: Access) =>
+  handler(contract.signInWithPasskey, async ({ body, actor, requestId }) => {
+    siteOf(access);
+    const whose = membershipOf(body.credential.response.userHandle ?? '');
+    const counted = await countAttempt(access, passkeySubjects(whose, actor.address, access.now()));
+    const person = await verifyAssertion(access, signInPurpose, whose, body.credential);
+    if (!person) {
+      access.log.warn({ requestId, address: actor.address, ...whose }, 'passkey refused');
+      throw problem('wrong_passkey');
+    }
+    await counted.succeeded([]);
+    return startSession(access, 200, {
+      ...whose,
+      epoch: person.device_epoch,
+      name: person.name || person.email,
+      email: person.email,
+      actor,
+      requestId,
+    });
+  });
