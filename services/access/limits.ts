@@ -16,11 +16,12 @@ import {
   companyEntryColumns,
   type companyLimitColumns,
   companyName,
-  keyEntryColumns,
   type LimitRow,
+  limitColumns,
   publishKey,
   temporaryOf,
 } from './key-table/entries.ts';
+import { changeRow } from './keys/change-key.ts';
 import { limitsAnswer } from './keys/key-answers.ts';
 import { companyOfKey } from './keys/keys.ts';
 import type { RowOf } from './schema.ts';
@@ -86,22 +87,14 @@ const ofKey = async (access: Access, id: number, set: Partial<LimitRow>, by: Aud
   const { db, table, now } = access;
   const company_id = await companyOfKey(access, id);
   const row = await transaction(db, async (trx) => {
-    const find = () =>
-      trx
-        .selectFrom('api_keys')
-        .select([...keyEntryColumns, 'name'])
-        .where('company_id', '=', company_id)
-        .where('id', '=', id)
-        .forUpdate()
-        .executeTakeFirstOrThrow();
-    const before = await find();
-    await trx
-      .updateTable('api_keys')
-      .set((eb) => ({ ...set, version: eb('version', '+', 1) }))
+    const before = await trx
+      .selectFrom('api_keys')
+      .select([...limitColumns, 'name'])
       .where('company_id', '=', company_id)
       .where('id', '=', id)
-      .execute();
-    const after = await find();
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const after = await changeRow(trx, { company_id, id }, set);
     const author = { companyId: company_id, by, at: now() };
     await audit(trx, author, 'limits.changed', ['key', id, before.name], limitChanges(before, after));
     return after;
