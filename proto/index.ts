@@ -32,6 +32,7 @@ export * from './portal/mask.ts';
 export { networkOf, siteOf } from './portal/network.ts';
 export { maxPasskeys } from './portal/passkeys.ts';
 export { maxReplayDeliveries, type ReplayKind } from './portal/replays.ts';
+export { type SettingsFile, settingsFile } from './portal/settings.ts';
 export * from './portal.ts';
 export * from './render-problem.ts';
 export { conditionProblems, kindOf, maxHeaders, secondsOf } from './schemas/subscription-rules.ts';

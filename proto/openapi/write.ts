@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { clientInterface } from '../client/generate.ts';
+import { settingsSchemaText } from '../portal/settings.ts';
 import { openApiDocument } from './document.ts';
 import { breakingChanges, type Snapshot, snapshotOf, snapshotText } from './snapshot.ts';
 
 /**
  * `npm run -s openapi` prints the document; with a path it writes it there. With `--snapshot` it records what
- * was added, unless something that clients rely on was taken away, and writes the interface of the TypeScript client.
+ * was added, unless something that clients rely on was taken away, and writes the interface of the TypeScript client and the
+ * schema of the settings file.
  */
 const path = process.argv[2];
 const text = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
@@ -16,5 +18,6 @@ if (path === '--snapshot') {
   if (breaking.length > 0) throw new Error(`these changes break clients:\n${breaking.join('\n')}`);
   writeFileSync(file, `${snapshotText(snapshot)}\n`);
   writeFileSync(new URL('../client/interface.generated.ts', import.meta.url), clientInterface());
+  writeFileSync(new URL('../portal/settings.generated.json', import.meta.url), settingsSchemaText());
 } else if (path) writeFileSync(path, text);
 else process.stdout.write(text);

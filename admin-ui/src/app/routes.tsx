@@ -246,7 +246,10 @@ const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   staticData: link(integrate, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
-  validateSearch: searchOf({ tab: oneOf(['start', 'signatures', 'checker']), language: oneOf(languages) }),
+  validateSearch: searchOf({
+    tab: oneOf(['start', 'signatures', 'checker', 'settings']),
+    language: oneOf(languages),
+  }),
   component: lazyPage(() => import('../pages/developers/developers-page.tsx'), 'DevelopersPage'),
 });
 

@@ -37,6 +37,7 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'developers', path: 'developers', heading: 'Developers' },
   { name: 'developers-signatures', path: 'developers?tab=signatures&language=python', heading: 'Developers' },
   { name: 'developers-checker', path: 'developers?tab=checker', heading: 'Developers' },
+  { name: 'developers-settings', path: 'developers?tab=settings', heading: 'Developers' },
   { name: 'agents', path: 'agents', heading: 'Agents' },
   { name: 'team', path: 'team', heading: 'Team' },
   { name: 'audit', path: 'audit', heading: 'Audit log' },

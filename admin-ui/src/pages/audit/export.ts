@@ -1,4 +1,5 @@
 import { call } from '../../api/client.ts';
+import { save } from '../../ui/save.ts';
 import { type AuditSearch, auditParameters } from '../queries.ts';
 import { csvOf } from './csv.ts';
 import type { Entry } from './words.ts';
@@ -22,11 +23,4 @@ export const exportAudit = async (
   const day = new Date().toISOString().slice(0, 10);
   save(`audit-log-${day}.${format}`, format === 'csv' ? csvOf(entries) : JSON.stringify(entries, null, 2));
   return { count: entries.length, isCut: cursor !== undefined };
-};
-
-const save = (name: string, text: string): void => {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
-  // Browsers read it after the click.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 };

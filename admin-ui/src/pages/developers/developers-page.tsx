@@ -12,6 +12,7 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/toolbar.tsx';
 import { languages } from '../queries.ts';
 import { diagnose } from './diagnose.ts';
+import { SettingsAsCode } from './settings-as-code.tsx';
 import { snippets } from './snippets/index.ts';
 
 export function DevelopersPage() {
@@ -40,11 +41,13 @@ export function DevelopersPage() {
           { id: 'start', label: t`Quick start` },
           { id: 'signatures', label: t`Check signatures` },
           { id: 'checker', label: t`Signature checker` },
+          { id: 'settings', label: t`Settings as code` },
         ]}
       >
         {tab === 'start' && <QuickStart />}
         {tab === 'signatures' && <Signatures />}
         {tab === 'checker' && <SignatureChecker />}
+        {tab === 'settings' && <SettingsAsCode />}
       </Tabs>
     </Page>
   );
