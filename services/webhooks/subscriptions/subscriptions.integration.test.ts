@@ -505,7 +505,7 @@ describe('A test delivery', () => {
     expect([absent.status, absent.body.reason]).toEqual([503, 'service_unavailable']);
     const silent = bus.nc.subscribe(testDeliverySubject, { callback: () => {} });
     onTestFinished(() => silent.unsubscribe());
-    const late = await send(company, id, {}, 400);
+    const late = await send(company, id, {}, 1_500);
     expect([late.status, late.body.reason]).toEqual([504, 'timeout']);
   });
 
