@@ -1,15 +1,16 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { NewPasswordField } from '../../app/credential-fields.tsx';
-import { sessionQuery, useSession } from '../../app/session.ts';
+import { roleNames, sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { plural } from '../../ui/format.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
@@ -27,46 +28,57 @@ export function SecurityPage() {
   const { user, company, otherCompanies } = useSession();
   const hasFactor = user.totpEnabled || user.passkeys > 0;
   return (
-    <Page title="Your security" description="How you sign in, and where you are signed in.">
+    <Page title={t`Your security`} description={t`How you sign in, and where you are signed in.`}>
       <Card
-        title="Profile"
+        title={t`Profile`}
         actions={
           <Button size="s" onClick={() => open('name')}>
-            Change name
+            <Trans>Change name</Trans>
           </Button>
         }
       >
         <Facts
           columns={12}
           facts={[
-            { label: 'Name', value: user.name || <Quiet>Not set</Quiet> },
-            { label: 'Email', value: <Cut text={user.email} /> },
-            { label: 'Role', value: <Badge tone="accent">{user.role}</Badge> },
+            {
+              label: t`Name`,
+              value: user.name || (
+                <Quiet>
+                  <Trans>Not set</Trans>
+                </Quiet>
+              ),
+            },
+            { label: t`Email`, value: <Cut text={user.email} /> },
+            { label: t`Role`, value: <Badge tone="accent">{roleNames()[user.role]}</Badge> },
           ]}
         />
       </Card>
       <Card
-        title="Password"
-        description={`Changing it ends your other sessions${otherCompanies.length > 0 ? ` in ${company.name}. Your passwords in other companies do not change` : ''}.`}
+        title={t`Password`}
+        description={
+          otherCompanies.length > 0
+            ? t`Changing it ends your other sessions in ${companyName}. Your passwords in other companies do not change.`
+            : t`Changing it ends your other sessions.`
+        }
         actions={
           <Button size="s" onClick={() => open('password')}>
-            Change password
+            <Trans>Change password</Trans>
           </Button>
         }
       />
       <Card
-        title="Two-factor sign-in"
-        description="After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in."
+        title={t`Two-factor sign-in`}
+        description={t`After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in.`}
         actions={
           <Row>
             {hasFactor && (
               <Button size="s" onClick={() => open('codes')}>
-                Create recovery codes
+                <Trans>Create recovery codes</Trans>
               </Button>
             )}
             {user.totpEnabled ? (
               <Button size="s" onClick={() => open('totp-off')}>
-                Turn off
+                <Trans>Turn off</Trans>
               </Button>
             ) : (
               <Button size="s" variant="primary" onClick={() => open('totp-on')}>
@@ -79,13 +91,16 @@ export function SecurityPage() {
         <Stack gap="s">
           <div>
             <Badge tone={user.totpEnabled ? 'good' : 'warn'} dot>
-              {user.totpEnabled ? 'On' : 'Off'}
+              {user.totpEnabled ? t`On` : t`Off`}
             </Badge>
           </div>
           {hasFactor && user.recoveryCodesLeft < 4 && (
             <Notice tone="warn">
-              You have {plural(user.recoveryCodesLeft, 'recovery code')} left. Create new ones before they run
-              out.
+              <Trans>
+                You have{' '}
+                <Plural value={user.recoveryCodesLeft} one="# recovery code" other="# recovery codes" /> left.
+                Create new ones before they run out.
+              </Trans>
             </Notice>
           )}
           {hasFactor && user.recoveryCodesLeft >= 4 && (
@@ -110,7 +125,7 @@ export function SecurityPage() {
 
 function ChangeName({ onClose }: { readonly onClose: () => void }) {
   const { user } = useSession();
-  const draft = useDraft('security/name', { name: user.name }, { name: 'Name' });
+  const draft = useDraft('security/name', { name: user.name }, { name: t`Name` });
   const { name } = draft.values;
   const queryClient = useQueryClient();
   const change = useMutation({
@@ -122,9 +137,9 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Change your name" size="s">
-      <Form draft={draft} mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
-        <Field label="Name" error={fieldError(change.error, 'name')}>
+    <Dialog open onClose={onClose} title={t`Change your name`} size="s">
+      <Form draft={draft} mutation={change} fields={['name']} submit={t`Save`} onCancel={onClose}>
+        <Field label={t`Name`} error={fieldError(change.error, 'name')}>
           <TextInput autoComplete="name" value={name} onValue={(value) => draft.set({ name: value })} />
         </Field>
       </Form>
@@ -140,23 +155,23 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
     mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
     meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: () => {
-      toast('Password changed');
+      toast(t`Password changed`);
       onClose();
     },
   });
   return (
-    <Dialog open onClose={onClose} title="Change password" size="s">
+    <Dialog open onClose={onClose} title={t`Change password`} size="s">
       <Form
         mutation={change}
         fields={['currentPassword', 'newPassword']}
-        submit="Change password"
+        submit={t`Change password`}
         onCancel={onClose}
       >
-        <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
+        <Field label={t`Current password`} error={fieldError(change.error, 'currentPassword')}>
           <PasswordInput autoComplete="current-password" value={currentPassword} onValue={setCurrent} />
         </Field>
         <NewPasswordField
-          label="New password"
+          label={t`New password`}
           email={email}
           value={newPassword}
           onChange={setNew}

@@ -1,8 +1,10 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type Answer, call, useMutation } from '../../api/client.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
@@ -24,7 +26,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
     mutationFn: () => call('revokeOtherSessions', {}),
     meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: ({ revoked }) => {
-      toast(`${plural(revoked, 'session')} ended`);
+      toast(plural(revoked, { one: '# session ended', other: '# sessions ended' }));
       onClose();
     },
   });
@@ -32,61 +34,67 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
   return (
     <Card
       flush
-      title="Where you are signed in"
+      title={t`Where you are signed in`}
       actions={
         <Button
           size="s"
-          disabledReason={others === 0 ? 'You have no other sessions' : undefined}
+          disabledReason={others === 0 ? t`You have no other sessions` : undefined}
           onClick={onAsk}
         >
-          End other sessions…
+          <Trans>End other sessions…</Trans>
         </Button>
       }
     >
       <Table
         query={query}
-        label="Sessions"
-        columns={columns}
+        label={t`Sessions`}
+        columns={columns()}
         rows={query.data?.sessions}
         rowKey={(session) => session.id}
         skeletonRows={2}
-        emptyState={<Empty title="No sessions" />}
+        emptyState={<Empty title={t`No sessions`} />}
       />
       <ConfirmDialog
         open={asking && others > 0}
         onClose={onClose}
-        title="End all other sessions?"
-        confirm="End sessions"
+        title={t`End all other sessions?`}
+        confirm={t`End sessions`}
         danger
         mutation={endOthers}
       >
-        Every other browser has to sign in again. If you do not recognize a session, also change your
-        password.
+        <Trans>
+          Every other browser has to sign in again. If you do not recognize a session, also change your
+          password.
+        </Trans>
       </ConfirmDialog>
     </Card>
   );
 }
 
-const columns: readonly Column<Session>[] = [
+const columns = onFirstUse((): readonly Column<Session>[] => [
   {
     id: 'browser',
-    header: 'Browser',
+    header: t`Browser`,
     grow: true,
     cell: (session) => (
       <Stack gap="xs">
         <Row gap="s">
           <strong data-tip={session.userAgent}>{browserName(session.userAgent)}</strong>
-          {session.current && <Badge tone="good">This browser</Badge>}
+          {session.current && (
+            <Badge tone="good">
+              <Trans>This browser</Trans>
+            </Badge>
+          )}
         </Row>
         <Quiet small>{session.address}</Quiet>
       </Stack>
     ),
   },
-  { id: 'used', header: 'Last used', cell: (session) => <LastUsed session={session} /> },
-  { id: 'since', header: 'Signed in', cell: (session) => <TimeAgo time={session.createdUtc} /> },
-  { id: 'ends', header: 'Ends', cell: (session) => <TimeAgo time={session.expiresUtc} /> },
+  { id: 'used', header: t`Last used`, cell: (session) => <LastUsed session={session} /> },
+  { id: 'since', header: t`Signed in`, cell: (session) => <TimeAgo time={session.createdUtc} /> },
+  { id: 'ends', header: t`Ends`, cell: (session) => <TimeAgo time={session.expiresUtc} /> },
   actionsColumn(undefined, (session) => (session.current ? null : <EndSession session={session} />)),
-];
+]);
 
 /** Uses are noted to the minute, so the first ones may seem earlier than the sign-in. */
 function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: Session }) {
@@ -94,20 +102,22 @@ function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: 
 }
 
 function EndSession({ session }: { readonly session: Session }) {
+  const { address } = session;
+  const browser = browserName(session.userAgent);
   const end = useMutation({
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
     meta: { invalidates: [sessionsQuery.queryKey] },
-    onSuccess: () => toast('Session ended'),
+    onSuccess: () => toast(t`Session ended`),
     onError: toastError,
   });
   return (
     <Button
       size="s"
       pending={end.isPending}
-      aria-label={`End the session of ${browserName(session.userAgent)} at ${session.address}`}
+      aria-label={t`End the session of ${browser} at ${address}`}
       onClick={() => end.mutate()}
     >
-      End
+      <Trans>End</Trans>
     </Button>
   );
 }
@@ -131,6 +141,6 @@ const systems = [
 export const browserName = (userAgent: string): string => {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (!browser) return userAgent.slice(0, 60) || 'Unknown browser';
-  return system ? `${browser} on ${system}` : browser;
+  if (!browser) return userAgent.slice(0, 60) || t`Unknown browser`;
+  return system ? t`${browser} on ${system}` : browser;
 };

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { encode } from 'uqr';
@@ -23,10 +25,10 @@ export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
     };
-    return <CodesDialog title="Two-factor sign-in is on" codes={codes} onClose={done} />;
+    return <CodesDialog title={t`Two-factor sign-in is on`} codes={codes} onClose={done} />;
   }
   return (
-    <Dialog open={open} onClose={onClose} title="Turn on two-factor sign-in" size="s">
+    <Dialog open={open} onClose={onClose} title={t`Turn on two-factor sign-in`} size="s">
       {open && <Steps onClose={onClose} onDone={setCodes} />}
     </Dialog>
   );
@@ -63,10 +65,12 @@ function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
     onSuccess: (answer) => onDone(answer.recoveryCodes),
   });
   return (
-    <Form mutation={confirm} fields={['code']} submit="Turn on" onCancel={onClose}>
-      <p>Scan this QR code with the app, or enter the secret by hand:</p>
+    <Form mutation={confirm} fields={['code']} submit={t`Turn on`} onCancel={onClose}>
+      <p>
+        <Trans>Scan this QR code with the app, or enter the secret by hand:</Trans>
+      </p>
       <QrCode text={started.uri} secret={started.secret} />
-      <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
+      <Field label={t`The code that the app shows`} error={fieldError(confirm.error, 'code')}>
         <TextInput
           mono
           autoFocus
@@ -86,12 +90,17 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (
     <div className={s.box}>
-      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code with the secret" className={s.code}>
+      <svg
+        viewBox={`0 0 ${size} ${size}`}
+        role="img"
+        aria-label={t`QR code with the secret`}
+        className={s.code}
+      >
         <path d={path} fill="#000" shapeRendering="crispEdges" />
       </svg>
       <div className={s.secret}>
         <code>{secret.replaceAll(/(.{4})/g, '$1 ').trim()}</code>
-        <CopyButton value={secret} label="Copy secret" />
+        <CopyButton value={secret} label={t`Copy secret`} />
       </div>
     </div>
   );
@@ -104,7 +113,7 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
     meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
-      toast('Two-factor sign-in turned off');
+      toast(t`Two-factor sign-in turned off`);
     },
   });
   return (
@@ -162,7 +171,7 @@ export function CodesDialog({
   onClose: () => void;
 }) {
   return (
-    <SecretDialog title={title} name="list of recovery codes" value={codes.join('\n')} onClose={onClose}>
+    <SecretDialog title={title} name={t`list of recovery codes`} value={codes.join('\n')} onClose={onClose}>
       <p>
         Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
         Store them apart from your password.
