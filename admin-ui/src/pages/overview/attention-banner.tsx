@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import {
   type Attention,
@@ -7,7 +9,7 @@ import {
   useMissedWhileOff,
 } from '../../app/attention.ts';
 import { useRefusal } from '../../app/session.ts';
-import { number, plural } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
 
@@ -24,21 +26,36 @@ export function AttentionBanner() {
         {failingCount > 0 && (
           <li>
             <span>
-              <strong>{plural(failingCount, 'subscription is', 'subscriptions are')} failing</strong> and will
-              be disabled if no attempt succeeds
+              <Plural
+                value={failingCount}
+                one={
+                  <Trans>
+                    <strong># subscription is failing</strong> and will be disabled if no attempt succeeds
+                  </Trans>
+                }
+                other={
+                  <Trans>
+                    <strong># subscriptions are failing</strong> and will be disabled if no attempt succeeds
+                  </Trans>
+                }
+              />
             </span>
             <Link to="/subscriptions" search={{ state: 'failing' }}>
-              View failing
+              <Trans>View failing</Trans>
             </Link>
           </li>
         )}
         {unverifiedCount > 0 && (
           <li>
             <strong>
-              {plural(unverifiedCount, 'subscription waits', 'subscriptions wait')} for verification
+              <Plural
+                value={unverifiedCount}
+                one="# subscription waits for verification"
+                other="# subscriptions wait for verification"
+              />
             </strong>
             <Link to="/subscriptions" search={{ state: 'unverified' }}>
-              View unverified
+              <Trans>View unverified</Trans>
             </Link>
           </li>
         )}
@@ -49,18 +66,21 @@ export function AttentionBanner() {
   );
 }
 
+const missedText = ({ count, more }: { readonly count: number; readonly more: boolean }): string =>
+  more
+    ? plural(count, { one: 'at least # event missed', other: 'at least # events missed' })
+    : plural(count, { one: '# event missed', other: '# events missed' });
+
 function OffItem({ attention: { offCount, off } }: { readonly attention: Attention }) {
   const missed = useMissedWhileOff(off);
   const refusal = useRefusal('developer');
-  const label = refusal === undefined ? 'Repair' : 'View';
+  const label = refusal === undefined ? t`Repair` : t`View`;
   const [first] = off;
   return (
     <li>
       <strong>
-        {plural(offCount, 'subscription is', 'subscriptions are')} off
-        {missed === undefined
-          ? ', … events missed'
-          : missed.count > 0 && `, ${missed.more ? 'at least ' : ''}${plural(missed.count, 'event')} missed`}
+        <Plural value={offCount} one="# subscription is off" other="# subscriptions are off" />
+        {missed === undefined ? t`, … events missed` : missed.count > 0 && <>, {missedText(missed)}</>}
       </strong>
       {offCount === 1 && first ? (
         <Link
@@ -81,22 +101,25 @@ function OffItem({ attention: { offCount, off } }: { readonly attention: Attenti
 
 function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['undecided']) {
   const what = [
-    ...(held > 0 ? [`${plural(held, 'delivery', 'deliveries')} held`] : []),
-    ...(missed > 0 ? [`${plural(missed, 'event')} missed`] : []),
-  ].join(' and ');
+    ...(held > 0 ? [plural(held, { one: '# delivery held', other: '# deliveries held' })] : []),
+    ...(missed > 0 ? [missedText({ count: missed, more: false })] : []),
+  ].join(t` and `);
   return (
     <li>
       <span>
-        <strong>{what}</strong> of {plural(subscriptions, 'enabled subscription')}, until you decide about
-        them
+        <Trans>
+          <strong>{what}</strong> of{' '}
+          <Plural value={subscriptions} one="# enabled subscription" other="# enabled subscriptions" />, until
+          you decide about them
+        </Trans>
       </span>
       {subscriptions === 1 && firstId !== null ? (
         <Link to="/subscriptions/$id" params={{ id: firstId }}>
-          Decide
+          <Trans>Decide</Trans>
         </Link>
       ) : (
         <Link to="/subscriptions" search={{ state: 'undecided' }}>
-          Decide
+          <Trans>Decide</Trans>
         </Link>
       )}
     </li>
@@ -104,23 +127,29 @@ function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['unde
 }
 
 function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
+  const name = keys[0]?.name;
+  const count = number(keys.length);
   const total = keys.reduce((sum, { limited }) => sum + limited, 0);
   return (
     <li>
       <span>
         <strong>
           {keys.length === 1 ? (
-            <>
-              <bdi>{keys[0]?.name}</bdi> reached its rate limit
-            </>
+            <Trans>
+              <bdi>{name}</bdi> reached its rate limit
+            </Trans>
           ) : (
-            `${number(keys.length)} API keys reached their rate limits`
+            t`${count} API keys reached their rate limits`
           )}
         </strong>{' '}
-        ({plural(total, 'request')} refused in the last hour)
+        <Plural
+          value={total}
+          one="(# request refused in the last hour)"
+          other="(# requests refused in the last hour)"
+        />
       </span>
       <Link to="/keys" search={{ show: 'limited' }}>
-        View keys
+        <Trans>View keys</Trans>
       </Link>
     </li>
   );

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
@@ -19,63 +21,67 @@ export const FirstSteps = memo(function FirstSteps() {
   if (!own || !delivered) return null;
   const steps: readonly Step[] = [
     {
-      title: 'Create an API key',
+      title: t`Create an API key`,
       done: own.keyCreatedUtc,
       body: (
         <div>
           <LinkButton variant="primary" to="/keys" search={{ dialog: 'create' }}>
-            Create API key
+            <Trans>Create API key</Trans>
           </LinkButton>
         </div>
       ),
     },
     {
-      title: 'Make your first API call',
+      title: t`Make your first API call`,
       done: own.firstCallUtc,
       body: (
         <>
           <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:read'])} />
-          <Waiting for="your first call" />
+          <Waiting for={t`your first call`} />
           <p>
-            More languages are in the <Link to="/developers">Quick start</Link>.
+            <Trans>
+              More languages are in the <Link to="/developers">Quick start</Link>.
+            </Trans>
           </p>
         </>
       ),
     },
     {
-      title: 'Add a subscription',
+      title: t`Add a subscription`,
       done: delivered.subscriptionCreatedUtc,
       body: (
         <div>
           <LinkButton variant="primary" to="/subscriptions/new">
-            Add subscription
+            <Trans>Add subscription</Trans>
           </LinkButton>
         </div>
       ),
     },
     {
-      title: 'Send a successful test delivery',
+      title: t`Send a successful test delivery`,
       done: delivered.testSucceededUtc,
       body: (
         <>
           <div>
             <LinkButton variant="primary" to="/test">
-              Send test delivery
+              <Trans>Send test delivery</Trans>
             </LinkButton>
           </div>
-          <Waiting for="a receiver that answers 2xx" />
+          <Waiting for={t`a receiver that answers 2xx`} />
         </>
       ),
     },
     {
-      title: 'Receive your first event',
+      title: t`Receive your first event`,
       done: delivered.deliverySucceededUtc,
       body: (
         <>
           <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:write'])} />
-          <Waiting for="your first event" />
+          <Waiting for={t`your first event`} />
           <p>
-            What happens in the CRM is listed in <Link to="/events">Events</Link>.
+            <Trans>
+              What happens in the CRM is listed in <Link to="/events">Events</Link>.
+            </Trans>
           </p>
         </>
       ),
@@ -83,9 +89,10 @@ export const FirstSteps = memo(function FirstSteps() {
   ];
   const doneCount = steps.filter(({ done }) => done !== null).length;
   if (doneCount === steps.length) return null;
+  const count = steps.length;
   const next = steps.findIndex(({ done }) => done === null);
   return (
-    <Card title="First steps" description={`${doneCount} of ${steps.length} done.`}>
+    <Card title={t`First steps`} description={t`${doneCount} of ${count} done.`}>
       <Aqueduct steps={steps} />
       <ol className={s.steps}>
         {steps.map(({ title, body, done }, index) => (
@@ -96,7 +103,12 @@ export const FirstSteps = memo(function FirstSteps() {
             <Stack gap="s">
               <p className={s.title}>
                 {title}
-                {done !== null && <span className="visually-hidden"> (done)</span>}{' '}
+                {done !== null && (
+                  <span className="visually-hidden">
+                    {' '}
+                    <Trans>(done)</Trans>
+                  </span>
+                )}{' '}
                 {done !== null && (
                   <span className={s.when}>
                     <MinuteAgo time={done} />
@@ -119,13 +131,13 @@ interface Step {
 }
 
 const Command = ({ code }: { readonly code: string }) => (
-  <CodeBlock label="command" language="code" wrap code={code} />
+  <CodeBlock label={t`command`} language="code" wrap code={code} />
 );
 
 const Waiting = ({ for: what }: { readonly for: string }) => (
   <p className={s.waiting} role="status">
     <span className={s.pulse} data-mark />
-    Waiting for {what}…
+    <Trans>Waiting for {what}…</Trans>
   </p>
 );
 

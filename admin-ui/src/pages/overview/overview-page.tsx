@@ -1,10 +1,13 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { useAttention, useAttentionPending } from '../../app/attention.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
-import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
+import { milliseconds, number, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
@@ -33,13 +36,13 @@ export function OverviewPage() {
   const { pending, isNew } = useStart(stats.data);
   return (
     <Page
-      title="Overview"
-      description="API requests and webhook deliveries of your company, and what needs attention."
+      title={t`Overview`}
+      description={t`API requests and webhook deliveries of your company, and what needs attention.`}
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         !isNew && (
           <Segmented
-            label="Period"
+            label={t`Period`}
             value={chosen}
             options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
             onChange={(next) =>
@@ -51,7 +54,9 @@ export function OverviewPage() {
     >
       {pending ? (
         <div aria-busy="true">
-          <span className="visually-hidden">Loading…</span>
+          <span className="visually-hidden">
+            <Trans>Loading…</Trans>
+          </span>
           <Skeleton height="7rem" />
         </div>
       ) : (
@@ -115,11 +120,16 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const delivered = total && failing && total.succeeded + failing.count;
   const attention = useAttention();
   const troubled = attention && attention.offCount + attention.failingCount;
-  const before = `the ${rangeLabels()[range]} before`;
+  const off = number(attention?.offCount ?? 0);
+  const failingNow = number(attention?.failingCount ?? 0);
+  const failingCount = `${number(failing?.count ?? 0)}${failing?.isMore ? '+' : ''}`;
+  const limitedCount = number(limited);
+  const triedShare = share(total?.succeeded ?? 0, tries);
+  const before = beforeLabels()[range];
   return (
     <dl className={s.numbers}>
       <Tile
-        label="Delivered"
+        label={t`Delivered`}
         value={
           delivered === undefined
             ? undefined
@@ -131,23 +141,28 @@ function Numbers({ usage, stats, range }: NumbersProps) {
             search={{ period, state: failing && failing.count > 0 ? 'failing' : undefined }}
           >
             {failing && failing.count > 0
-              ? `${number(failing.count)}${failing.isMore ? '+' : ''} failing`
-              : plural(delivered ?? 0, 'delivery', 'deliveries')}
+              ? t`${failingCount} failing`
+              : plural(delivered ?? 0, { one: '# delivery', other: '# deliveries' })}
           </Link>
         }
         more={
-          total && tries > 0 && `${share(total.succeeded, tries)} of ${plural(tries, 'attempt')} succeeded`
+          total &&
+          tries > 0 &&
+          plural(tries, {
+            one: `${triedShare} of # attempt succeeded`,
+            other: `${triedShare} of # attempts succeeded`,
+          })
         }
         course={points?.map((point) => point.succeeded)}
         change={<Change now={total?.succeeded} was={previous?.succeeded} before={before} />}
         failed={stats.isError}
       />
       <Tile
-        label="API requests"
+        label={t`API requests`}
         value={requests === undefined ? undefined : shortNumber(requests)}
         note={
           <Link to="/keys" search={limited > 0 ? { show: 'limited' } : { sort: 'used' }}>
-            {limited > 0 ? `${number(limited)} over the limit` : 'none over the limit'}
+            {limited > 0 ? t`${limitedCount} over the limit` : t`none over the limit`}
           </Link>
         }
         bad={limited > 0}
@@ -158,11 +173,11 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         failed={usage.isError}
       />
       <Tile
-        label="Response time (p95)"
+        label={t`Response time (p95)`}
         value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
         note={
           <Link to="/deliveries" search={{ period }}>
-            {total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
+            {total && (total.p50Ms === null ? t`no attempts` : `p50: ${milliseconds(total.p50Ms)}`)}
           </Link>
         }
         course={points?.map((point) => point.p95Ms)}
@@ -170,15 +185,19 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         failed={stats.isError}
       />
       <Tile
-        label="Failing or off"
+        label={t`Failing or off`}
         value={troubled === undefined ? undefined : number(troubled)}
         note={
           attention &&
           (troubled === 0 ? (
-            <Link to="/subscriptions">all subscriptions work</Link>
+            <Link to="/subscriptions">
+              <Trans>all subscriptions work</Trans>
+            </Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
-              {number(attention.offCount)} off, {number(attention.failingCount)} failing
+              <Trans>
+                {off} off, {failingNow} failing
+              </Trans>
             </Link>
           ))
         }
@@ -189,6 +208,15 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   );
 }
 
+const beforeLabels = onFirstUse(
+  (): Readonly<Record<UsageRange, string>> => ({
+    '1h': t`the hour before`,
+    '24h': t`the 24 hours before`,
+    '7d': t`the 7 days before`,
+    '30d': t`the 30 days before`,
+  }),
+);
+
 interface ChangeProps {
   readonly now: number | null | undefined;
   readonly was: number | null | undefined;
@@ -198,11 +226,12 @@ interface ChangeProps {
 /** Nothing, if there is nothing to compare with. */
 function Change({ now, was, before }: ChangeProps) {
   if (!was || now == null) return null;
-  if (now === was) return <>as in {before}</>;
+  const difference = share(Math.abs(now - was), was);
+  if (now === was) return <Trans>as in {before}</Trans>;
   return (
     <>
-      <span aria-hidden="true">{now > was ? '▲' : '▼'}</span> {share(Math.abs(now - was), was)}{' '}
-      {now > was ? 'above' : 'below'} {before}
+      <span aria-hidden="true">{now > was ? '▲' : '▼'}</span>{' '}
+      {now > was ? t`${difference} above ${before}` : t`${difference} below ${before}`}
     </>
   );
 }
@@ -227,7 +256,7 @@ function Tile({ label, value, note, more, course, change, bad, failed }: TilePro
         {course?.some(Boolean) && <Sparkline values={course} />}
       </dd>
       <dd className={bad ? s.bad : s.note}>
-        {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
+        {value === undefined ? (failed ? t`not available` : '\u00a0') : note}
       </dd>
       <dd className={s.note}>
         {more}

@@ -1,4 +1,5 @@
-import { t } from '@lingui/core/macro';
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { KeyRound, Webhook } from 'lucide-react';
@@ -38,18 +39,22 @@ export function KeyUsage({
   return (
     <Card
       flush
-      title="API keys and their limits"
-      description="Those nearest to a limit in their busiest minute first."
-      actions={<Link to="/keys">All keys</Link>}
+      title={t`API keys and their limits`}
+      description={t`Those nearest to a limit in their busiest minute first.`}
+      actions={
+        <Link to="/keys">
+          <Trans>All keys</Trans>
+        </Link>
+      }
     >
       <Table
         query={usage}
-        label="API keys by load"
+        label={t`API keys by load`}
         columns={columns}
         rows={rows}
         rowKey={({ key, bucket }) => `${key.id} ${bucket.bucket}`}
         skeletonRows={3}
-        emptyState={<Empty icon={<KeyRound />} title="No key used in this period" />}
+        emptyState={<Empty icon={<KeyRound />} title={t`No key used in this period`} />}
       />
     </Card>
   );
@@ -71,7 +76,7 @@ const rangeMs: Readonly<Record<UsageRange, number>> = {
 const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
   {
     id: 'key',
-    header: 'Key',
+    header: t`Key`,
     phone: 'title',
     grow: true,
     cell: ({ key }) => (
@@ -80,30 +85,30 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </Link>
     ),
   },
-  { id: 'bucket', header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
+  { id: 'bucket', header: t`Kind`, phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
   {
     id: 'peak',
-    header: 'Busiest minute',
+    header: t`Busiest minute`,
     phone: 'time',
     cell: ({ bucket }) => (
       <span className={s.peak}>
         <LevelBar bucket={bucket} />
-        {number(bucket.peakPerMinute)} of {number(bucket.limitPerMinute)}
+        {ofLimit(bucket)}
       </span>
     ),
   },
-  { id: 'forecast', header: 'Forecast', cell: ({ bucket }) => forecastOf(bucket, periodMs) },
+  { id: 'forecast', header: t`Forecast`, cell: ({ bucket }) => forecastOf(bucket, periodMs) },
   {
     id: 'refused',
-    header: 'Refused',
+    header: t`Refused`,
     align: 'end',
     phone: 'badge',
     cell: ({ bucket }) =>
-      bucket.limited > 0 ? <Badge tone="bad">{number(bucket.limited)} refused</Badge> : <Quiet>–</Quiet>,
+      bucket.limited > 0 ? <Badge tone="bad">{refusedText(bucket.limited)}</Badge> : <Quiet>–</Quiet>,
   },
   {
     id: 'total',
-    header: 'Requests',
+    header: t`Requests`,
     align: 'end',
     cell: ({ bucket }) => number(bucket.answered + bucket.limited),
   },
@@ -112,19 +117,30 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
 const levelOf = ({ peakPerMinute, limitPerMinute, limited }: KeyBucket): number =>
   limited > 0 ? 1 + limited : Math.min(peakPerMinute / limitPerMinute, 1);
 
+const refusedText = (count: number): string => plural(count, { one: '# refused', other: '# refused' });
+
+const ofLimit = ({ peakPerMinute, limitPerMinute }: KeyBucket): string => {
+  const peak = number(peakPerMinute);
+  const limit = number(limitPerMinute);
+  return t`${peak} of ${limit}`;
+};
+
 /** Extrapolates the growth of the busiest minute since the period before. */
 function forecastOf(
   { peakPerMinute, previousPeakPerMinute, limitPerMinute, limited }: KeyBucket,
   periodMs: number,
 ) {
-  if (limited > 0) return 'Over the limit';
+  if (limited > 0) return t`Over the limit`;
   const growth = previousPeakPerMinute ? peakPerMinute - previousPeakPerMinute : 0;
-  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? 'Not growing' : '–'}</Quiet>;
+  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? t`Not growing` : '–'}</Quiet>;
   const untilMs = ((limitPerMinute - peakPerMinute) / growth) * periodMs;
+  const left = span(untilMs);
   return untilMs > 10 * periodMs ? (
-    <Quiet>Far from the limit</Quiet>
+    <Quiet>
+      <Trans>Far from the limit</Trans>
+    </Quiet>
   ) : (
-    `At the limit in about ${span(untilMs)}`
+    t`At the limit in about ${left}`
   );
 }
 
@@ -142,16 +158,21 @@ function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
 }
 
 export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
-  const { peakPerMinute, limitPerMinute, limited, answered } = bucket;
+  const { limited } = bucket;
+  const peak = number(bucket.peakPerMinute);
+  const limit = number(bucket.limitPerMinute);
+  const total = number(bucket.answered);
   return (
     <div className={s.bucket}>
       <span>{bucketLabels()[bucket.bucket]}</span>
       <LevelBar bucket={bucket} />
       <span className={s.value}>
-        {number(peakPerMinute)} of {number(limitPerMinute)} a minute
+        <Trans>
+          {peak} of {limit} a minute
+        </Trans>
         <small>
-          {number(answered)} in total
-          {limited > 0 && `, ${number(limited)} refused`}
+          <Trans>{total} in total</Trans>
+          {limited > 0 && <>, {refusedText(limited)}</>}
         </small>
       </span>
     </div>
@@ -182,7 +203,7 @@ const deliveriesOf = (since: string, until: string): LinkProps => ({
 
 export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
-    <Card title="API requests" description="By kind, with requests refused by rate limits.">
+    <Card title={t`API requests`} description={t`By kind, with requests refused by rate limits.`}>
       <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];
@@ -191,7 +212,7 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
           );
           return (
             <BarChart
-              label="API requests"
+              label={t`API requests`}
               times={points.map((point) => point.utc)}
               format={shortNumber}
               linkOf={keysInUse}
@@ -201,7 +222,7 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
                   color: colors[one.bucket],
                   values: one.points.map((point) => point.answered),
                 })),
-                { label: 'Over the limit', color: 'var(--bad-mark)', values: limited },
+                { label: t`Over the limit`, color: 'var(--bad-mark)', values: limited },
               ]}
             />
           );
@@ -213,21 +234,21 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
 
 export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card title="Delivery attempts" description="Every HTTP request to a subscription.">
+    <Card title={t`Delivery attempts`} description={t`Every HTTP request to a subscription.`}>
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <BarChart
-            label="Delivery attempts"
+            label={t`Delivery attempts`}
             times={points.map((point) => point.utc)}
             format={shortNumber}
             linkOf={deliveriesOf}
             series={[
               {
-                label: 'Succeeded',
+                label: t`Succeeded`,
                 color: 'var(--good-mark)',
                 values: points.map((point) => point.succeeded),
               },
-              { label: 'Failed', color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
+              { label: t`Failed`, color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
             ]}
           />
         )}
@@ -238,11 +259,11 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
 
 export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card title="Response times of receivers" description="How long attempts take: p50, p95 and p99.">
+    <Card title={t`Response times of receivers`} description={t`How long attempts take: p50, p95 and p99.`}>
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <LineChart
-            label="Response times of receivers"
+            label={t`Response times of receivers`}
             times={points.map((point) => point.utc)}
             format={milliseconds}
             linkOf={deliveriesOf}
@@ -265,24 +286,32 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
   return (
     <Card
       flush
-      title="Subscriptions"
-      description="Those off or failing first."
-      actions={<Link to="/subscriptions">All subscriptions</Link>}
+      title={t`Subscriptions`}
+      description={t`Those off or failing first.`}
+      actions={
+        <Link to="/subscriptions">
+          <Trans>All subscriptions</Trans>
+        </Link>
+      }
     >
       <Table
         query={stats}
-        label="Subscriptions by health"
-        columns={columns}
+        label={t`Subscriptions by health`}
+        columns={columns()}
         rows={stats.data?.subscriptions.slice(0, 8)}
         rowKey={(one) => one.id}
         skeletonRows={3}
         emptyState={
           <Empty
             icon={<Webhook />}
-            title="No subscriptions yet"
-            action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
+            title={t`No subscriptions yet`}
+            action={
+              <LinkButton to="/subscriptions/new">
+                <Trans>Add subscription</Trans>
+              </LinkButton>
+            }
           >
-            Their health is shown here once events are delivered.
+            <Trans>Their health is shown here once events are delivered.</Trans>
           </Empty>
         }
       />
@@ -290,33 +319,35 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
   );
 }
 
-const columns: readonly Column<SubscriptionStats>[] = [
+const columns = onFirstUse((): readonly Column<SubscriptionStats>[] => [
   {
     id: 'name',
-    header: 'Subscription',
+    header: t`Subscription`,
     phone: 'title',
     grow: true,
     cell: (one) =>
       one.url === null ? (
-        <Quiet>Deleted (no. {one.id})</Quiet>
+        <Quiet>
+          <Trans>Deleted (no. {one.id})</Trans>
+        </Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: one.id }}>
           <Cut strong text={nameOf({ name: one.name, url: one.url })} />
         </Link>
       ),
   },
-  { id: 'state', header: 'State', phone: 'badge', cell: (one) => <State endpoint={one} /> },
+  { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State endpoint={one} /> },
   {
     id: 'share',
-    header: 'Delivered',
+    header: t`Delivered`,
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
-  { id: 'attempts', header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
+  { id: 'attempts', header: t`Attempts`, align: 'end', cell: (one) => number(one.succeeded + one.failed) },
   { id: 'p50', header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
   { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
   { id: 'p99', header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
-];
+]);
 
 const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
 
