@@ -1,9 +1,12 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
 import { createPasskey, knowsPasskeys } from '../../app/passkeys.ts';
 import { sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
@@ -24,48 +27,57 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
   const { passkeyHost } = useSession().features;
   const refusal =
     passkeyHost === null || !knowsPasskeys()
-      ? `Passkeys work in browsers that know them, ${passkeyHost === null ? 'where the operator has set the address of the portal' : `at ${passkeyHost}`}`
+      ? passkeyHost === null
+        ? t`Passkeys work in browsers that know them, where the operator has set the address of the portal`
+        : t`Passkeys work in browsers that know them, at ${passkeyHost}`
       : undefined;
   return (
     <Card
       flush
-      title="Passkeys"
-      description="Sign in with your fingerprint, face or device PIN, without password and code."
+      title={t`Passkeys`}
+      description={t`Sign in with your fingerprint, face or device PIN, without password and code.`}
       actions={
         <Button size="s" disabledReason={refusal} onClick={onAdd}>
-          Add passkey
+          <Trans>Add passkey</Trans>
         </Button>
       }
     >
       <Table
         query={query}
-        label="Passkeys"
-        columns={columns}
+        label={t`Passkeys`}
+        columns={columns()}
         rows={query.data?.passkeys}
         rowKey={(passkey) => passkey.id}
         skeletonRows={1}
-        emptyState={<Empty title="No passkeys yet" />}
+        emptyState={<Empty title={t`No passkeys yet`} />}
       />
     </Card>
   );
 }
 
-const columns: readonly Column<Passkey>[] = [
-  { id: 'name', header: 'Name', phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
+const columns = onFirstUse((): readonly Column<Passkey>[] => [
+  { id: 'name', header: t`Name`, phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
   {
     id: 'added',
-    header: 'Added',
+    header: t`Added`,
     phone: 'named-time',
     cell: ({ createdUtc }) => <TimeAgo time={createdUtc} />,
   },
   {
     id: 'used',
-    header: 'Last used',
+    header: t`Last used`,
     phone: 'named-time',
-    cell: ({ lastUsedUtc }) => (lastUsedUtc === null ? <Quiet>Never</Quiet> : <TimeAgo time={lastUsedUtc} />),
+    cell: ({ lastUsedUtc }) =>
+      lastUsedUtc === null ? (
+        <Quiet>
+          <Trans>Never</Trans>
+        </Quiet>
+      ) : (
+        <TimeAgo time={lastUsedUtc} />
+      ),
   },
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
-];
+]);
 
 const changed = [passkeysQuery.queryKey, sessionQuery.queryKey, sessionsQuery.queryKey];
 
@@ -75,24 +87,26 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
     mutationFn: () => call('removePasskey', { params: { id } }),
     meta: { invalidates: changed },
     onSuccess: () => {
-      toast('Passkey removed');
+      toast(t`Passkey removed`);
       setAsking(false);
     },
   });
   return (
     <>
-      <Button size="s" aria-label={`Remove passkey ${name}`} onClick={() => setAsking(true)}>
-        Remove
+      <Button size="s" aria-label={t`Remove passkey ${name}`} onClick={() => setAsking(true)}>
+        <Trans>Remove</Trans>
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title="Remove this passkey?"
-        confirm="Remove passkey"
+        title={t`Remove this passkey?`}
+        confirm={t`Remove passkey`}
         danger
         mutation={remove}
       >
-        “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
+        <Trans>
+          “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
+        </Trans>
       </ConfirmDialog>
     </>
   );
@@ -107,10 +121,10 @@ export function AddPasskey({ open, onClose }: { readonly open: boolean; readonly
       await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
       onClose();
     };
-    return <CodesDialog title="Passkey added" codes={codes} onClose={() => void done()} />;
+    return <CodesDialog title={t`Passkey added`} codes={codes} onClose={() => void done()} />;
   }
   return (
-    <Dialog open={open} onClose={onClose} title="Add a passkey" size="s">
+    <Dialog open={open} onClose={onClose} title={t`Add a passkey`} size="s">
       {open && <NamePasskey onClose={onClose} onCodes={setCodes} />}
     </Dialog>
   );
@@ -130,15 +144,15 @@ function NamePasskey({ onClose, onCodes }: NamePasskeyProps) {
     onSuccess: async ({ recoveryCodes }) => {
       if (recoveryCodes.length > 0) return onCodes(recoveryCodes);
       await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
-      toast('Passkey added');
+      toast(t`Passkey added`);
       onClose();
     },
   });
   return (
-    <Form mutation={add} fields={['name']} submit="Add passkey" onCancel={onClose}>
+    <Form mutation={add} fields={['name']} submit={t`Add passkey`} onCancel={onClose}>
       <Field
-        label="Name"
-        hint="For you, to know the device or the password manager by. Your other sessions end."
+        label={t`Name`}
+        hint={t`For you, to know the device or the password manager by. Your other sessions end.`}
         error={fieldError(add.error, 'name')}
       >
         <TextInput value={name} onValue={setName} />

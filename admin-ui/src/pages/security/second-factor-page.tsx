@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { knowsPasskeys } from '../../app/passkeys.ts';
@@ -12,6 +14,7 @@ import { EnableTotp } from './two-factor.tsx';
 
 export function SecondFactorPage() {
   const { company, features } = useSession();
+  const companyName = company.name;
   const [shown, setShown] = useState<'passkey' | 'app' | null>(null);
   const router = useRouter();
   const signOut = useSignOut();
@@ -22,22 +25,24 @@ export function SecondFactorPage() {
   };
   const withPasskeys = features.passkeyHost !== null && knowsPasskeys();
   return (
-    <PublicFrame title="Set up a second factor">
+    <PublicFrame title={t`Set up a second factor`}>
       <p>
-        {company.name} requires a second factor: a stolen password alone then opens nothing. Choose one to
-        continue.
+        <Trans>
+          {companyName} requires a second factor: a stolen password alone then opens nothing. Choose one to
+          continue.
+        </Trans>
       </p>
       <Stack>
         {withPasskeys && (
           <Button wide variant="primary" onClick={() => setShown('passkey')}>
-            Add a passkey
+            <Trans>Add a passkey</Trans>
           </Button>
         )}
         <Button wide variant={withPasskeys ? 'secondary' : 'primary'} onClick={() => setShown('app')}>
-          Use an authenticator app
+          <Trans>Use an authenticator app</Trans>
         </Button>
         <Button wide variant="ghost" pending={signOut.isPending} onClick={() => signOut.mutate()}>
-          Sign out
+          <Trans>Sign out</Trans>
         </Button>
       </Stack>
       <AddPasskey open={shown === 'passkey'} onClose={close} />

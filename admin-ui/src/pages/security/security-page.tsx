@@ -26,6 +26,7 @@ export function SecurityPage() {
   const open = (name: NonNullable<typeof dialog>): void => void navigate({ search: { dialog: name } });
   const close = (): void => void navigate({ search: {}, replace: true });
   const { user, company, otherCompanies } = useSession();
+  const companyName = company.name;
   const hasFactor = user.totpEnabled || user.passkeys > 0;
   return (
     <Page title={t`Your security`} description={t`How you sign in, and where you are signed in.`}>
@@ -82,7 +83,7 @@ export function SecurityPage() {
               </Button>
             ) : (
               <Button size="s" variant="primary" onClick={() => open('totp-on')}>
-                Turn on
+                <Trans>Turn on</Trans>
               </Button>
             )}
           </Row>
@@ -105,8 +106,10 @@ export function SecurityPage() {
           )}
           {hasFactor && user.recoveryCodesLeft >= 4 && (
             <p>
-              {plural(user.recoveryCodesLeft, 'recovery code')} left. Use one to sign in if you lose your
-              phone or passkeys.
+              <Trans>
+                <Plural value={user.recoveryCodesLeft} one="# recovery code" other="# recovery codes" /> left.
+                Use one to sign in if you lose your phone or passkeys.
+              </Trans>
             </p>
           )}
         </Stack>

@@ -43,8 +43,12 @@ function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: reado
   });
   if (!started) {
     return (
-      <Form mutation={start} fields={[]} submit="Continue" onCancel={onClose}>
-        <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
+      <Form mutation={start} fields={[]} submit={t`Continue`} onCancel={onClose}>
+        <p>
+          <Trans>
+            You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.
+          </Trans>
+        </p>
       </Form>
     );
   }
@@ -120,15 +124,14 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title="Turn off two-factor sign-in?"
-      confirm="Turn off two-factor sign-in"
+      title={t`Turn off two-factor sign-in?`}
+      confirm={t`Turn off two-factor sign-in`}
       danger
       mutation={disable}
     >
       {passkeys > 0
-        ? 'You will sign in with a passkey, or with your password and a recovery code.'
-        : 'You will sign in with your password alone.'}{' '}
-      Your other sessions end.
+        ? t`You will sign in with a passkey, or with your password and a recovery code. Your other sessions end.`
+        : t`You will sign in with your password alone. Your other sessions end.`}
     </ConfirmDialog>
   );
 }
@@ -146,17 +149,17 @@ export function RecoveryCodes({ open, onClose }: { readonly open: boolean; reado
       setCodes(null);
       onClose();
     };
-    return <CodesDialog title="New recovery codes" codes={codes} onClose={done} />;
+    return <CodesDialog title={t`New recovery codes`} codes={codes} onClose={done} />;
   }
   return (
     <ConfirmDialog
       open={open}
       onClose={onClose}
-      title="Create new recovery codes?"
-      confirm="Create recovery codes"
+      title={t`Create new recovery codes?`}
+      confirm={t`Create recovery codes`}
       mutation={renew}
     >
-      Your current recovery codes stop working.
+      <Trans>Your current recovery codes stop working.</Trans>
     </ConfirmDialog>
   );
 }
@@ -173,8 +176,10 @@ export function CodesDialog({
   return (
     <SecretDialog title={title} name={t`list of recovery codes`} value={codes.join('\n')} onClose={onClose}>
       <p>
-        Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
-        Store them apart from your password.
+        <Trans>
+          Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
+          Store them apart from your password.
+        </Trans>
       </p>
     </SecretDialog>
   );
