@@ -24,7 +24,8 @@ import {
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
-import { DeliveryChart, KeyUsage, SubscriptionsByHealth, TookChart, UsageChart } from './usage.tsx';
+import { SubscriptionsByHealth } from './subscriptions-by-health.tsx';
+import { DeliveryChart, KeyUsage, TookChart, UsageChart } from './usage.tsx';
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });

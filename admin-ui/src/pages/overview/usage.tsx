@@ -2,19 +2,17 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { KeyRound, Webhook } from 'lucide-react';
+import { KeyRound } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
-import { LinkButton } from '../../ui/button.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
 import { milliseconds, number, shortNumber, span } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Badge, Cut, HealthBar, StateBadge } from '../../ui/values.tsx';
+import { Badge, Cut } from '../../ui/values.tsx';
 import type { UsageRange } from '../queries.ts';
-import { nameOf, stateWith } from '../subscriptions/subscriptions.ts';
 import s from './usage.module.css';
 
 type Usage = Answer<'getUsage'>;
@@ -277,82 +275,4 @@ export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'ge
       </Loaded>
     </Card>
   );
-}
-
-type Stats = Answer<'getDeliveryStats'>;
-type SubscriptionStats = Stats['subscriptions'][number];
-
-export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResult<Stats> }) {
-  return (
-    <Card
-      flush
-      title={t`Subscriptions`}
-      description={t`Those off or failing first.`}
-      actions={
-        <Link to="/subscriptions">
-          <Trans>All subscriptions</Trans>
-        </Link>
-      }
-    >
-      <Table
-        query={stats}
-        label={t`Subscriptions by health`}
-        columns={columns()}
-        rows={stats.data?.subscriptions.slice(0, 8)}
-        rowKey={(one) => one.id}
-        skeletonRows={3}
-        emptyState={
-          <Empty
-            icon={<Webhook />}
-            title={t`No subscriptions yet`}
-            action={
-              <LinkButton to="/subscriptions/new">
-                <Trans>Add subscription</Trans>
-              </LinkButton>
-            }
-          >
-            <Trans>Their health is shown here once events are delivered.</Trans>
-          </Empty>
-        }
-      />
-    </Card>
-  );
-}
-
-const columns = onFirstUse((): readonly Column<SubscriptionStats>[] => [
-  {
-    id: 'name',
-    header: t`Subscription`,
-    phone: 'title',
-    grow: true,
-    cell: (one) =>
-      one.url === null ? (
-        <Quiet>
-          <Trans>Deleted (no. {one.id})</Trans>
-        </Quiet>
-      ) : (
-        <Link to="/subscriptions/$id" params={{ id: one.id }}>
-          <Cut strong text={nameOf({ name: one.name, url: one.url })} />
-        </Link>
-      ),
-  },
-  { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State endpoint={one} /> },
-  {
-    id: 'share',
-    header: t`Delivered`,
-    phone: 'detail',
-    cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
-  },
-  { id: 'attempts', header: t`Attempts`, align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  { id: 'p50', header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
-  { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
-  { id: 'p99', header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
-]);
-
-const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
-
-function State({ endpoint }: { readonly endpoint: SubscriptionStats }) {
-  if (endpoint.url === null) return <Quiet>–</Quiet>;
-
-  return <StateBadge {...stateWith(endpoint)} />;
 }
