@@ -38,6 +38,14 @@ describe('While the server cannot be reached', () => {
     const { page } = await portal.openOwner({ mayLog });
     await page.addInitScript("Object.defineProperty(navigator, 'connection', { value: { saveData: true } })");
     await visit(page, '', 'Overview');
+    // The menus load after the page.
+    await see
+      .poll(() =>
+        page.evaluate(
+          "performance.getEntriesByType('resource').some(({ name }) => name.includes('/overlays-'))",
+        ),
+      )
+      .toBe(true);
     await page.context().setOffline(true);
     await page.getByRole('navigation').getByRole('link', { name: 'Team' }).press('Enter');
     await see(page.getByText('The page opens as soon as it answers again')).toBeVisible();
