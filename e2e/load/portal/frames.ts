@@ -21,6 +21,11 @@ export const seedDeliveries = async (mysqlUrl: string, companyId: number): Promi
        FROM hundred AS a, hundred AS b`,
       [companyId],
     );
+    await db.query(
+      `INSERT INTO delivery_minutes (company_id, subscription_id, minute_utc, succeeded)
+       VALUES (?, 1, DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL 1 HOUR, '%Y-%m-%d %H:%i:00'), 2500)`,
+      [companyId],
+    );
   } finally {
     await db.end();
   }
