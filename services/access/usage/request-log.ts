@@ -138,8 +138,7 @@ export const listKeyRequests = (access: Access) =>
     const last = rows.length > limit ? page.at(-1) : floor;
     return json(200, {
       requests: page.map((row) => ({
-        // The clock of a gateway may be ahead.
-        utc: new Date(Math.min(row.created_utc.getTime(), access.now().getTime())).toISOString(),
+        utc: shownTime(access, row),
         method: row.method,
         path: pathOf(row.operation, row.ids),
         status: row.status,
@@ -155,6 +154,10 @@ export const listKeyRequests = (access: Access) =>
       hasMore: last !== undefined,
     });
   });
+
+/** The clock of a gateway may be ahead. */
+const shownTime = ({ now }: Access, { created_utc }: { readonly created_utc: Date }): string =>
+  new Date(Math.min(created_utc.getTime(), now().getTime())).toISOString();
 
 const operations: ReadonlyMap<string, { readonly path: string; readonly scope: Scope | null }> = new Map(
   keyOperations.map(({ id, path, scope }) => [id, { path, scope }]),
@@ -211,7 +214,7 @@ export const getKeyUse = (access: Access) =>
       .where('created_utc', '>=', new Date(nowMs - hourMs))
       .executeTakeFirst();
     const use = (row: { created_utc: Date; address: string } | undefined) =>
-      row ? { utc: row.created_utc.toISOString(), address: row.address } : null;
+      row ? { utc: shownTime(access, row), address: row.address } : null;
     const byScope = Map.groupBy(counts, ({ operation }) => operations.get(operation)?.scope ?? null);
     return json(200, {
       sinceUtc: since.toISOString(),
