@@ -3,6 +3,7 @@ import type { challengeType } from '../delivery-states.ts';
 import type { Detail } from '../errors.ts';
 import { type EventType, eventDefinitions, isEventType } from '../events.ts';
 import { codeOf, explain } from '../parse/issues.ts';
+import { parseJson } from '../parse/scan-json.ts';
 import { recordId } from '../schemas/fields.ts';
 import { issueOf, optionalText } from '../schemas/values.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
@@ -104,7 +105,7 @@ export const decodeEnvelopeHead = (envelope: Uint8Array): EnvelopeHead | undefin
 
 /** @throws SyntaxError if the bytes are not an envelope. */
 export const payloadIn = (envelope: Uint8Array): unknown =>
-  (JSON.parse(Buffer.from(envelope).toString()) as { readonly payload: unknown }).payload;
+  (parseJson(Buffer.from(envelope).toString()) as { readonly payload: unknown }).payload;
 
 const maxHead = 200;
 const head =

@@ -1,12 +1,7 @@
-import {
-  type DeliveryState,
-  type ErrorClass,
-  type EventType,
-  matches,
-  type PayloadCondition,
-} from '@causeway/proto';
+import type { DeliveryState, ErrorClass, EventType, PayloadCondition } from '@causeway/proto';
 import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
+import { eventsAtOnce, meets } from './conditions.ts';
 import type { DeliveryRow, ReplayRow, SubscriptionRow } from './tables.ts';
 
 export interface ReplayCandidate {
@@ -51,12 +46,9 @@ export const findReplayCandidates = async <DB>(
   }
 };
 
-const chunk = 2_000;
-/** Payloads have up to 256 KiB. */
-const payloadsAtOnce = 200;
-
-const chunkOf = ({ states, conditions }: ReplaySelection): number =>
-  states === null && conditions ? payloadsAtOnce : chunk;
+const chunk = eventsAtOnce(null);
+const chunkOf = ({ states, conditions = null }: ReplaySelection): number =>
+  eventsAtOnce(states === null ? conditions : null);
 
 const readEnded = async <DB>(
   db: Kysely<DB>,
@@ -116,7 +108,7 @@ const readEvents = async <DB>(
   return rows.map(({ payload, ...row }) => ({
     ...row,
     ended: [],
-    isMatch: payload === undefined || matches(conditions, JSON.parse(payload.toString())),
+    isMatch: payload === undefined || meets(conditions, payload),
   }));
 };
 

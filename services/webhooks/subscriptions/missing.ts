@@ -1,5 +1,5 @@
-import type { DeliveryRow } from '@causeway/deliveries';
-import { contract, invalidField, matches } from '@causeway/proto';
+import { type DeliveryRow, eventsAtOnce, meets } from '@causeway/deliveries';
+import { contract, invalidField } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -47,20 +47,18 @@ const readPage = async (
     const deliveries = await readDeliveries(db, subscription, events);
     for (const event of events) {
       at = event.sequence;
-      if (event.payload && !matches(subscription.conditions, JSON.parse(event.payload.toString()))) continue;
+      if (event.payload && !meets(subscription.conditions, event.payload)) continue;
       const own = deliveries.get(event.event_id) ?? [];
       if (own.some(({ state }) => state === 'succeeded')) continue;
       missing.push(missingAnswer(event, own.at(-1)));
       if (missing.length === limit) return { missing, position: at, hasMore: true };
     }
-    if (events.length < chunkOf(subscription.conditions))
+    if (events.length < eventsAtOnce(subscription.conditions))
       return { missing, position: Math.max(at, last), hasMore: false };
     if (performance.now() > stopMs) return { missing, position: at, hasMore: true };
   }
 };
 
-/** Payloads have up to 256 KiB. */
-const chunkOf = (conditions: SubscriptionRecord['conditions']): number => (conditions ? 200 : 2_000);
 const maxSearchMs = 1_000;
 
 const readEvents = (
@@ -79,7 +77,7 @@ const readEvents = (
     .where('e.created_utc', '>=', since)
     .where('e.type', 'in', event_types)
     .orderBy('e.sequence')
-    .limit(chunkOf(conditions))
+    .limit(eventsAtOnce(conditions))
     .execute();
 
 type LoggedEvent = Awaited<ReturnType<typeof readEvents>>[number];

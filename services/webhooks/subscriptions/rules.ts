@@ -1,4 +1,4 @@
-import type { SubscriptionRow } from '@causeway/deliveries';
+import { meets, type SubscriptionRow } from '@causeway/deliveries';
 import {
   conditionName,
   conditionProblems,
@@ -6,7 +6,6 @@ import {
   type Detail,
   type EventType,
   invalid,
-  matches,
   maxHeaders,
   type PayloadCondition,
   secondsOf,
@@ -115,7 +114,7 @@ export const previewConditions = ({ db }: WebhooksContext) =>
         .orderBy('sequence', 'desc')
         .limit(previewed)
         .execute();
-      const matched = events.filter(({ payload }) => matches(conditions, JSON.parse(payload.toString())));
+      const matched = events.filter(({ payload }) => meets(conditions, payload));
       return json(200, { matched: matched.length, events: events.length });
     },
     typeProblems,
