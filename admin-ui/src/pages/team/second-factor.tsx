@@ -3,7 +3,6 @@ import { call, useMutation } from '../../api/client.ts';
 import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { number } from '../../ui/format.ts';
 import { Card } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { hasFactor } from './list-members.ts';
@@ -22,7 +21,6 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
   const required = company.secondFactorRequired;
   const without = members.filter((member) => !hasFactor(member)).length;
   const you = members.find((member) => member.you);
-  const missing = number(without);
   const all = plural(members.length, { one: '# member', other: '# members' });
   const own = !required && you && !hasFactor(you);
   const change = useMutation({
@@ -39,8 +37,14 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
         title={required ? t`A second factor is required` : t`Second factor`}
         description={
           required
-            ? t`${missing} of ${all} have no second factor yet, and can do nothing before they set one up.`
-            : t`${missing} of ${all} have no second factor: their password alone signs in.`
+            ? plural(without, {
+                one: `# of ${all} has no second factor yet, and can do nothing before setting one up.`,
+                other: `# of ${all} have no second factor yet, and can do nothing before they set one up.`,
+              })
+            : plural(without, {
+                one: `# of ${all} has no second factor: the password alone signs in.`,
+                other: `# of ${all} have no second factor: their password alone signs in.`,
+              })
         }
         actions={
           <Button
