@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { testReceiver } from '@causeway/runtime/testing';
-import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { outcome, until } from '../support/clock.ts';
-import { allReady, processesOf, signal } from '../support/processes.ts';
+import { hold, kill, withoutNats } from '../support/kill.ts';
+import { allReady } from '../support/processes.ts';
 import { type Json, openWorld } from '../support/world.ts';
 
 // A key ends in `access`, and then its subscriptions in `webhooks`. Either is killed between the steps of the other and its own:
@@ -50,48 +50,12 @@ const openScene = async () => {
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Holds what a statement locks, so that the process that needs it waits in the middle of its transaction. */
-const hold = async (text: string, values: readonly unknown[]) => {
-  const connection = await createConnection(world.stack().mysqlUrl);
-  await connection.beginTransaction();
-  await connection.query(text, [...values]);
-  return {
-    // InnoDB refreshes the table only if nobody has read it for 100 ms.
-    awaited: () =>
-      until(
-        'a transaction waits',
-        async () => {
-          const [row] = await world.sql<{ waiting: number }>(
-            "SELECT COUNT(*) AS waiting FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
-          );
-          return row!.waiting > 0;
-        },
-        { everyMs: 200 },
-      ),
-    release: () => connection.end(),
-  };
-};
-
 /** In the middle of the transaction of `access`. */
 const holdRevocation = ({ companyId, ending }: Scene) =>
-  hold('INSERT INTO key_revocations VALUES (?, ?, NOW(3))', [companyId, ending.id]);
+  hold(world, 'INSERT INTO key_revocations VALUES (?, ?, NOW(3))', [companyId, ending.id]);
 /** In the last statement of the transaction of `webhooks`. */
 const holdVersion = ({ companyId }: Scene) =>
-  hold('SELECT 1 FROM event_sequences WHERE company_id = ? FOR UPDATE', [companyId]);
-
-const kill = (...kinds: readonly string[]): readonly number[] =>
-  kinds.flatMap((kind) => processesOf(world, kind).map(({ name }) => signal(world, name, 'SIGKILL')));
-
-/** Runs the work while nothing travels over NATS. */
-const withoutNats = async (work: () => Promise<void>): Promise<void> => {
-  const names = processesOf(world, 'nats').map(({ name }) => name);
-  for (const name of names) signal(world, name, 'SIGSTOP');
-  try {
-    await work();
-  } finally {
-    for (const name of names) signal(world, name, 'SIGCONT');
-  }
-};
+  hold(world, 'SELECT 1 FROM event_sequences WHERE company_id = ? FOR UPDATE', [companyId]);
 
 const isActive = async ({ ending }: Scene): Promise<boolean> =>
   (await world.sql<{ is_active: number }>('SELECT is_active FROM api_keys WHERE id = ?', [ending.id]))[0]!
@@ -141,7 +105,7 @@ test('access is killed before the revocation is committed: nothing has ended, an
   const held = await holdRevocation(scene);
   const first = revoke(scene);
   await held.awaited();
-  const gone = kill('access');
+  const gone = kill(world, 'access');
   await held.release();
   expect(await first).toBeInstanceOf(Error);
   await allReady(world, gone);
@@ -160,10 +124,10 @@ test.each([[['access']], [['access', 'webhooks']]])(
     const first = revoke(scene);
     await held.awaited();
     let gone: readonly number[] = [];
-    await withoutNats(async () => {
+    await withoutNats(world, async () => {
       await held.release();
       await until('the revocation is committed', async () => !(await isActive(scene)));
-      gone = kill(...kinds);
+      gone = kill(world, ...kinds);
     });
     await first;
     await allReady(world, gone);
@@ -178,7 +142,7 @@ test.each([[['webhooks']], [['webhooks', 'access']]])(
     const held = await holdVersion(scene);
     await revoke(scene);
     await held.awaited();
-    const gone = kill(...kinds);
+    const gone = kill(world, ...kinds);
     await held.release();
     await allReady(world, gone);
     await expectEnded(scene, 'operator');
@@ -191,10 +155,10 @@ test('webhooks is killed when it has switched them off, before dispatchers were 
   await revoke(scene);
   await held.awaited();
   let gone: readonly number[] = [];
-  await withoutNats(async () => {
+  await withoutNats(world, async () => {
     await held.release();
     await until('they are off', async () => (await enabledPaths(scene)).length === 2);
-    gone = kill('webhooks');
+    gone = kill(world, 'webhooks');
   });
   await allReady(world, gone);
   await expectEnded(scene, 'operator');
@@ -205,7 +169,7 @@ test('access is killed in the middle of the revocation of a key that has expired
   const held = await holdRevocation(scene);
   await world.sql('UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) WHERE id = ?', [scene.ending.id]);
   await held.awaited();
-  const gone = kill('access', 'webhooks');
+  const gone = kill(world, 'access', 'webhooks');
   await held.release();
   await allReady(world, gone);
   await expectEnded(scene, 'system');

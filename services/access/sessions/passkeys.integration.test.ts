@@ -195,6 +195,106 @@ describe('An assertion is refused', () => {
   });
 });
 
+describe('Two tabs of one browser', () => {
+  test('register beside each other: each challenge works once, in either tab, and no passkey twice', async () => {
+    const { browser } = await newOwner();
+    const [first, second] = [await browser.ask('startPasskey'), await browser.ask('startPasskey')];
+    const [laptop, phone] = [newAuthenticator(origin), newAuthenticator(origin)];
+    const [ofLaptop, ofPhone] = [laptop.create(second), phone.create(first)];
+    const add = (credential: object) => browser.ask('addPasskey', { name: 'x', credential });
+    const both = await Promise.all([add(ofLaptop), add(ofPhone)]);
+    expect(both.map(({ status }) => status)).toEqual([201, 201]);
+    // Only the first factor comes with recovery codes: later ones would make those that are shown invalid.
+    expect(both.map(({ recoveryCodes }) => recoveryCodes.length).toSorted()).toEqual([0, 10]);
+    expect((await add(laptop.create(first))).status).toBe(400);
+    expect((await add(laptop.create(await browser.ask('startPasskey')))).status).toBe(409);
+    expect((await browser.ask('listPasskeys')).passkeys).toHaveLength(2);
+    expect((await browser.ask('getSession')).user).toMatchObject({ passkeys: 2, recoveryCodesLeft: 10 });
+  });
+
+  test('prove beside each other: the proof of one is that of both, and no assertion counts twice', async () => {
+    const owner = await newOwner();
+    const { browser } = owner;
+    const passkey = await addPasskey(owner);
+    clockMs += 600_001;
+    const [first, second] = [await browser.ask('startProof'), await browser.ask('startProof')];
+    const prove = async (credential: object): Promise<number> =>
+      (await browser.ask('proveIdentity', { credential })).status;
+    const credential = passkey.get(second);
+    const statuses = await Promise.all([prove(credential), prove(credential)]);
+    expect(statuses.toSorted()).toEqual([204, 400]);
+    const key = { name: 'Zapier', scopes: ['events:read'] };
+    expect((await browser.ask('createApiKey', key)).status).toBe(201);
+    expect(await prove(passkey.get(first))).toBe(204);
+  });
+
+  test('remove the last two factors beside each other: with a required factor, one stays', async () => {
+    const owner = await newOwner();
+    const { browser } = owner;
+    const [one, other] = [await addPasskey(owner), await addPasskey(owner)];
+    expect((await browser.ask('requireSecondFactor', { required: true })).status).toBe(204);
+    const remove = (id: number) => browser.ask('removePasskey', undefined, [String(id)]);
+    const statuses = (await Promise.all([remove(one.id), remove(other.id)])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([204, 409]);
+    expect((await browser.ask('getSession')).user).toMatchObject({ passkeys: 1, recoveryCodesLeft: 10 });
+  });
+});
+
+describe('Between the proof and the operation that it was for', () => {
+  const key = { name: 'Zapier', scopes: ['events:read'] };
+  const setting = async () => {
+    const owner = await newOwner();
+    const { link } = await owner.browser.ask('inviteMember', {
+      email: `m${++serial}@example.com`,
+      role: 'admin',
+    });
+    const browser = newBrowser();
+    const accepted = { token: link.split('#')[1], name: 'Mallory', password };
+    const { user } = await browser.ask('acceptInvitation', accepted);
+    const passkey = await addPasskey({ browser });
+    clockMs += 600_001;
+    await owner.browser.ask('proveIdentity', { password });
+    const credential = passkey.get(await browser.ask('startProof'));
+    return { owner, browser, id: String(user.id), passkey, credential };
+  };
+
+  test('a colleague is removed: neither the proof nor what it was for succeeds', async () => {
+    const { owner, browser, id, credential } = await setting();
+    expect((await owner.browser.ask('removeMember', undefined, [id])).status).toBe(204);
+    expect((await browser.ask('proveIdentity', { credential })).status).toBe(401);
+    expect((await browser.ask('createApiKey', key)).status).toBe(401);
+    expect((await owner.browser.ask('listApiKeys')).keys).toEqual([]);
+  });
+
+  test('their factors are reset, or another browser ends their session: a proof of before is void', async () => {
+    for (const by of ['the owner', 'another browser']) {
+      const { owner, browser, id, passkey, credential } = await setting();
+      expect((await browser.ask('proveIdentity', { credential })).status).toBe(204);
+      const second = newBrowser();
+      if (by === 'another browser')
+        await second.ask('signInWithPasskey', { credential: passkey.get(await challenge()) });
+      const ended =
+        by === 'the owner'
+          ? await owner.browser.ask('resetSecondFactor', undefined, [id])
+          : await second.ask('revokeOtherSessions');
+      expect(ended.status).toBeLessThan(300);
+      expect((await browser.ask('createApiKey', key)).status).toBe(401);
+    }
+  });
+
+  test('they lose their role: the proof holds, and what they may not do any more is refused', async () => {
+    const { owner, browser, id, credential } = await setting();
+    expect((await browser.ask('proveIdentity', { credential })).status).toBe(204);
+    expect((await owner.browser.ask('changeRole', { role: 'viewer' }, [id])).status).toBe(200);
+    for (const [operation, body] of [
+      ['createApiKey', key],
+      ['inviteMember', { email: 'x@example.com', role: 'viewer' }],
+      ['requireSecondFactor', { required: true }],
+    ] as const)
+      expect(await browser.ask(operation, body)).toMatchObject({ status: 403, reason: 'role_required' });
+  });
+});
+
 describe('A change of rights', () => {
   const key = { name: 'Zapier', scopes: ['events:read'] };
 

@@ -1,0 +1,136 @@
+import { beforeEach, expect, test } from 'vitest';
+import { newAuthenticator } from '../../../services/access/testing/authenticator.ts';
+import { outcome, until } from '../support/clock.ts';
+import { hold, kill, withoutNats } from '../support/kill.ts';
+import { type Browser, moveElsewhere, openBrowser, openTeam } from '../support/portal.ts';
+import { allReady } from '../support/processes.ts';
+import { openWorld } from '../support/world.ts';
+
+// `access` is killed in the middle of what concerns passkeys and proofs: nothing is half done, and nobody is locked out.
+
+const world = await openWorld();
+beforeEach(moveElsewhere);
+
+const origin = world.baseUrl.replace('127.0.0.1', 'localhost');
+const key = { name: 'Zapier', scopes: ['events:read'] };
+
+const openScene = async () => {
+  const { companyId, owner } = await openTeam(world);
+  const { browser } = owner;
+  const authenticator = newAuthenticator(origin);
+  const credential = authenticator.create((await browser.ask('POST', '/profile/passkeys/start')).json);
+  const add = () => browser.ask('POST', '/profile/passkeys', { name: 'Laptop', credential });
+  const assertion = async (by: Browser, start: string) =>
+    authenticator.get((await by.ask('POST', start)).json);
+  /** Once, in a browser of its own. */
+  const signIn = async () => {
+    const anywhere = openBrowser(world);
+    const given = { credential: await assertion(anywhere, '/session/passkey/start') };
+    return { anywhere, send: () => anywhere.ask('POST', '/session/passkey', given) };
+  };
+  const prove = async () => ({ credential: await assertion(browser, '/session/proof/start') });
+  const rows = async (table: string): Promise<number> =>
+    (
+      await world.sql<{ n: number }>('SELECT COUNT(*) AS n FROM ?? WHERE company_id = ?', [table, companyId])
+    )[0]!.n;
+  return { companyId, owner, browser, add, signIn, prove, rows };
+};
+
+/** Kills all of `access` while the call waits for what a statement locks. */
+const killDuring = async (
+  [text, values]: readonly [string, readonly unknown[]],
+  call: () => Promise<{ readonly status: number }>,
+): Promise<void> => {
+  const held = await hold(world, `${text} FOR UPDATE`, values);
+  const asked = outcome(call());
+  await held.awaited();
+  const gone = kill(world, 'access');
+  await held.release();
+  const answer = await asked;
+  if (!(answer instanceof Error)) expect(answer.status).toBeGreaterThanOrEqual(500);
+  await allReady(world, gone);
+};
+
+test('in a registration, before the commit: there is no passkey and no recovery code, and the next one works', async () => {
+  const { companyId, owner, browser, add, signIn, rows } = await openScene();
+  await killDuring(
+    ['SELECT 1 FROM portal_users WHERE company_id = ? AND id = ?', [companyId, owner.id]],
+    add,
+  );
+  expect([await rows('portal_passkeys'), await rows('portal_recovery_codes')]).toEqual([0, 0]);
+  expect((await browser.ask('GET', '/session')).json.user).toMatchObject({ passkeys: 0 });
+  expect((await openBrowser(world).signIn(owner)).json.mfaRequired).toBe(false);
+  // The authenticator has it, but nobody else: it opens nothing, and a challenge is spent once.
+  expect((await (await signIn()).send()).json.reason).toBe('wrong_passkey');
+  expect((await add()).status).toBe(400);
+  const another = newAuthenticator(origin);
+  const credential = another.create((await browser.ask('POST', '/profile/passkeys/start')).json);
+  const added = await browser.ask('POST', '/profile/passkeys', { name: 'Laptop', credential });
+  expect([added.status, added.json.recoveryCodes?.length], added.text).toEqual([201, 10]);
+});
+
+test('in a registration, after the commit: the passkey signs in, and codes that nobody saw are replaced', async () => {
+  const { companyId, owner, browser, add, signIn, rows } = await openScene();
+  const lock = 'SELECT 1 FROM portal_users WHERE company_id = ? AND id = ? FOR UPDATE';
+  const held = await hold(world, lock, [companyId, owner.id]);
+  const adding = outcome(add());
+  await held.awaited();
+  let gone: readonly number[] = [];
+  await withoutNats(world, async () => {
+    await held.release();
+    await until('the passkey is stored', async () => (await rows('portal_passkeys')) === 1);
+    gone = kill(world, 'access');
+  });
+  await adding;
+  await allReady(world, gone);
+  expect((await browser.ask('GET', '/session')).json.user).toMatchObject({ passkeys: 1 });
+  const { anywhere, send } = await signIn();
+  expect((await send()).status).toBe(200);
+  const { json } = await anywhere.ask('POST', '/profile/recovery-codes');
+  const byCode = await openBrowser(world).signIn(owner, { recoveryCode: json.recoveryCodes[0] });
+  expect(byCode.json.mfaRequired).toBe(false);
+});
+
+test('in a sign-in: there is no session, and the next sign-in works', async () => {
+  const { companyId, browser, add, signIn, rows } = await openScene();
+  expect((await add()).status).toBe(201);
+  const before = await rows('portal_sessions');
+  const { anywhere, send } = await signIn();
+  await killDuring(['SELECT 1 FROM portal_passkeys WHERE company_id = ?', [companyId]], send);
+  expect([anywhere.cookie(), await rows('portal_sessions')]).toEqual([undefined, before]);
+  expect((await send()).json.reason).toBe('wrong_passkey');
+  expect((await (await signIn()).send()).status).toBe(200);
+  expect((await browser.ask('GET', '/session')).status).toBe(200);
+});
+
+test('in a proof: no other session is proven, and the next proof works', async () => {
+  const { companyId, owner, browser, add, signIn, prove } = await openScene();
+  expect((await add()).status).toBe(201);
+  const { anywhere, send } = await signIn();
+  await send();
+  await world.sql('UPDATE portal_sessions SET proved_utc = NOW() - INTERVAL 1 HOUR WHERE company_id = ?', [
+    companyId,
+  ]);
+  const own = 'SELECT 1 FROM portal_sessions WHERE company_id = ? AND user_id = ?';
+  const given = await prove();
+  await killDuring([own, [companyId, owner.id]], () => browser.ask('POST', '/session/proof', given));
+  expect((await anywhere.ask('POST', '/keys', key)).json.reason).toBe('proof_required');
+  expect((await browser.ask('POST', '/session/proof', given)).status).toBe(400);
+  expect((await browser.ask('POST', '/session/proof', await prove())).status).toBe(204);
+  expect((await browser.ask('POST', '/keys', key)).status).toBe(201);
+});
+
+test('while a second factor becomes required: it is not, and nobody is held; the next call requires it', async () => {
+  const { companyId, owner, browser, add, rows } = await openScene();
+  expect((await add()).status).toBe(201);
+  const require = () => browser.ask('PATCH', '/team/second-factor', { required: true });
+  await killDuring(['SELECT 1 FROM companies WHERE company_id = ?', [companyId]], require);
+  const required = async (): Promise<boolean> =>
+    (await browser.ask('GET', '/session')).json.company.secondFactorRequired;
+  expect(await required()).toBe(false);
+  const entries = await rows('audit_log');
+  expect((await require()).status).toBe(204);
+  expect([await required(), await rows('audit_log')]).toEqual([true, entries + 1]);
+  expect((await browser.ask('GET', '/team')).status).toBe(200);
+  expect((await openBrowser(world).signIn(owner)).json).toMatchObject({ mfaRequired: true, passkey: true });
+});
