@@ -25,7 +25,7 @@ export interface NotedRequest {
 const flushMs = 1000;
 /** Of a key in a second; the further ones of a kind share a row. */
 const listedOfKey = 10;
-/** Of all keys in a second, so that any rate of requests costs the database no more rows than these. */
+/** Of all keys in a second. The first one of a key is listed anyway, because a row for its kind would cost as much. */
 const listedOfAll = 500;
 /** Rows that wait while NATS is unreachable; further ones are dropped and counted. */
 const maxWaiting = 10_000;
@@ -75,7 +75,8 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
         listed.clear();
       }
       const before = listed.get(keyId) ?? 0;
-      if (before < listedOfKey && listedNow < listedOfAll && rows.length < maxWaiting) {
+      const isListed = before === 0 || (before < listedOfKey && listedNow < listedOfAll);
+      if (isListed && rows.length < maxWaiting) {
         listed.set(keyId, before + 1);
         listedNow++;
         rows.push(rowOf(request, nowMs, request.requestId, request.address));

@@ -1,4 +1,5 @@
 import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
+import { readPartitions } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
@@ -101,4 +102,32 @@ test('a stranger sees nothing of it', async () => {
   const stranger = await openOwner('stranger@example.com');
   expect((await list('', stranger.owner)).requests).toEqual([]);
   expect((await stranger.owner.ask('getKeyUse', undefined, [String(id)])).status).toBe(404);
+});
+
+test('partitions of days that are over for a week are dropped, and what is younger stays', async () => {
+  const dayMs = 86_400_000;
+  const old = await testWorld();
+  const db = old.openDb();
+  const days = async (): Promise<readonly string[]> =>
+    (await readPartitions(db, 'request_log')).filter((name) => name !== 'future');
+  const dayOf = (ms: number): string => `p${new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  const first = await old.startAccess({ now: () => new Date(nowMs - 10 * dayMs) });
+  await expect.poll(async () => (await days()).length).toBe(8);
+  expect(await days()).toContain(dayOf(nowMs - 9 * dayMs));
+  const ages = [10, 9, 8, 7, 6, 0];
+  const { nc } = await old.openBus('gateway');
+  nc.publish(
+    requestsLoggedSubject,
+    JSON.stringify(ages.map((age) => request({ 2: nowMs - age * dayMs, 9: `days-${age}` }))),
+  );
+  const stored = async (): Promise<readonly string[]> => {
+    const rows = await old.database.query<{ request_id: string }>('SELECT request_id FROM request_log');
+    return rows.map(({ request_id }) => request_id).toSorted();
+  };
+  await expect.poll(async () => (await stored()).length).toBe(ages.length);
+  await first.drain();
+  await old.startAccess({ now: () => new Date(nowMs) });
+  await expect.poll(async () => (await days()).at(0)).toBe(dayOf(nowMs - 7 * dayMs));
+  expect(await stored()).toEqual(['days-0', 'days-6', 'days-7']);
+  expect(await days()).toContain(dayOf(nowMs + 7 * dayMs));
 });

@@ -1,0 +1,70 @@
+import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
+import { connectBus, createMetrics } from '@causeway/runtime';
+import { cleanUp, testNats } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { type NotedRequest, openRequestLog } from './request-log.ts';
+
+const open = async () => {
+  const nats = await testNats();
+  const [bus, observer] = await Promise.all(
+    ['gateway', 'access'].map((name) => connectBus({ url: nats.url, name })),
+  );
+  cleanUp(async () => void (await Promise.all([bus!.close(), observer!.close()])));
+  const metrics = createMetrics();
+  const rows: LoggedRequest[] = [];
+  const longest = { rows: 0 };
+  observer!.nc.subscribe(requestsLoggedSubject, {
+    callback: (_, message) => {
+      const report = message.json<LoggedRequest[]>();
+      longest.rows = Math.max(longest.rows, report.length);
+      rows.push(...report);
+    },
+  });
+  await observer!.nc.flush();
+  const dropped = async (): Promise<number> => {
+    const [metric] = (await metrics.registry.getMetricsAsJSON()).filter(({ name }) => /dropped/.test(name));
+    return metric!.values[0]!.value;
+  };
+  return { nats, bus: bus!, log: openRequestLog({ bus: bus!, metrics }), rows, longest, dropped };
+};
+
+const request = (more: Partial<NotedRequest> = {}): NotedRequest => ({
+  companyId: 1,
+  keyId: 1,
+  isPrevious: false,
+  operation: 'getLead',
+  method: 'GET',
+  params: ['12'],
+  status: 200,
+  durationMs: 3,
+  requestId: 'r-1',
+  address: '203.0.113.7',
+  ...more,
+});
+const countOf = (rows: readonly LoggedRequest[]): number =>
+  rows.reduce((sum, row) => sum + Number(row.at(-1)), 0);
+
+test('a flood from all keys of a company takes no request id from another one, and no request is uncounted', async () => {
+  const { log, rows } = await open();
+  for (let round = 0; round < 50; round++)
+    for (let keyId = 1; keyId <= 200; keyId++) log.note(request({ keyId }));
+  log.note(request({ companyId: 2, keyId: 900, requestId: 'theirs' }));
+  await expect.poll(() => countOf(rows)).toBe(10_001);
+  expect(rows.filter(([company]) => company === 2)).toMatchObject([{ 6: '12', 9: 'theirs', 12: 1 }]);
+  // Two seconds at most, if one ended meanwhile.
+  expect(rows.length).toBeLessThan(2 * (500 + 2 * 200));
+});
+
+test('while NATS is away, what waits is bounded, is sent in parts afterwards, and what is dropped is counted', async () => {
+  const { nats, bus, log, rows, longest, dropped } = await open();
+  await nats.kill();
+  await expect.poll(() => bus.connected()).toBe(false);
+  const total = 300_000;
+  for (let serial = 0; serial < total; serial++)
+    log.note(request({ keyId: 1 + (serial % 5_000), status: 200 + (serial % 301) }));
+  expect(await dropped()).toBeGreaterThan(0);
+  await nats.restart();
+  await expect.poll(async () => countOf(rows) + (await dropped())).toBe(total);
+  expect(rows.length).toBeLessThanOrEqual(20_000);
+  expect(longest.rows).toBeLessThanOrEqual(2_000);
+});
