@@ -5,6 +5,7 @@ import { readOnly } from '../parse/read-only.ts';
 import { replay } from '../portal/replays.ts';
 import { portalSubscription, testAttempt } from '../portal/subscriptions.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething, subscriptionPath } from '../schemas/records.ts';
+import { subscriptionChanges } from '../schemas/subscription-rules.ts';
 import { count } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
@@ -126,7 +127,7 @@ const changes = {
   enabled: z.boolean().optional(),
   name: w.subscriptionName,
   description: w.subscriptionDescription,
-  ...w.ruleChanges,
+  ...subscriptionChanges,
   id: pathId,
   ...readOnly(...w.subscriptionReadOnly),
 };
@@ -177,7 +178,6 @@ export const updateSubscription = defineOperation({
 
 const overlapSentence = 'must be an integer between 0 and 72';
 const overlapRule = { error: `{field} ${overlapSentence}` };
-
 export const rotateSubscriptionSecret = defineOperation({
   ...subscriptions,
   id: 'rotateSubscriptionSecret',

@@ -170,6 +170,8 @@ export const headerNamesAnswer = z
 /** With what a subscription is created or changed. */
 export const subscriptionRules = { conditions, pace, headers };
 export const subscriptionChanges = { ...subscriptionRules, paused };
+/** What a form showed of them. */
+export const knownRules = { conditions, pace, headerNames: z.array(z.string()).max(maxHeaders) };
 export const subscriptionRulesAnswer = {
   conditions: conditionsAnswer,
   pace: paceAnswer,

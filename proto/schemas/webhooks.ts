@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { type EventType, eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { subscriptionChanges, subscriptionRules, subscriptionRulesAnswer } from './subscription-rules.ts';
+import { knownRules, subscriptionRules, subscriptionRulesAnswer } from './subscription-rules.ts';
 import {
   codePoints,
   echo,
@@ -99,8 +99,6 @@ export const managedBy = optionalText({
     'Name of the tool that owns the subscription. Such a subscription cannot be edited through this interface, and is switched off when the API key that created it is revoked.',
 });
 
-export const ruleChanges = subscriptionChanges;
-
 export const newSubscription = {
   url: targetUrl,
   eventTypes: subscribedTypes,
@@ -117,6 +115,7 @@ export const basedOn = z
     eventTypes: z.array(z.string()).max(100),
     name: z.string().nullable(),
     description: z.string().nullable(),
+    ...knownRules,
   })
   .partial();
 

@@ -281,6 +281,26 @@ describe('Changing a subscription', () => {
     expect(body).toMatchObject({ name: saved.body.name, description: 'For the books.' });
   });
 
+  test('that is based on old conditions, an old pace or old headers is refused, with what is stored', async () => {
+    const company = newCompany();
+    const conditions = [{ field: 'status', equals: 'Lead' }];
+    const pace = { limit: 5, per: 'second' };
+    const first = { eventTypes: ['client.created'], conditions, pace, headers: { 'X-Token': 'a' } };
+    const { id } = await make(company, first);
+    const save = (body: object) =>
+      ask('updatePortalSubscription', company, { params: [id], body, role: 'developer' });
+    const theirs = { conditions: [{ field: 'email', exists: true }], pace: { limit: 7, per: 'minute' } };
+    const known = { conditions, pace, headerNames: ['X-Token'] };
+    const all = { ...theirs, headers: { 'X-Other': 'b' }, basedOn: known };
+    expect((await save(all)).status).toBe(200);
+    const mine = { conditions: null, pace: null, headers: { 'X-Mine': 'c' } };
+    const { status, body } = await save({ ...mine, basedOn: known });
+    const stored = { ...theirs, headerNames: ['X-Token', 'X-Other'] };
+    expect([status, body.changed]).toEqual([409, stored]);
+    expect((await ask('getSubscription', company, { params: [id] })).body).toMatchObject(stored);
+    expect((await save({ ...mine, basedOn: stored })).status).toBe(200);
+  });
+
   test.each([
     ['a text', 'garbage'],
     ['a list', []],

@@ -28,7 +28,7 @@ import {
   type SubscriptionRecord,
   subscriptionAnswer,
 } from './record.ts';
-import { ruleColumns, typeProblems } from './rules.ts';
+import { ruleColumns, rulesAnswer, typeProblems } from './rules.ts';
 import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
 import { targetProblems } from './write.ts';
 
@@ -58,11 +58,8 @@ type ChangingCall = OperationCall<
 >;
 
 type Changes = BodyOf<(typeof contract)['updateSubscription']>;
-type Editable = Pick<ReturnType<typeof editable>, 'url' | 'name' | 'description'> & {
-  readonly eventTypes: readonly string[];
-};
 /** The values that the caller knew of the fields to change. */
-type KnownFields = { readonly [Name in keyof Editable]?: Editable[Name] | undefined };
+type KnownFields = NonNullable<BodyOf<(typeof contract)['updatePortalSubscription']>['basedOn']>;
 
 /**
  * A dispatcher holds the waiting deliveries after disabling, and resets the consecutive failures after
@@ -175,21 +172,40 @@ const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Chan
 };
 
 /** @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one. */
-const assertUnchanged = (before: SubscriptionRow, changes: KnownFields, basedOn: KnownFields): void => {
-  const stored: Editable = editable(before);
-  const changed = Object.keys(basedOn)
-    .map((name) => name as keyof Editable)
-    .filter((name) => changes[name] !== undefined)
-    .filter((name) => ![basedOn[name], changes[name]].some((value) => isSame(value, stored[name])));
+const assertUnchanged = (before: SubscriptionRow, changes: Changes, basedOn: KnownFields): void => {
+  const { conditions = null, pace = null, headerNames = [] } = rulesAnswer(before);
+  const stored = { ...editable(before), conditions, pace, headerNames };
+  const { headers, ...others } = changes;
+  // Headers merge by name, so the names that the caller knew are compared, and not the changes.
+  const wanted = { ...others, ...(headers !== undefined && { headerNames: headers }) };
+  const known: Readonly<Record<string, unknown>> = basedOn;
+  const asked: Readonly<Record<string, unknown>> = wanted;
+  const changed = (Object.keys(basedOn) as (keyof KnownFields)[])
+    .filter((name) => asked[name] !== undefined)
+    .filter((name) => ![known[name], asked[name]].some((value) => isSame(value, stored[name])));
   if (changed.length > 0)
     throw stateConflict('the subscription was changed meanwhile', {
       changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
     });
 };
 
-/** The order of event types does not matter. */
-const isSame = (a: unknown, b: unknown): boolean =>
-  Array.isArray(a) && Array.isArray(b) ? String(a.toSorted()) === String(b.toSorted()) : a === b;
+/** The order of a list's values and of their parts does not matter. */
+const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(comparable(a), comparable(b));
+
+const comparable = (value: unknown): unknown => {
+  if (!Array.isArray(value)) return value;
+  return value
+    .map((one) =>
+      JSON.stringify(
+        typeof one === 'object'
+          ? Object.entries(one ?? {})
+              .filter(([, part]) => part !== undefined)
+              .sort()
+          : one,
+      ),
+    )
+    .sort();
+};
 
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
   url !== undefined && url !== before.url;
