@@ -134,6 +134,62 @@ describe('A subscription', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Mine' })).toBeVisible();
   });
 
+  test('has a filter, a pace and headers, whose values are never kept, and asks about conflicts', async () => {
+    const { team, page, subscriber } = await open();
+    await subscriber.createEvents(2);
+    await visit(page, 'subscriptions/new', 'Add a subscription');
+    await page.getByLabel('URL').fill(subscriber.url);
+    await page.getByLabel('Name').fill('Billing');
+    await page.getByRole('checkbox', { name: /client\.created/ }).check();
+    await page.getByText('Filter', { exact: true }).click();
+    await page.getByRole('button', { name: 'Add condition' }).click();
+    await page.getByLabel('Field', { exact: true }).selectOption('status');
+    await page.getByLabel('Operator').selectOption('exists');
+    await see(page.getByText('2 of your last 2 events would have matched')).toBeVisible();
+    await page.getByLabel('Operator').selectOption('at least');
+    await page.getByLabel('Value', { exact: true }).fill('5');
+    await see(page.getByLabel('Field', { exact: true })).toHaveAccessibleDescription(/status is a string/i);
+    await page.getByLabel('Operator').selectOption('starts with');
+    await page.getByLabel('Value', { exact: true }).fill('Nobody');
+    await see(page.getByText('0 of your last 2 events would have matched')).toBeVisible();
+    await page.getByText('Pace', { exact: true }).click();
+    await page.getByLabel('Limit').selectOption('Per minute');
+    await page.getByLabel('At most').fill('30');
+    await page.getByText('Headers', { exact: true }).click();
+    await page.getByRole('button', { name: 'Add header' }).click();
+    await page.getByLabel('Header name').fill('Host');
+    await page.getByLabel('Header value').fill('s3cret-value');
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+    await see(page.getByLabel('Header name')).toHaveAccessibleDescription(/is set by Causeway/);
+    await page.getByLabel('Header name').fill('X-Token');
+    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('s3cret-value');
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
+
+    const { subscriptions } = (await team.owner.browser.ask('GET', '/subscriptions')).json;
+    const path = `/subscriptions/${subscriptions[0].id}`;
+    const stored = async () => (await team.owner.browser.ask('GET', path)).json;
+    const rules = {
+      conditions: [{ field: 'status', startsWith: 'Nobody' }],
+      pace: { limit: 30, per: 'minute' },
+    };
+    expect(await stored()).toMatchObject({ ...rules, headerNames: ['X-Token'] });
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await see(page.getByText('X-Token')).toBeVisible();
+    await page.getByLabel('At most').fill('40');
+    await team.owner.browser.ask('PATCH', path, { pace: { limit: 7, per: 'second' } });
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    const question = page.getByRole('alert').filter({ hasText: 'someone else changed the same fields' });
+    await see(question).toContainText('7 second');
+    await question.getByRole('button', { name: 'Keep yours' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
+    const now = { ...rules, pace: { limit: 40, per: 'minute' }, headerNames: ['X-Token'] };
+    expect(await stored()).toMatchObject(now);
+  });
+
   test('is added once by a double click, after a hint that another one sends the same', async () => {
     const { team, page, subscriber } = await open();
     await subscriber.subscribe();

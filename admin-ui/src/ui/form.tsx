@@ -140,8 +140,15 @@ function Conflicts({ conflicts, settle }: FormDraft) {
 }
 
 const shown = (value: unknown): ReactNode => {
-  const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+  const text = wordsOf(value);
   return <bdi>{text || t`(empty)`}</bdi>;
+};
+
+/** Of a row with a name only the name, as its value may be secret. */
+const wordsOf = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(wordsOf).join(', ');
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  return 'name' in value ? String(value.name) : Object.values(value).join(' ').trim();
 };
 
 /** Scrolls to the first problem, a field, a group or the message of the form, and focuses its control. */

@@ -11,6 +11,8 @@ import { BackLink, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
+import { conditionsOf, headersOf, type Kinds, paceOf, rulesDraftOf } from './rule-drafts.ts';
+import { useKinds } from './rule-fields.tsx';
 import { draftLabels, emptyDraft, type SubscriptionDraft, SubscriptionForm } from './subscription-form.tsx';
 import { managedReason, nameOf, type Subscription } from './subscriptions.ts';
 
@@ -20,13 +22,18 @@ export function NewSubscriptionPage() {
   const [made, setMade] = useState<CreatedSubscription | null>(null);
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
-  const draft = useDraft('subscriptions/new', emptyDraft, draftLabels);
+  const draft = useDraft('subscriptions/new', emptyDraft, draftLabels(), ['headers']);
+  const kinds = useKinds(draft.values.eventTypes);
   const create = useMutation({
-    mutationFn: ({ name, description, eventTypes, ...draft }: SubscriptionDraft) =>
+    mutationFn: ({ name, description, url, eventTypes, enabled, ...rules }: SubscriptionDraft) =>
       call('createPortalSubscription', {
         body: {
-          ...draft,
+          url,
+          enabled,
           eventTypes: [...eventTypes],
+          ...(rules.conditions.length > 0 && { conditions: conditionsOf(rules.conditions, kinds) }),
+          ...(rules.pace.per !== 'none' && { pace: paceOf(rules.pace) }),
+          ...(rules.headers.length > 0 && { headers: headersOf([], rules.headers) }),
           ...(name.trim() ? { name } : {}),
           ...(description.trim() ? { description } : {}),
         },
@@ -96,28 +103,41 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   const queryClient = useQueryClient();
   const refusal = useRefusal('developer') ?? managedReason(subscription);
   const form = `subscriptions/${id}`;
-  const draft = useDraft(form, draftOf(subscription), draftLabels);
+  const draft = useDraft(form, draftOf(subscription), draftLabels(), ['headers']);
+  const kinds = useKinds(draft.values.eventTypes);
   const { queryKey } = subscriptionQuery(id);
   const update = useMutation({
     mutationFn: () => {
-      const names = draft.changed.filter((name) => name !== 'enabled');
-      if (names.length === 0) return Promise.resolve(subscription);
+      const names = draft.changed.filter(
+        (name): name is keyof Fields => name in fieldsOf(draft.values, kinds),
+      );
+      const hasHeaders = draft.changed.includes('headers');
+      if (names.length === 0 && !hasHeaders) return Promise.resolve(subscription);
       const only = (of: SubscriptionDraft): Partial<Fields> => {
-        const fields = fieldsOf(of);
+        const fields = fieldsOf(of, kinds);
         return Object.fromEntries(names.map((name) => [name, fields[name]]));
       };
       return call('updatePortalSubscription', {
         params: { id },
         body: {
           ...only(draft.values),
-          basedOn: only(draft.base),
+          ...(hasHeaders && { headers: headersOf(draft.base.headers, draft.values.headers) }),
+          basedOn: {
+            ...only(draft.base),
+            ...(hasHeaders && { headerNames: draft.base.headers.map(({ name }) => name) }),
+          },
         } as Input<'updatePortalSubscription'>['body'],
       });
     },
     meta: { invalidates: [subscriptionsQuery.queryKey], saves: form },
     onError: (error) => {
       const changed = changedMeanwhile(error);
-      if (changed) queryClient.setQueryData(queryKey, { ...subscription, ...changed });
+      // A rule that was removed is absent from a subscription.
+      const stored = Object.entries(changed ?? {}).map(([name, value]) => [
+        name,
+        value === null && (name === 'conditions' || name === 'pace') ? undefined : value,
+      ]);
+      if (changed) queryClient.setQueryData(queryKey, { ...subscription, ...Object.fromEntries(stored) });
     },
     onSuccess: (changed) => {
       queryClient.setQueryData(queryKey, changed);
@@ -142,9 +162,17 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
   );
 }
 
-type Fields = Pick<Subscription, 'url' | 'name' | 'eventTypes' | 'description'>;
+type Fields = Pick<
+  Input<'updatePortalSubscription'>['body'],
+  'url' | 'name' | 'eventTypes' | 'description' | 'conditions' | 'pace'
+>;
 
-const draftOf = ({ name, url, description, eventTypes, enabled }: Subscription): SubscriptionDraft => ({
+const draftOf = (subscription: Subscription): SubscriptionDraft => ({
+  ...plainOf(subscription),
+  ...rulesDraftOf(subscription),
+});
+
+const plainOf = ({ name, url, description, eventTypes, enabled }: Subscription) => ({
   name: name ?? '',
   url,
   description: description ?? '',
@@ -152,9 +180,14 @@ const draftOf = ({ name, url, description, eventTypes, enabled }: Subscription):
   enabled,
 });
 
-const fieldsOf = ({ name, url, description, eventTypes }: SubscriptionDraft): Fields => ({
+const fieldsOf = (
+  { name, url, description, eventTypes, conditions, pace }: SubscriptionDraft,
+  kinds: Kinds,
+): Fields => ({
   url: url.trim(),
   name: name.trim() || null,
   eventTypes: [...eventTypes],
   description: description.trim() || null,
+  conditions: conditionsOf(conditions, kinds),
+  pace: paceOf(pace),
 });

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { operationQuery } from '../../api/client.ts';
@@ -12,10 +13,12 @@ import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
+import { noRules, type RulesDraft } from './rule-drafts.ts';
+import { RuleFields } from './rule-fields.tsx';
 import s from './subscription-form.module.css';
 import { type EventType, nameOf, shortUrl } from './subscriptions.ts';
 
-export interface SubscriptionDraft {
+export interface SubscriptionDraft extends RulesDraft {
   readonly name: string;
   readonly url: string;
   readonly description: string;
@@ -29,15 +32,19 @@ export const emptyDraft: SubscriptionDraft = {
   description: '',
   eventTypes: [],
   enabled: true,
+  ...noRules,
 };
 
-export const draftLabels: Readonly<Record<keyof SubscriptionDraft, string>> = {
-  url: 'URL',
-  name: 'Name',
-  eventTypes: 'Events to send',
-  description: 'Description',
-  enabled: 'Enable at once',
-};
+export const draftLabels = (): Readonly<Record<keyof SubscriptionDraft, string>> => ({
+  url: t`URL`,
+  name: t`Name`,
+  eventTypes: t`Events to send`,
+  description: t`Description`,
+  enabled: t`Enable at once`,
+  conditions: t`Filter`,
+  pace: t`Pace`,
+  headers: t`Headers`,
+});
 
 interface SubscriptionFormProps {
   readonly draft: Draft<SubscriptionDraft>;
@@ -71,7 +78,7 @@ function Fields(props: SubscriptionFormProps) {
         draft={whole}
         mutation={mutation}
         onSubmit={() => mutation.mutate(draft)}
-        fields={['url', 'name', 'description', 'eventTypes']}
+        fields={['url', 'name', 'description', 'eventTypes', 'conditions', 'pace', 'headers']}
         submit={submit}
         secondary={secondary}
       >
@@ -98,6 +105,7 @@ function Fields(props: SubscriptionFormProps) {
             onValue={(description) => set({ description })}
           />
         </Field>
+        <RuleFields types={draft.eventTypes} value={draft} onChange={set} error={error} />
         {asksEnabled && (
           <Checkbox
             label="Enable at once"

@@ -1,0 +1,283 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import clsx from 'clsx';
+import type { ReactNode } from 'react';
+import { operationQuery } from '../../api/client.ts';
+import { ApiError, sentence } from '../../errors.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, Fieldset, Select, TextArea, TextInput } from '../../ui/form.tsx';
+import { Row } from '../../ui/layout.tsx';
+import { useDebounced } from '../../ui/toolbar.tsx';
+import { eventTypesQuery } from '../queries.ts';
+import {
+  type ConditionRow,
+  conditionsOf,
+  type HeaderRow,
+  type Kinds,
+  operators,
+  type RulesDraft,
+} from './rule-drafts.ts';
+import s from './rule-fields.module.css';
+import type { EventType } from './subscriptions.ts';
+
+/** The fields that all of these event types have. */
+export const useKinds = (types: readonly EventType[]): Kinds => {
+  const all = useQuery(eventTypesQuery).data?.eventTypes ?? [];
+  const [first, ...others] = all.filter(({ type }) => types.includes(type)).map(({ sample }) => sample);
+  const shared = Object.entries(first ?? {}).filter(([name]) => others.every((one) => name in one));
+  return Object.fromEntries(shared.map(([name, value]) => [name, typeof value]));
+};
+
+const messageAt = (error: unknown, isThere: (field: string, message: string) => boolean) => {
+  const found =
+    error instanceof ApiError && error.details.find(({ field, message }) => isThere(field, message));
+  return found ? sentence(found.message) : undefined;
+};
+
+interface PartProps {
+  readonly title: string;
+  readonly hint: string;
+  readonly isOpen: boolean;
+  readonly error: string | undefined;
+  readonly children: ReactNode;
+}
+
+function Part({ title, hint, isOpen, error, children }: PartProps) {
+  return (
+    <details className={s.part} open={isOpen || error !== undefined}>
+      <summary>{title}</summary>
+      <div className={s.body}>
+        <Fieldset legend={hint} error={error}>
+          <div className={s.body}>{children}</div>
+        </Fieldset>
+      </div>
+    </details>
+  );
+}
+
+interface RuleFieldsProps {
+  readonly types: readonly EventType[];
+  readonly value: RulesDraft;
+  readonly onChange: (change: Partial<RulesDraft>) => void;
+  readonly error: unknown;
+}
+
+export function RuleFields({ types, value, onChange, error }: RuleFieldsProps) {
+  return (
+    <>
+      <FilterPart
+        types={types}
+        rows={value.conditions}
+        onChange={(conditions) => onChange({ conditions })}
+        error={error}
+      />
+      <PacePart pace={value.pace} onChange={(pace) => onChange({ pace })} error={error} />
+      <HeadersPart rows={value.headers} onChange={(headers) => onChange({ headers })} error={error} />
+    </>
+  );
+}
+
+const replaced = <T,>(all: readonly T[], at: number, change: Partial<T>): readonly T[] =>
+  all.map((one, index) => (index === at ? { ...one, ...change } : one));
+
+interface RowsProps<T> {
+  readonly rows: readonly T[];
+  readonly onChange: (rows: readonly T[]) => void;
+  readonly error: unknown;
+}
+
+const needsValue = ({ operator }: ConditionRow) => operator !== 'exists' && operator !== 'missing';
+
+function FilterPart({
+  types,
+  rows,
+  onChange,
+  error,
+}: RowsProps<ConditionRow> & { readonly types: readonly EventType[] }) {
+  const kinds = useKinds(types);
+  const isComplete = rows.every((row) => row.field !== '' && (!needsValue(row) || row.value.trim() !== ''));
+  const asked = useDebounced(JSON.stringify({ types, rows, isComplete }), 400);
+  const isAsked = isComplete && rows.length > 0 && types.length > 0;
+  const preview = useQuery({
+    ...operationQuery('previewConditions', {
+      body: { eventTypes: [...types], conditions: conditionsOf(rows, kinds) },
+    }),
+    enabled: isAsked && asked === JSON.stringify({ types, rows, isComplete }),
+    retry: false,
+  });
+  const problem = isAsked && preview.error ? preview.error : error;
+  const names = Object.keys(kinds);
+  const labels = {
+    equals: t`equals`,
+    in: t`is one of`,
+    exists: t`exists`,
+    missing: t`does not exist`,
+    startsWith: t`starts with`,
+    min: t`at least`,
+    max: t`at most`,
+    between: t`between`,
+  };
+  const { matched = 0, events = 0 } = preview.data ?? {};
+  return (
+    <Part
+      title={t`Filter`}
+      hint={t`Only events that meet all conditions are sent.`}
+      isOpen={rows.length > 0}
+      error={messageAt(problem, (field) => field === 'conditions')}
+    >
+      {rows.map((row, at) => {
+        const set = (change: Partial<ConditionRow>) => onChange(replaced(rows, at, change));
+        const shown = names.includes(row.field) || row.field === '' ? names : [row.field, ...names];
+        const Value = row.operator === 'in' ? TextArea : TextInput;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
+          <div key={at} className={s.row}>
+            <Field
+              label={t`Field`}
+              error={messageAt(problem, (field) => field.startsWith(`conditions[${at}]`))}
+            >
+              <Select
+                value={row.field}
+                onValue={(field) => set({ field })}
+                options={shown.map((name) => ({ value: name, label: name }))}
+              />
+            </Field>
+            <Field label={t`Operator`}>
+              <Select
+                value={row.operator}
+                onValue={(operator) => set({ operator: operator as ConditionRow['operator'] })}
+                options={operators
+                  .filter((one) => one !== 'between' || row.operator === one)
+                  .map((one) => ({ value: one, label: labels[one] }))}
+              />
+            </Field>
+            {needsValue(row) ? (
+              <Field label={t`Value`} hint={row.operator === 'in' ? t`One value a line` : undefined}>
+                <Value value={row.value} onValue={(text) => set({ value: text })} />
+              </Field>
+            ) : (
+              <span />
+            )}
+            <Button size="s" onClick={() => onChange(rows.filter((_, index) => index !== at))}>
+              <Trans>Remove condition</Trans>
+            </Button>
+          </div>
+        );
+      })}
+      <Row>
+        <Button
+          size="s"
+          disabledReason={names.length === 0 ? t`First choose event types that share a field` : undefined}
+          onClick={() => onChange([...rows, { field: names[0] ?? '', operator: 'equals', value: '' }])}
+        >
+          <Trans>Add condition</Trans>
+        </Button>
+      </Row>
+      <p className={s.quiet} role="status">
+        {isAsked && preview.data && (
+          <Trans>
+            {matched} of your last <Plural value={events} one="# event" other="# events" /> would have matched
+          </Trans>
+        )}
+      </p>
+    </Part>
+  );
+}
+
+interface PacePartProps {
+  readonly pace: RulesDraft['pace'];
+  readonly onChange: (pace: RulesDraft['pace']) => void;
+  readonly error: unknown;
+}
+
+function PacePart({ pace, onChange, error }: PacePartProps) {
+  return (
+    <Part
+      title={t`Pace`}
+      hint={t`Deliveries wait rather than arrive faster than this.`}
+      isOpen={pace.per !== 'none'}
+      error={messageAt(error, (field) => field === 'pace')}
+    >
+      <div className={clsx(s.row, s.pair)}>
+        <Field label={t`Limit`}>
+          <Select
+            value={pace.per}
+            onValue={(per) => onChange({ ...pace, per: per as RulesDraft['pace']['per'] })}
+            options={[
+              { value: 'none', label: t`None` },
+              { value: 'second', label: t`Per second` },
+              { value: 'minute', label: t`Per minute` },
+            ]}
+          />
+        </Field>
+        {pace.per !== 'none' && (
+          <Field label={t`At most`} error={messageAt(error, (field) => field.startsWith('pace.'))}>
+            <TextInput
+              inputMode="numeric"
+              value={pace.limit}
+              onValue={(limit) => onChange({ ...pace, limit })}
+            />
+          </Field>
+        )}
+      </div>
+    </Part>
+  );
+}
+
+function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
+  const isOf = (name: string) => (field: string, message: string) =>
+    name !== '' && (field.includes(name) || (field === 'headers' && message.includes(name)));
+  const isKnown = rows.some(({ name }) => messageAt(error, isOf(name)) !== undefined);
+  return (
+    <Part
+      title={t`Headers`}
+      hint={t`Sent with every delivery. Values are secret and not shown again.`}
+      isOpen={rows.length > 0}
+      error={isKnown ? undefined : messageAt(error, (field) => /^headers\b/.test(field))}
+    >
+      {rows.map(({ name, value }, at) => {
+        const set = (change: Partial<HeaderRow>) => onChange(replaced(rows, at, change));
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
+          <div key={at} className={clsx(s.row, s.pair)}>
+            {value === null ? (
+              <>
+                <code>{name}</code>
+                <Button size="s" onClick={() => set({ value: '' })}>
+                  <Trans>Set new value</Trans>
+                </Button>
+              </>
+            ) : (
+              <>
+                <Field label={t`Header name`} error={messageAt(error, isOf(name))}>
+                  <TextInput mono value={name} onValue={(text) => set({ name: text })} />
+                </Field>
+                <Field label={t`Header value`}>
+                  <TextInput
+                    type="password"
+                    autoComplete="new-password"
+                    value={value}
+                    onValue={(text) => set({ value: text })}
+                  />
+                </Field>
+              </>
+            )}
+            <Button size="s" onClick={() => onChange(rows.filter((_, index) => index !== at))}>
+              <Trans>Remove header</Trans>
+            </Button>
+          </div>
+        );
+      })}
+      <Row>
+        <Button
+          size="s"
+          disabledReason={rows.length >= 20 ? t`At most 20 headers` : undefined}
+          onClick={() => onChange([...rows, { name: '', value: '' }])}
+        >
+          <Trans>Add header</Trans>
+        </Button>
+      </Row>
+    </Part>
+  );
+}
