@@ -164,7 +164,9 @@ describe('A subscription', () => {
     await page.getByLabel('Header name').fill('X-Token');
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('s3cret-value');
     await page.getByRole('button', { name: 'Add subscription' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    const dialog = page.getByRole('dialog', { name: 'The signing secret' });
+    await dialog.getByRole('button', { name: 'Copy signing secret' }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
 
     const { subscriptions } = (await team.owner.browser.ask('GET', '/subscriptions')).json;
