@@ -184,7 +184,7 @@ describe('A subscription', () => {
     await team.owner.browser.ask('PATCH', path, { pace: { limit: 7, per: 'second' } });
     await page.getByRole('button', { name: 'Save changes' }).click();
     const question = page.getByRole('alert').filter({ hasText: 'someone else changed the same fields' });
-    await see(question).toContainText('7 second');
+    await see(question).toContainText('At most 7 a second');
     await question.getByRole('button', { name: 'Keep yours' }).click();
     await page.getByRole('button', { name: 'Save changes' }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();

@@ -38,6 +38,8 @@ export const send = (submission: Submission): void => {
 type FormProps = Submission & {
   readonly fields?: readonly string[];
   readonly draft?: FormDraft;
+  /** A value of the draft as people read it, if it is neither a text nor a list of texts. */
+  readonly words?: ((name: string, value: unknown) => string | undefined) | undefined;
   readonly submit: string;
   readonly submitDisabledReason?: string | undefined;
   readonly danger?: boolean;
@@ -48,7 +50,7 @@ type FormProps = Submission & {
 };
 
 export function Form(props: FormProps) {
-  const { fields = [], draft, submit, danger, wide, secondary, onCancel, children } = props;
+  const { fields = [], draft, words, submit, danger, wide, secondary, onCancel, children } = props;
   const { isPending, error } = props.mutation;
   const unsettled = draft?.conflicts.length ? t`First choose which values to keep` : undefined;
   const offReason = props.submitDisabledReason ?? unsettled;
@@ -75,7 +77,7 @@ export function Form(props: FormProps) {
         </p>
       )}
       {children}
-      {draft && unsettled && <Conflicts {...draft} />}
+      {draft && unsettled && <Conflicts {...draft} words={words} />}
       {error != null && !isFieldError(error, fields) && !(draft && changedMeanwhile(error)) && (
         <div data-problem>
           <Notice tone="bad">{errorText(error)}</Notice>
@@ -111,7 +113,11 @@ export function Form(props: FormProps) {
 export const changedMeanwhile = (error: unknown): Readonly<Record<string, unknown>> | undefined =>
   error instanceof ApiError ? (error.extra.changed as Record<string, unknown> | undefined) : undefined;
 
-function Conflicts({ conflicts, settle }: FormDraft) {
+function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps, 'words'>) {
+  const shown = (name: string, value: unknown): ReactNode => {
+    const text = words?.(name, value) ?? (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
+    return <bdi>{text || t`(empty)`}</bdi>;
+  };
   return (
     <div data-problem tabIndex={-1}>
       <Notice tone="bad" title={t`Not saved: someone else changed the same fields`}>
@@ -120,8 +126,8 @@ function Conflicts({ conflicts, settle }: FormDraft) {
             <legend>{label}</legend>
             <Facts
               facts={[
-                { label: t`Saved`, value: shown(stored) },
-                { label: t`Yours`, value: shown(own) },
+                { label: t`Saved`, value: shown(name, stored) },
+                { label: t`Yours`, value: shown(name, own) },
               ]}
             />
             <Row>
@@ -138,18 +144,6 @@ function Conflicts({ conflicts, settle }: FormDraft) {
     </div>
   );
 }
-
-const shown = (value: unknown): ReactNode => {
-  const text = wordsOf(value);
-  return <bdi>{text || t`(empty)`}</bdi>;
-};
-
-/** Of a row with a name only the name, as its value may be secret. */
-const wordsOf = (value: unknown): string => {
-  if (Array.isArray(value)) return value.map(wordsOf).join(', ');
-  if (typeof value !== 'object' || value === null) return String(value ?? '');
-  return 'name' in value ? String(value.name) : Object.values(value).join(' ').trim();
-};
 
 /** Scrolls to the first problem, a field, a group or the message of the form, and focuses its control. */
 const showFirstProblem = (form: HTMLFormElement | null): void => {

@@ -2,10 +2,11 @@ import { t } from '@lingui/core/macro';
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
+import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { operationQuery } from '../../api/client.ts';
 import { ApiError, sentence } from '../../errors.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Fieldset, Select, TextArea, TextInput } from '../../ui/form.tsx';
 import { Row } from '../../ui/layout.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
@@ -16,9 +17,11 @@ import {
   type HeaderRow,
   type Kinds,
   operators,
+  paceOf,
   type RulesDraft,
 } from './rule-drafts.ts';
 import s from './rule-fields.module.css';
+import { conditionText, paceText } from './subscription-rules.tsx';
 import type { EventType } from './subscriptions.ts';
 
 /** The fields that all of these event types have. */
@@ -27,6 +30,21 @@ export const useKinds = (types: readonly EventType[]): Kinds => {
   const [first, ...others] = all.filter(({ type }) => types.includes(type)).map(({ sample }) => sample);
   const shared = Object.entries(first ?? {}).filter(([name]) => others.every((one) => name in one));
   return Object.fromEntries(shared.map(([name, value]) => [name, typeof value]));
+};
+
+/** The rules of a draft as people read them; of a header only its name, as the value is secret. */
+export const useRuleWords = (types: readonly EventType[]) => {
+  const kinds = useKinds(types);
+  return (name: string, value: unknown): string | undefined => {
+    if (name === 'conditions')
+      return conditionsOf(value as RulesDraft['conditions'], kinds)
+        .map(conditionText)
+        .join('\n');
+    if (name === 'headers') return (value as RulesDraft['headers']).map((row) => row.name).join(', ');
+    if (name !== 'pace') return undefined;
+    const pace = paceOf(value as RulesDraft['pace']);
+    return pace === null ? t`None` : paceText(pace);
+  };
 };
 
 const messageAt = (error: unknown, isThere: (field: string, message: string) => boolean) => {
@@ -81,6 +99,8 @@ export function RuleFields({ types, value, onChange, error }: RuleFieldsProps) {
 const replaced = <T,>(all: readonly T[], at: number, change: Partial<T>): readonly T[] =>
   all.map((one, index) => (index === at ? { ...one, ...change } : one));
 
+const without = <T,>(all: readonly T[], at: number): readonly T[] => all.filter((_, index) => index !== at);
+
 interface RowsProps<T> {
   readonly rows: readonly T[];
   readonly onChange: (rows: readonly T[]) => void;
@@ -118,6 +138,10 @@ function FilterPart({
     max: t`at most`,
     between: t`between`,
   };
+  const hints: Partial<Record<ConditionRow['operator'], string>> = {
+    in: t`One value a line`,
+    between: t`Two numbers, such as 10 50`,
+  };
   const { matched = 0, events = 0 } = preview.data ?? {};
   return (
     <Part
@@ -147,21 +171,19 @@ function FilterPart({
               <Select
                 value={row.operator}
                 onValue={(operator) => set({ operator: operator as ConditionRow['operator'] })}
-                options={operators
-                  .filter((one) => one !== 'between' || row.operator === one)
-                  .map((one) => ({ value: one, label: labels[one] }))}
+                options={operators.map((one) => ({ value: one, label: labels[one] }))}
               />
             </Field>
-            {needsValue(row) ? (
-              <Field label={t`Value`} hint={row.operator === 'in' ? t`One value a line` : undefined}>
+            {needsValue(row) && (
+              <Field label={t`Value`} hint={hints[row.operator]}>
                 <Value value={row.value} onValue={(text) => set({ value: text })} />
               </Field>
-            ) : (
-              <span />
             )}
-            <Button size="s" onClick={() => onChange(rows.filter((_, index) => index !== at))}>
-              <Trans>Remove condition</Trans>
-            </Button>
+            <IconButton
+              label={t`Remove condition`}
+              icon={<X />}
+              onClick={() => onChange(without(rows, at))}
+            />
           </div>
         );
       })}
@@ -238,34 +260,32 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
     >
       {rows.map(({ name, value }, at) => {
         const set = (change: Partial<HeaderRow>) => onChange(replaced(rows, at, change));
-        return (
+        const remove = () => onChange(without(rows, at));
+        return value === null ? (
+          <Row key={name} nowrap justify="space-between">
+            <code>{name}</code>
+            <Row nowrap>
+              <Button size="s" onClick={() => set({ value: '' })}>
+                <Trans>Set new value</Trans>
+              </Button>
+              <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
+            </Row>
+          </Row>
+        ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
           <div key={at} className={clsx(s.row, s.pair)}>
-            {value === null ? (
-              <>
-                <code>{name}</code>
-                <Button size="s" onClick={() => set({ value: '' })}>
-                  <Trans>Set new value</Trans>
-                </Button>
-              </>
-            ) : (
-              <>
-                <Field label={t`Header name`} error={messageAt(error, isOf(name))}>
-                  <TextInput mono value={name} onValue={(text) => set({ name: text })} />
-                </Field>
-                <Field label={t`Header value`}>
-                  <TextInput
-                    type="password"
-                    autoComplete="new-password"
-                    value={value}
-                    onValue={(text) => set({ value: text })}
-                  />
-                </Field>
-              </>
-            )}
-            <Button size="s" onClick={() => onChange(rows.filter((_, index) => index !== at))}>
-              <Trans>Remove header</Trans>
-            </Button>
+            <Field label={t`Header name`} error={messageAt(error, isOf(name))}>
+              <TextInput mono value={name} onValue={(text) => set({ name: text })} />
+            </Field>
+            <Field label={t`Header value`}>
+              <TextInput
+                type="password"
+                autoComplete="new-password"
+                value={value}
+                onValue={(text) => set({ value: text })}
+              />
+            </Field>
+            <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
           </div>
         );
       })}

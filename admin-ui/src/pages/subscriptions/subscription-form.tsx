@@ -14,7 +14,7 @@ import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { noRules, type RulesDraft } from './rule-drafts.ts';
-import { RuleFields } from './rule-fields.tsx';
+import { RuleFields, useRuleWords } from './rule-fields.tsx';
 import s from './subscription-form.module.css';
 import { type EventType, nameOf, shortUrl } from './subscriptions.ts';
 
@@ -72,6 +72,7 @@ function Fields(props: SubscriptionFormProps) {
   const { draft: whole, asksEnabled, submit, mutation, secondary, ownId } = props;
   const { error } = mutation;
   const { values: draft, set } = whole;
+  const words = useRuleWords(draft.eventTypes);
   return (
     <Card>
       <Form
@@ -81,6 +82,7 @@ function Fields(props: SubscriptionFormProps) {
         fields={['url', 'name', 'description', 'eventTypes', 'conditions', 'pace', 'headers']}
         submit={submit}
         secondary={secondary}
+        words={words}
       >
         <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
         <Field

@@ -1,14 +1,14 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { call, useMutation } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.tsx';
 import { Moment } from '../../ui/values.tsx';
 import { useSubscriptionCache } from '../queries.ts';
+import type { Condition } from './rule-drafts.ts';
 import { nameOf, type Subscription } from './subscriptions.ts';
-
-type Condition = NonNullable<Subscription['conditions']>[number];
 
 /** Pauses or resumes it, also if a tool manages it. */
 export const usePause = (subscription: Subscription) => {
@@ -18,7 +18,8 @@ export const usePause = (subscription: Subscription) => {
       call('updatePortalSubscription', { params: { id: subscription.id }, body: { paused } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(`“${nameOf(changed)}” ${changed.paused ? 'paused' : 'resumed'}`);
+      const name = nameOf(changed);
+      toast(changed.paused ? t`“${name}” paused` : t`“${name}” resumed`);
     },
     onError: toastError,
   });
@@ -30,13 +31,15 @@ interface PausedNoticeProps {
 }
 
 export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
-  const { pausedBy, pausedUtc, health } = subscription;
+  const { pausedBy, pausedUtc } = subscription;
+  const { waiting } = subscription.health;
   const pause = usePause(subscription);
   if (pausedUtc === null) return null;
+  const member = pausedBy ?? t`someone`;
   return (
     <Notice
       tone="warn"
-      title={`Paused by ${pausedBy ?? 'someone'}`}
+      title={t`Paused by ${member}`}
       actions={
         <Button
           size="s"
@@ -45,13 +48,16 @@ export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
           pending={pause.isPending}
           onClick={() => pause.mutate(false)}
         >
-          Resume deliveries
+          <Trans>Resume deliveries</Trans>
         </Button>
       }
     >
       <p>
-        Since <Moment time={pausedUtc} />. Events are recorded, and their deliveries wait:{' '}
-        {plural(health.waiting, 'delivery is', 'deliveries are')} pending. Resuming sends the oldest first.
+        <Trans>
+          Since <Moment time={pausedUtc} />. Events are recorded, and their deliveries wait:{' '}
+          <Plural value={waiting} one="# delivery is pending" other="# deliveries are pending" />. Resuming
+          sends the oldest first.
+        </Trans>
       </p>
     </Notice>
   );
@@ -60,7 +66,7 @@ export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
 /** Facts of a subscription that chooses events, has a pace, or has headers of its own. */
 export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
   conditions !== undefined && {
-    label: 'Filter',
+    label: t`Filter`,
     value: (
       <Stack gap="xs">
         {conditions.map((one) => (
@@ -69,9 +75,9 @@ export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
       </Stack>
     ),
   },
-  pace !== undefined && { label: 'Pace', value: `At most ${pace.limit} a ${pace.per}` },
+  pace !== undefined && { label: t`Pace`, value: paceText(pace) },
   headerNames !== undefined && {
-    label: 'Headers',
+    label: t`Headers`,
     value: (
       <Stack gap="xs">
         {headerNames.map((name) => (
@@ -82,12 +88,18 @@ export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
   },
 ];
 
+export const paceText = ({ limit, per }: NonNullable<Subscription['pace']>): string =>
+  per === 'second' ? t`At most ${limit} a second` : t`At most ${limit} a minute`;
+
 export const conditionText = (condition: Condition): string => {
   const { field, equals, in: values, exists, startsWith, min, max } = condition;
   if (equals !== undefined) return `${field} = ${equals}`;
-  if (values !== undefined) return `${field} in ${values.join(', ')}`;
-  if (exists !== undefined) return `${field} ${exists ? 'exists' : 'does not exist'}`;
-  if (startsWith !== undefined) return `${field} starts with ${startsWith}`;
+  if (values !== undefined) {
+    const list = values.join(', ');
+    return t`${field} is one of ${list}`;
+  }
+  if (exists !== undefined) return exists ? t`${field} exists` : t`${field} does not exist`;
+  if (startsWith !== undefined) return t`${field} starts with ${startsWith}`;
   const bounds = [min === undefined ? [] : `≥ ${min}`, max === undefined ? [] : `≤ ${max}`].flat();
-  return `${field} ${bounds.join(' and ')}`;
+  return `${field} ${bounds.join(', ')}`;
 };
