@@ -29,5 +29,5 @@ export const csvOf = (entries: readonly Entry[]): string =>
 /** A spreadsheet would run a text with such a beginning as a formula; after an apostrophe it is a text. */
 const cellOf = (value: unknown): string => {
   const text = value === null ? '' : String(value);
-  return `"${(/^[\s]*[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return `"${(/^\s*[=+\-@＝＋－＠\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 };

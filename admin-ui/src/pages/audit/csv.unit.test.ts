@@ -25,7 +25,15 @@ test('is a table with quoted cells and a byte order mark', () => {
   );
 });
 
-test.each(['=1+2', '+1', '-1', '@SUM(A1)', '\t=1', ' =HYPERLINK("http://evil.example")', '\r=1'])(
-  'makes no formula of %j',
-  (name) => expect(csv(name)).toContain(`"'${name.replaceAll('"', '""')}"`),
-);
+test.each([
+  '=1+2',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  ' =HYPERLINK("http://evil.example")',
+  '\r=1',
+  '\n@A1',
+  '＝1+2',
+  '\u00A0－1',
+])('makes no formula of %j', (name) => expect(csv(name)).toContain(`"'${name.replaceAll('"', '""')}"`));

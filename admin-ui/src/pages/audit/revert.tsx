@@ -1,88 +1,137 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Input, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
+import { useSession } from '../../app/session.ts';
 import { ApiError } from '../../errors.ts';
+import { setCompanyZone } from '../../i18n/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { keyQuery, keysQuery, subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { Changes } from './activity.tsx';
 import type { Entry } from './words.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Never a secret, a revocation or a role. What a subscription receives, and how it and a key are called. */
-const fieldsOf: Readonly<Partial<Record<Entry['action'], readonly string[]>>> = {
-  'subscription.changed': ['name', 'description', 'url', 'eventTypes'],
-  'key.changed': ['name', 'note', 'scopes'],
+interface Way {
+  readonly names: readonly string[];
+  /** The present values; null if there is no such thing any more. */
+  readonly read: (id: number) => Promise<object | null>;
+  readonly write: (id: number, before: Values, after: Values) => Promise<unknown>;
+}
+
+/**
+ * Changes that come back without risk: what a subscription receives, how it and a key are called, fewer permissions, the
+ * company's zone, one's own mails. Not secrets and headers, which the log does not hold; not roles, revocations, expiries,
+ * networks, second factors and limits, which would give rights back; not channels, whose URLs are secret or point elsewhere.
+ */
+const ways: Readonly<Partial<Record<Entry['action'], Way>>> = {
+  'subscription.changed': {
+    names: ['name', 'description', 'url', 'eventTypes'],
+    read: (id) => call('getPortalSubscription', { params: { id } }),
+    write: (id, before, after) =>
+      call('updatePortalSubscription', {
+        params: { id },
+        body: { ...before, basedOn: after } as Input<'updatePortalSubscription'>['body'],
+      }),
+  },
+  'key.changed': {
+    names: ['name', 'note', 'scopes'],
+    read: async (id) => (await call('listApiKeys', { query: { ids: String(id) } })).keys[0] ?? null,
+    write: (id, body) => call('updateApiKey', { params: { id }, body }),
+  },
+  'company.time_zone_changed': {
+    names: ['time_zone'],
+    read: async () => ({ time_zone: (await call('getSession', {})).company.timeZone }),
+    write: async (_, { time_zone }) => {
+      const timeZone = String(time_zone);
+      await call('setTimeZone', { body: { timeZone } });
+      setCompanyZone(timeZone);
+    },
+  },
+  'notices.mail_changed': {
+    names: ['kinds'],
+    read: async () => ({
+      kinds: (await call('getNoticeSettings', {})).kinds.filter(({ mail }) => mail).map(({ kind }) => kind),
+    }),
+    write: (_, before, after) => {
+      const [kinds, others] = [before.kinds as string[], after.kinds as string[]];
+      const mail = Object.fromEntries([...kinds, ...others].map((kind) => [kind, kinds.includes(kind)]));
+      return call('updateNoticeSettings', { body: { mail } });
+    },
+  },
 };
 
 /** The former values that may come back; permissions only if that leaves the key with fewer. */
 const revertible = ({ action, before, after }: Entry): readonly string[] =>
-  (fieldsOf[action] ?? []).filter((name) => {
+  (ways[action]?.names ?? []).filter((name) => {
     if (before === null || after === null || !(name in before) || !(name in after)) return false;
     const now = after[name];
     return name !== 'scopes' || (before[name] as string[]).every((one) => (now as string[]).includes(one));
   });
 
-const pick = (values: Values, names: readonly string[]): Values =>
-  Object.fromEntries(names.map((name) => [name, values[name] ?? null]));
+const pick = (values: object, names: readonly string[]): Values =>
+  Object.fromEntries(names.map((name) => [name, (values as Values)[name] ?? null]));
 const isSame = (a: Values, b: Values): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Of a change that its page could undo by hand. */
 export function Revert({ entry }: { readonly entry: Entry }) {
   const [open, setOpen] = useState(false);
-  const refusal = useRefusal('developer');
+  const { user } = useSession();
   if (revertible(entry).length === 0) return null;
+  // Mails are each member's own.
+  if (entry.action === 'notices.mail_changed' && entry.target.id !== String(user.id)) return null;
   const { name } = entry.target;
   return (
     <>
-      <Button
-        size="s"
-        disabledReason={refusal}
-        aria-label={t`Revert the change of ${name}`}
-        onClick={() => setOpen(true)}
-      >
+      <Button size="s" aria-label={t`Revert the change of ${name}`} onClick={() => setOpen(true)}>
         <Trans>Revert…</Trans>
       </Button>
-      {open && <RevertDialog entry={entry} onClose={() => setOpen(false)} />}
+      {open && <RevertDialog entry={entry} way={ways[entry.action]!} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-function RevertDialog({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
+interface RevertDialogProps {
+  readonly entry: Entry;
+  readonly way: Way;
+  readonly onClose: () => void;
+}
+
+function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
   const names = revertible(entry);
   const [before, after] = [pick(entry.before ?? {}, names), pick(entry.after ?? {}, names)];
   const id = Number(entry.target.id);
-  const ofKey = entry.target.kind === 'key';
   const queryClient = useQueryClient();
-  const key = useQuery({ ...keyQuery(id), enabled: ofKey, staleTime: 0 });
-  const subscription = useQuery({ ...subscriptionQuery(id), enabled: !ofKey, staleTime: 0 });
+  const query = useQuery({
+    queryKey: ['revert', entry.id],
+    queryFn: async () => {
+      const found = await way.read(id).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      });
+      return found && pick(found, names);
+    },
+    staleTime: 0,
+    gcTime: 0,
+  });
   const revert = useMutation({
     mutationFn: async () => {
-      if (!ofKey) {
-        const body = { ...before, basedOn: after } as Input<'updatePortalSubscription'>['body'];
-        return call('updatePortalSubscription', { params: { id }, body });
-      }
-      const { data } = await key.refetch();
-      if (!data || !isSame(pick(data as unknown as Values, names), after))
-        throw new ApiError({ status: 409, message: t`The key was changed meanwhile` });
-      return call('updateApiKey', { params: { id }, body: before });
+      const { data } = await query.refetch();
+      if (!data || !isSame(data, after))
+        throw new ApiError({ status: 409, message: t`It was changed meanwhile` });
+      await way.write(id, before, after);
     },
-    meta: { invalidates: [['listAudit'], keysQuery.queryKey, subscriptionsQuery.queryKey] },
     onSuccess: () => {
-      if (!ofKey) void queryClient.invalidateQueries({ queryKey: subscriptionQuery(id).queryKey });
+      void queryClient.invalidateQueries();
       toast(t`Change reverted`);
       onClose();
     },
   });
-  const query = (ofKey ? key : subscription) as UseQueryResult<object | null>;
-  const present = query.data && pick(query.data as unknown as Values, names);
+  const present = query.data;
   if (present && isSame(present, after))
     return (
       <ConfirmDialog

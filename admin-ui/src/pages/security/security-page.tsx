@@ -68,7 +68,7 @@ export function SecurityPage() {
         }
       />
       <Card
-        title={t`Two-factor sign-in`}
+        title={hasFactor ? t`Authenticator app and recovery codes` : t`Authenticator app`}
         description={t`After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in.`}
         actions={
           <Row>
@@ -91,7 +91,7 @@ export function SecurityPage() {
       >
         <Stack gap="s">
           <div>
-            <Badge tone={user.totpEnabled ? 'good' : 'warn'} dot>
+            <Badge tone={user.totpEnabled ? 'good' : hasFactor ? 'neutral' : 'warn'} dot>
               {user.totpEnabled ? t`On` : t`Off`}
             </Badge>
           </div>

@@ -85,11 +85,11 @@ export function MemberTable(props: MemberTableProps) {
       cell: (member) =>
         hasFactor(member) ? (
           <Badge tone="good" dot>
-            {member.passkeys > 0 ? (member.totpEnabled ? t`App and passkey` : t`Passkey`) : t`Two-factor on`}
+            {member.passkeys > 0 ? (member.totpEnabled ? t`App and passkey` : t`Passkey`) : t`App`}
           </Badge>
         ) : (
           <Badge tone="warn" dot>
-            <Trans>Two-factor off</Trans>
+            <Trans>No second factor</Trans>
           </Badge>
         ),
     },

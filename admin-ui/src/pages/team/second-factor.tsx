@@ -36,15 +36,17 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
       <Card
         title={required ? t`A second factor is required` : t`Second factor`}
         description={
-          required
-            ? plural(without, {
-                one: `# of ${all} has no second factor yet, and can do nothing before setting one up.`,
-                other: `# of ${all} have no second factor yet, and can do nothing before they set one up.`,
-              })
-            : plural(without, {
-                one: `# of ${all} has no second factor: the password alone signs in.`,
-                other: `# of ${all} have no second factor: their password alone signs in.`,
-              })
+          without === 0
+            ? t`Everyone has one.`
+            : required
+              ? plural(without, {
+                  one: `# of ${all} has no second factor yet, and can do nothing before setting one up.`,
+                  other: `# of ${all} have no second factor yet, and can do nothing before they set one up.`,
+                })
+              : plural(without, {
+                  one: `# of ${all} has no second factor: the password alone signs in.`,
+                  other: `# of ${all} have no second factor: their password alone signs in.`,
+                })
         }
         actions={
           <Button
@@ -68,11 +70,13 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
       >
         {required
           ? t`Members may then remove theirs, and sign in with a password alone.`
-          : plural(without, {
-              one: '# member without one is led to set one up at the next click, and can do nothing else before. API keys keep working.',
-              other:
-                '# members without one are led to set one up at the next click, and can do nothing else before. API keys keep working.',
-            })}
+          : without === 0
+            ? t`Everyone has one. New members set one up when they join. API keys keep working.`
+            : plural(without, {
+                one: '# member without one is led to set one up at the next click, and can do nothing else before. API keys keep working.',
+                other:
+                  '# members without one are led to set one up at the next click, and can do nothing else before. API keys keep working.',
+              })}
       </ConfirmDialog>
     </>
   );
