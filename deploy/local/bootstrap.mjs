@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureClientTypes } from './toolchain/client-types.mjs';
 import { ensurePackages } from './toolchain/packages.mjs';
 import { onPath } from './toolchain/run.mjs';
 import { giveUp, SetupError } from './toolchain/terminal.mjs';
@@ -25,7 +26,9 @@ try {
   // Tests kill and hang NATS servers, so they start their own even if NATS_URL is set.
   const external = { mysql: Boolean(MYSQL_URL), nats: Boolean(NATS_URL) && !/\btest\.ts$/.test(entry) };
   const toolchain = await ensureToolchain(root, cache, external);
-  handOver({ toolchain, cache, entry: resolve(root, entry), args });
+  const { node } = JSON.parse(readFileSync(toolchain, 'utf8'));
+  await ensureClientTypes(root, node);
+  handOver({ toolchain, node, cache, entry: resolve(root, entry), args });
 } catch (error) {
   giveUp(error);
 }
@@ -44,8 +47,7 @@ function requirePlatform() {
   }
 }
 
-function handOver({ toolchain, cache, entry, args }) {
-  const { node } = JSON.parse(readFileSync(toolchain, 'utf8'));
+function handOver({ toolchain, node, cache, entry, args }) {
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', node, entry, ...args], {
     stdio: 'inherit',
     env: {

@@ -1,5 +1,6 @@
 import { type Call, createSender } from './calls.ts';
-import { type Interface, operations } from './interface.generated.ts';
+import type { Interface } from './interface.generated.ts';
+import { operations } from './operations.generated.ts';
 import type { ClientOptions, Operation } from './options.ts';
 import { createPages } from './pages.ts';
 

@@ -8,38 +8,52 @@ type Any = any;
 /** The text of `interface.generated.ts`: types of all schemas, and a method for each operation of an API key. */
 export const clientInterface = (): string => {
   const { paths, components } = openApiDocument() as Any;
+  const all = resourcesOf(paths);
+  const schemas = Object.entries<Any>(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+  // The order of modules' exports differs between the tools that load them.
+  const queries = all
+    .flatMap(([, methods]) => methods)
+    .toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  return [
+    '// Every command of the repository writes it when `proto` is newer (deploy/local/toolchain/client-types.mjs).',
+    "import type { CallOptions, CreateOptions, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
+    "import type { Pages } from './pages.ts';",
+    '',
+    ...schemas.map(([name, schema]) => `${docOf(schema)}export ${declared(name, typeOf(schema))}\n`),
+    ...queries.flatMap(({ operation, document }) => queryType(operation.id, document)),
+    ...all.map(
+      ([resource, methods]) =>
+        `export interface ${capital(resource)} {\n${methods.map(methodOf).join('\n')}\n}\n`,
+    ),
+    'export interface Interface {',
+    ...all.map(([resource]) => `  readonly ${resource}: ${capital(resource)};`),
+    '}\n',
+  ].join('\n');
+};
+
+/** The text of `operations.generated.ts`: how each method is called. */
+export const clientOperations = (): string =>
+  [
+    '// Written by `npm run openapi -- --snapshot`.',
+    "import type { Operation } from './options.ts';",
+    '',
+    'export const operations: { readonly [resource: string]: { readonly [method: string]: Operation } } = {',
+    ...resourcesOf((openApiDocument() as Any).paths).map(
+      ([resource, methods]) => `  ${resource}: {\n${methods.map(rowOf).join('\n')}\n  },`,
+    ),
+    '};\n',
+  ].join('\n');
+
+/** Resources and their methods, each in the order of their names. */
+const resourcesOf = (paths: Any): readonly (readonly [string, readonly Described[]])[] => {
   const described = keyOperations.map((operation) => {
     const [resource, method] = methodNames[operation.id].split('.') as [string, string];
     const document = paths[`/api/v1${operation.path}`][operation.method.toLowerCase()];
     return { resource, method, operation, document };
   });
-  const resources = [...Map.groupBy(described, ({ resource }) => resource)].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
-  const schemas = Object.entries<Any>(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1));
-  // The order of modules' exports differs between the tools that load them.
-  const queries = described.toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
-  const byName = (methods: typeof described) => methods.toSorted((a, b) => (a.method < b.method ? -1 : 1));
-  return [
-    '// Written by `npm run openapi -- --snapshot`.',
-    "import type { CallOptions, CreateOptions, Operation, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
-    "import type { Pages } from './pages.ts';",
-    '',
-    ...schemas.map(([name, schema]) => `${docOf(schema)}export ${declared(name, typeOf(schema))}\n`),
-    ...queries.flatMap(({ operation, document }) => queryType(operation.id, document)),
-    ...resources.map(
-      ([resource, methods]) =>
-        `export interface ${capital(resource)} {\n${byName(methods).map(methodOf).join('\n')}\n}\n`,
-    ),
-    'export interface Interface {',
-    ...resources.map(([resource]) => `  readonly ${resource}: ${capital(resource)};`),
-    '}\n',
-    'export const operations: { readonly [resource: string]: { readonly [method: string]: Operation } } = {',
-    ...resources.map(
-      ([resource, methods]) => `  ${resource}: {\n${byName(methods).map(rowOf).join('\n')}\n  },`,
-    ),
-    '};\n',
-  ].join('\n');
+  return [...Map.groupBy(described, ({ resource }) => resource)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([resource, methods]) => [resource, methods.toSorted((a, b) => (a.method < b.method ? -1 : 1))]);
 };
 
 interface Described {

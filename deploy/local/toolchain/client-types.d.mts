@@ -1,0 +1,1 @@
+export declare function ensureClientTypes(root: string, node: string): Promise<void>;
