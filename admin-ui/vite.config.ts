@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -18,7 +19,7 @@ const operationTable = (): Plugin => {
 };
 
 /**
- * Lets Chromium compile the entry's functions while it loads: compiling each at its first call, on the main thread, takes
+ * Lets Chromium compile the functions of the entry and the pages while they load: compiling each at its first call, on the main thread, takes
  * longer than running it. The hint counts in the first line only.
  */
 const compileAhead = (): Plugin => ({
@@ -27,22 +28,24 @@ const compileAhead = (): Plugin => ({
     order: 'post',
     handler: (_, bundle) => {
       for (const chunk of Object.values(bundle))
-        if (chunk.type === 'chunk' && chunk.isEntry)
+        if (chunk.type === 'chunk' && (chunk.isEntry || chunk.name.endsWith('-page')))
           chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`;
     },
   },
 });
 
 /**
- * Lets the browser load the code of the page with the entry, before the entry has run. A page's module is named after its
- * path: `/deliveries` is `deliveries-page`, one of them `delivery-page`. Another path loads its code a little later.
+ * Lets the browser load the code of the page, and ask for what the page shows, before the entry has run. A page's module is
+ * named after its path: `/deliveries` is `deliveries-page`, one of them `delivery-page`. Another path, or one with
+ * filters, asks a little later.
  */
 const pageAhead = (): Plugin => {
   const file = 'page-ahead.js';
   return {
     name: 'page-ahead',
     apply: 'build',
-    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `${base}${file}` }, injectTo: 'head' }],
+    // Before the style sheets, for which a script after them waits.
+    transformIndexHtml: () => [{ tag: 'script', attrs: { src: `${base}${file}` }, injectTo: 'head-prepend' }],
     generateBundle: {
       order: 'post',
       handler(_, bundle) {
@@ -54,22 +57,39 @@ const pageAhead = (): Plugin => {
             return imported && !imported.isEntry ? filesOf(imported) : [];
           }),
         ];
-        const pages = chunks
+        const files = chunks
           .filter(({ name, isDynamicEntry }) => isDynamicEntry && name.endsWith('-page'))
           .map((chunk) => [chunk.name.slice(0, -5), [...new Set(filesOf(chunk))]]);
         this.emitFile({
           type: 'asset',
           fileName: file,
-          source: `const pages = ${JSON.stringify(Object.fromEntries(pages))};
-const [list = '', id] = location.pathname.slice('${base}'.length).split('/');
-const name = id === undefined ? list : list === 'clients' ? 'record' : list.replace(/ies$/, 'y').replace(/s$/, '');
-for (const file of pages[name] ?? [])
-  document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href: '${base}' + file }));
-`,
+          source: [
+            `const base = '${base}';`,
+            `const files = ${JSON.stringify(Object.fromEntries(files))};`,
+            `const calls = ${JSON.stringify(callsAhead)};`,
+            readFileSync(new URL('scripts/page-ahead.js', import.meta.url), 'utf8'),
+          ].join('\n'),
         });
       },
     },
   };
+};
+
+/**
+ * What pages ask for first, as their loaders do (`app/routes.tsx`): `?` and the rest of a path that is empty are those
+ * of a page without filters. A test holds that nothing is asked for twice.
+ */
+const callsAhead: Readonly<Record<string, readonly string[]>> = {
+  '': ['first-steps', 'first-steps/deliveries', 'usage?range=24h', 'deliveries/stats?range=24h'],
+  subscriptions: ['subscriptions'],
+  subscription: ['subscriptions/{id}', 'deliveries?subscriptionId={id}&limit=8'],
+  deliveries: ['deliveries?limit=50', 'deliveries/counts', 'subscriptions', 'event-types'],
+  events: ['events', 'event-types'],
+  event: ['events/{id}', 'event-types'],
+  keys: ['keys?limit=25&state=active'],
+  team: ['team'],
+  notifications: ['notices?limit=25'],
+  security: ['profile/sessions'],
 };
 
 const base = '/portal/';

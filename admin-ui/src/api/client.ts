@@ -164,6 +164,9 @@ export const useMutation = <Data, Failure = DefaultError, Input = void>(
 
 /** Pages refresh themselves; without user input, those requests must not keep a session alive (passive). */
 let active = true;
+/** A person opened the page: its first calls are no passive ones. `page-ahead.js` has made them already, without headers. */
+const openingMs = 2000;
+let openedMs: number | undefined;
 
 const noteActivity = (): void => {
   active = true;
@@ -175,7 +178,8 @@ export const watchActivity = (): void => {
 };
 
 const takeActivity = (): boolean => {
-  const was = active;
+  openedMs ??= performance.now();
+  const was = active || performance.now() - openedMs < openingMs;
   active = false;
   return was;
 };

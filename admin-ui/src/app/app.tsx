@@ -30,7 +30,7 @@ export function App() {
       if (error instanceof ApiError && error.extra.reason === 'second_factor_required')
         void queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).then(() => router.invalidate());
     });
-    // On every page: the answer for which `theme-init.js` asked would otherwise be taken by a later request.
+    // On every page: the answer for which `page-ahead.js` asked would otherwise be taken by a later request.
     void queryClient.prefetchQuery(sessionQuery);
     const router = createPortalRouter(queryClient);
     loadFirstPage(router);

@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro';
+import { t } from '@lingui/core/macro';
 import { type ReactNode, useEffect } from 'react';
 import s from './public-frame.module.css';
 
@@ -18,11 +18,7 @@ export function PublicFrame({ title, tagline, children }: PublicFrameProps) {
         <header className={s.head}>
           <Logo size={40} />
           <h1 tabIndex={-1}>{title}</h1>
-          {tagline && (
-            <p>
-              <Trans>Connects your CRM to your other tools</Trans>
-            </p>
-          )}
+          {tagline && <p>{t`Connects your CRM to your other tools`}</p>}
         </header>
         <div className={s.card}>{children}</div>
       </div>

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { Compass } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -54,13 +53,9 @@ export function NotFound() {
       <Empty
         icon={<Compass />}
         title={t`Nothing is at this address`}
-        action={
-          <Link to="/">
-            <Trans>Go to the overview</Trans>
-          </Link>
-        }
+        action={<Link to="/">{t`Go to the overview`}</Link>}
       >
-        <Trans>Check the URL. What it showed may have been deleted.</Trans>
+        {t`Check the URL. What it showed may have been deleted.`}
       </Empty>
     </Page>
   );

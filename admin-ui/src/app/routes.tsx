@@ -17,7 +17,6 @@ import {
 } from 'lucide-react';
 import { countsQuery, deliveriesQuery, deliveryQuery } from '../pages/deliveries/deliveries.ts';
 import { noticesQuery } from '../pages/notifications/notices.ts';
-import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import {
   agentPrograms,
   auditQuery,
@@ -92,7 +91,7 @@ const overviewRoute = createRoute({
   validateSearch: overviewSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { range } }) => ahead.loadOverview(context.queryClient, range),
-  component: OverviewPage,
+  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const subscriptionsRoute = createRoute({

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { call, useMutation } from '../api/client.ts';
-import { toastError } from '../ui/toast.tsx';
+import { toastError } from '../ui/toast.ts';
 import { leave } from './session.ts';
 
 export const useSignOut = () => {

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import { call, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
@@ -33,11 +32,7 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
       mutation={enter}
       fields={['totp', 'recoveryCode']}
       submit={t`Open ${company.name}`}
-      secondary={
-        <Button onClick={onBack}>
-          <Trans>Back</Trans>
-        </Button>
-      }
+      secondary={<Button onClick={onBack}>{t`Back`}</Button>}
     >
       <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
     </Form>

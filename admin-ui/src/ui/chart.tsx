@@ -95,9 +95,7 @@ function ChartFrame({ label, times, series: all, format, max, linkOf, children }
   if (series.length === 0)
     return (
       <div className={s.chart}>
-        <p className={s.nothing}>
-          <Trans>Nothing in this period</Trans>
-        </p>
+        <p className={s.nothing}>{t`Nothing in this period`}</p>
         <ChartTable {...{ label, times, series: all, format, linkOf }} />
       </div>
     );
@@ -205,9 +203,7 @@ function ChartTable({ label, times, series, format, linkOf }: ChartProps) {
           <table className={s.table}>
             <thead>
               <tr>
-                <th scope="col">
-                  <Trans>From</Trans>
-                </th>
+                <th scope="col">{t`From`}</th>
                 {series.map((one) => (
                   <th key={one.label} scope="col">
                     {one.label}

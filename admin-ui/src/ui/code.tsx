@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import { type ReactNode, useState } from 'react';
 import { Button, CopyButton } from './button.tsx';
@@ -31,7 +30,7 @@ export function CodeBlock(props: CodeBlockProps) {
           <span>{title}</span>
           {raw !== props.code && (
             <Button size="s" variant="ghost" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
-              <Trans>Raw</Trans>
+              {t`Raw`}
             </Button>
           )}
         </figcaption>

@@ -1,19 +1,18 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
-import clsx from 'clsx';
-import { X } from 'lucide-react';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, Suspense, useRef, useState } from 'react';
 import { errorText } from '../errors.ts';
-import { Button, CopyButton, IconButton } from './button.tsx';
-import dialogCss from './dialog.module.css';
+import { Button, CopyButton } from './button.tsx';
 import { Field, type Submission, send, TextInput } from './form.tsx';
+import { later } from './later.ts';
 import { Row, Stack } from './layout.tsx';
 import secretDialogCss from './secret-dialog.module.css';
 import { Notice } from './states.tsx';
 
-interface DialogProps {
+const DialogPopup = later(() => import('./dialog-popup.tsx'), 'DialogPopup');
+
+export interface DialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
@@ -26,49 +25,18 @@ interface DialogProps {
   readonly children?: ReactNode;
 }
 
+/** Its code loads after the page, or when it first opens. */
 export function Dialog(props: DialogProps) {
-  const popup = useRef<HTMLDivElement>(null);
-  const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
-  useFocusKept(open);
+  const [used, setUsed] = useState(props.open);
+  if (props.open && !used) setUsed(true);
   return (
-    <Base.Root
-      open={open}
-      disablePointerDismissal={keep ?? false}
-      onOpenChange={(next) => !next && onClose()}
-    >
-      <Base.Portal>
-        <Base.Backdrop className={dialogCss.backdrop} />
-        <Base.Viewport className={clsx(dialogCss.viewport, side && dialogCss.atSide)}>
-          <Base.Popup
-            className={clsx(dialogCss.popup, side ? dialogCss.side : dialogCss[size])}
-            initialFocus={initialFocus ?? (() => firstField(popup.current))}
-            ref={popup}
-          >
-            <header className={dialogCss.head}>
-              <div>
-                <Base.Title className={dialogCss.title}>{title}</Base.Title>
-                {description !== undefined && (
-                  <Base.Description render={<div />} className={dialogCss.description}>
-                    {description}
-                  </Base.Description>
-                )}
-              </div>
-              <Base.Close render={<IconButton label={t`Close`} size="s" icon={<X />} />} />
-            </header>
-            {children !== undefined && <div className={dialogCss.body}>{children}</div>}
-          </Base.Popup>
-        </Base.Viewport>
-      </Base.Portal>
-    </Base.Root>
+    used && (
+      <Suspense>
+        <DialogPopup {...props} />
+      </Suspense>
+    )
   );
 }
-
-/** Focuses the first field, or else the dialog itself, so that screen readers read its name and text. */
-const firstField = (popup: HTMLElement | null): HTMLElement | null =>
-  popup?.querySelector<HTMLElement>(fields) ?? popup;
-
-/** In a group of choices, the chosen one, like the Tab key. */
-const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';
 
 type ConfirmProps = Submission & {
   readonly open: boolean;
@@ -115,7 +83,7 @@ export function ConfirmDialog(props: ConfirmProps) {
           {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
           <Row justify="flex-end">
             <Button ref={cancel} onClick={close}>
-              <Trans>Cancel</Trans>
+              {t`Cancel`}
             </Button>
             <Button
               type="submit"
@@ -131,22 +99,6 @@ export function ConfirmDialog(props: ConfirmProps) {
     </Dialog>
   );
 }
-
-/** Longer than the closing animation of a dialog. */
-const goneMs = 300;
-
-/** Focuses the page's heading if the element that had the focus, such as a deleted row, is gone. */
-const useFocusKept = (open: boolean): void => {
-  useEffect(() => {
-    if (!open) return;
-    return () => {
-      setTimeout(() => {
-        if (document.activeElement !== document.body) return;
-        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
-      }, goneMs);
-    };
-  }, [open]);
-};
 
 interface SecretDialogProps {
   readonly title: string;
@@ -197,7 +149,7 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
         <div className={secretDialogCss.value}>
           <code>{value}</code>
           <CopyButton ref={copy} value={value} label={t`Copy ${name}`} variant="primary" onCopied={onCopied}>
-            <Trans>Copy</Trans>
+            {t`Copy`}
           </CopyButton>
         </div>
         {typeof children === 'function' ? children(onCopied) : children}
@@ -214,17 +166,15 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
                     copy.current?.focus();
                   }}
                 >
-                  <Trans>Stay</Trans>
+                  {t`Stay`}
                 </Button>
                 <Button size="s" variant="danger" onClick={finish}>
-                  <Trans>Close anyway</Trans>
+                  {t`Close anyway`}
                 </Button>
               </>
             }
           >
-            <div role="alert">
-              <Trans>It cannot be shown again; you would have to create a new one.</Trans>
-            </div>
+            <div role="alert">{t`It cannot be shown again; you would have to create a new one.`}</div>
           </Notice>
         )}
         {!asking && (

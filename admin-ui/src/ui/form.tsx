@@ -92,7 +92,7 @@ export function Form(props: FormProps) {
               onCancel();
             }}
           >
-            <Trans>Cancel</Trans>
+            {t`Cancel`}
           </Button>
         )}
         <Button
@@ -132,10 +132,10 @@ function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps, 'wo
             />
             <Row>
               <Button size="s" onClick={() => settle(name, 'stored')}>
-                <Trans>Keep the saved value</Trans>
+                {t`Keep the saved value`}
               </Button>
               <Button size="s" onClick={() => settle(name, 'own')}>
-                <Trans>Keep yours</Trans>
+                {t`Keep yours`}
               </Button>
             </Row>
           </fieldset>
@@ -175,11 +175,7 @@ export function Field({ label, hint, error, optional, hideLabel, children }: Fie
     <div className={s.field}>
       <label htmlFor={id} className={hideLabel ? 'visually-hidden' : s.label}>
         {label}
-        {optional && (
-          <span className={s.optional}>
-            <Trans>optional</Trans>
-          </span>
-        )}
+        {optional && <span className={s.optional}>{t`optional`}</span>}
       </label>
       {cloneElement(children, {
         id,

@@ -1,10 +1,10 @@
-import { Menu as Base } from '@base-ui/react/menu';
 import { t } from '@lingui/core/macro';
-import clsx from 'clsx';
 import { Ellipsis } from 'lucide-react';
-import type { ReactElement, ReactNode } from 'react';
+import { cloneElement, type ReactElement, type ReactNode, Suspense, useState } from 'react';
 import { IconButton } from './button.tsx';
-import s from './menu.module.css';
+import { later } from './later.ts';
+
+const MenuPopup = later(() => import('./menu-popup.tsx'), 'MenuPopup');
 
 interface MenuAction {
   /** Where labels repeat. */
@@ -18,46 +18,20 @@ interface MenuAction {
 }
 
 export interface MenuProps {
-  readonly trigger: ReactElement;
+  readonly trigger: ReactElement<{ onClick?: () => void }>;
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];
   readonly align?: 'start' | 'end';
   readonly onClose?: () => void;
 }
 
-export function Menu({ trigger, heading, actions, align = 'end', onClose }: MenuProps) {
+/** Its trigger is there with the page. If it is pressed before the code of the menu is loaded, the menu opens then. */
+export function Menu(props: MenuProps) {
+  const [pressed, setPressed] = useState(false);
   return (
-    <Base.Root modal={false} onOpenChange={(open) => !open && onClose?.()}>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner className={s.positioner} align={align} sideOffset={4}>
-          <Base.Popup className={s.popup}>
-            {heading !== undefined && <div className={s.heading}>{heading}</div>}
-            {actions.map((action, index) =>
-              action === 'separator' ? (
-                <Base.Separator key={String(index)} className={s.separator} />
-              ) : (
-                <Base.Item
-                  key={action.id ?? action.label}
-                  className={clsx(s.item, action.danger && s.danger)}
-                  disabled={action.disabledReason !== undefined}
-                  onClick={action.onSelect}
-                >
-                  {action.icon}
-                  <span>
-                    {action.label}
-                    {action.detail !== undefined && <small className={s.reason}>{action.detail}</small>}
-                    {action.disabledReason !== undefined && (
-                      <small className={s.reason}>{action.disabledReason}</small>
-                    )}
-                  </span>
-                </Base.Item>
-              ),
-            )}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense fallback={cloneElement(props.trigger, { onClick: () => setPressed(true) })}>
+      <MenuPopup {...props} defaultOpen={pressed} />
+    </Suspense>
   );
 }
 

@@ -44,9 +44,7 @@ export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedPro
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
     <div aria-busy="true">
-      <span className="visually-hidden">
-        <Trans>Loading…</Trans>
-      </span>
+      <span className="visually-hidden">{t`Loading…`}</span>
       {skeleton}
     </div>
   );
@@ -69,11 +67,7 @@ export function SkeletonLines({ lines }: { readonly lines: number }) {
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
   if (status === 404) {
-    const back = (
-      <Button onClick={() => history.back()}>
-        <Trans>Go back</Trans>
-      </Button>
-    );
+    const back = <Button onClick={() => history.back()}>{t`Go back`}</Button>;
     return <Empty alert icon={<CircleAlert />} title={t`This does not exist or was deleted`} action={back} />;
   }
   return (
@@ -81,13 +75,7 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
       alert
       icon={<CircleAlert />}
       title={t`This could not be loaded`}
-      action={
-        retry && (
-          <Button onClick={retry}>
-            <Trans>Try again</Trans>
-          </Button>
-        )
-      }
+      action={retry && <Button onClick={retry}>{t`Try again`}</Button>}
     >
       {errorText(error)}
       {requestId !== null && (

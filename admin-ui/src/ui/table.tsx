@@ -49,6 +49,9 @@ interface TableProps<Row> {
   readonly narrow?: boolean;
 }
 
+/** More than a window shows. */
+const rowsOfScreen = 20;
+
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
   const {
@@ -63,8 +66,9 @@ export function Table<Row>(props: TableProps<Row>) {
     dense,
     narrow,
   } = props;
-  // The answer to a click is painted before the rows that it brings. The first ones appear with what stands below them.
-  const rows = useDeferredValue(latest) ?? latest;
+  // The answer to a click is painted before the rows that it brings, and the first screen before those below it.
+  const first = latest?.slice(0, rowsOfScreen);
+  const rows = useDeferredValue(latest, first) ?? first;
   if (query?.isError && query.data === undefined)
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (rows?.length === 0) return emptyState;
@@ -199,9 +203,7 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
   return (
     <nav className={pagerCss.pager} aria-label={t`Pages`}>
       <span className={pagerCss.place} role="status">
-        <Trans>
-          {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
-        </Trans>
+        {t`${number((page - 1) * pageSize + 1)}–${number(Math.min(page * pageSize, count))} of ${number(count)}`}
       </span>
       <Button
         size="s"
@@ -209,7 +211,7 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
         disabledReason={page > 1 ? undefined : t`This is the first page`}
         onClick={() => onPage(page - 1)}
       >
-        <Trans>Previous</Trans>
+        {t`Previous`}
       </Button>
       <Button
         size="s"

@@ -1,11 +1,9 @@
-import { Tabs as Base } from '@base-ui/react/tabs';
 import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { ChevronDown, Search, X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Field, TextInput } from './form.tsx';
 import segmentedCss from './segmented.module.css';
-import tabsCss from './tabs.module.css';
 import toolbarCss from './toolbar.module.css';
 
 export function Toolbar({ children }: { readonly children: ReactNode }) {
@@ -108,32 +106,6 @@ export function Filter<Value extends string>({ label, all, value, options, onCha
   );
 }
 
-interface TabsProps<Id extends string> {
-  readonly label: string;
-  readonly tabs: readonly { readonly id: Id; readonly label: ReactNode }[];
-  readonly value: Id;
-  readonly onChange: (id: Id) => void;
-  readonly children: ReactNode;
-}
-
-export function Tabs<Id extends string>({ label, tabs, value, onChange, children }: TabsProps<Id>) {
-  const [shown, choose] = useChoice(value, onChange);
-  return (
-    <Base.Root value={shown} onValueChange={(next) => choose(next as Id)}>
-      <Base.List className={tabsCss.list} aria-label={label}>
-        {tabs.map((tab) => (
-          <Base.Tab key={tab.id} value={tab.id} className={tabsCss.tab}>
-            {tab.label}
-          </Base.Tab>
-        ))}
-      </Base.List>
-      <Base.Panel value={shown} className={tabsCss.panel}>
-        {children}
-      </Base.Panel>
-    </Base.Root>
-  );
-}
-
 interface SegmentedProps<Value extends string> {
   readonly label: string;
   /** A count keeps its room while it is empty. */
@@ -167,7 +139,7 @@ export function Segmented<Value extends string>({ label, options, value, onChang
 }
 
 /** A choice that shows at once and takes effect when the URL has it. */
-const useChoice = <Value,>(
+export const useChoice = <Value,>(
   value: Value,
   onChange: (value: Value) => void,
 ): readonly [Value, (next: Value) => void] => {

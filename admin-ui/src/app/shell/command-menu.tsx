@@ -1,6 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
@@ -9,7 +8,7 @@ import { call, operationQuery } from '../../api/client.ts';
 import { placeOf, useFound } from '../../pages/records/records.tsx';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
-import { toastError } from '../../ui/toast.tsx';
+import { toastError } from '../../ui/toast.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { leave, roleAtLeast, useSession } from '../session.ts';
 import { setTheme } from '../theme.ts';
@@ -25,9 +24,7 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
       <Base.Portal>
         <Base.Backdrop className={s.backdrop} />
         <Base.Popup className={s.popup} initialFocus={input}>
-          <Base.Title className="visually-hidden">
-            <Trans>Go to</Trans>
-          </Base.Title>
+          <Base.Title className="visually-hidden">{t`Go to`}</Base.Title>
           <Combobox
             label={t`Search, or go to a page`}
             listLabel="Pages, actions and records"

@@ -1,6 +1,5 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Link, useRouter } from '@tanstack/react-router';
 import type { LucideIcon } from 'lucide-react';
 import { memo } from 'react';
@@ -70,10 +69,7 @@ function Count({ count }: { readonly count: number }) {
   return (
     <span className={s.count}>
       {number(count)}
-      <span className="visually-hidden">
-        {' '}
-        <Trans>need attention</Trans>
-      </span>
+      <span className="visually-hidden"> {t`need attention`}</span>
     </span>
   );
 }

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { Building2, Check, Clock, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
@@ -10,7 +9,8 @@ import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { commandKey } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { Toaster, toastError } from '../../ui/toast.tsx';
+import { toastError } from '../../ui/toast.ts';
+import { Toaster } from '../../ui/toaster.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { ProveIdentity } from '../prove-identity.tsx';
 import { roleNames, useSession } from '../session.ts';
@@ -67,9 +67,7 @@ function UserMenu() {
         trigger={
           <button type="button" className={s.trigger}>
             <span aria-hidden="true">{initials(name)}</span>
-            <span className="visually-hidden">
-              <Trans>Your account: {name}</Trans>
-            </span>
+            <span className="visually-hidden">{t`Your account: ${name}`}</span>
           </button>
         }
         heading={

@@ -9,8 +9,8 @@ import { call } from '../../api/client.ts';
 import { serverAnswers, useReachability } from '../../reachability.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { commandKey } from '../../ui/format.ts';
+import { later } from '../../ui/later.ts';
 import { TimeAgo } from '../../ui/values.tsx';
-import { lazyPage } from '../lazy-page.ts';
 import { hintKey, sessionQuery, useSession } from '../session.ts';
 import { Navigation } from './navigation.tsx';
 import type { Overlay } from './overlays.tsx';
@@ -19,18 +19,8 @@ import s from './shell.module.css';
 const firstRetryMs = 700;
 const retryMs = 3000;
 
-/** While the server cannot be reached, the page stays without its menus, and loads them when it can. */
-const loadOverlays = async (): Promise<typeof import('./overlays.tsx')> => {
-  try {
-    return await import('./overlays.tsx');
-  } catch (error) {
-    if (await serverAnswers()) throw error;
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
-    return loadOverlays();
-  }
-};
-const HeaderMenus = lazyPage(loadOverlays, 'HeaderMenus');
-const Overlays = lazyPage(loadOverlays, 'Overlays');
+const HeaderMenus = later(() => import('./overlays.tsx'), 'HeaderMenus');
+const Overlays = later(() => import('./overlays.tsx'), 'Overlays');
 
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null);
@@ -43,7 +33,7 @@ export function Shell() {
     <CSPProvider disableStyleElements>
       {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
       <a href="#main" className={s.skip} onClick={skip}>
-        <Trans>Skip to content</Trans>
+        {t`Skip to content`}
       </a>
       <div className={s.shell}>
         <aside className={s.sidebar} aria-label={t`Sidebar`}>
@@ -63,9 +53,7 @@ export function Shell() {
               aria-keyshortcuts="Control+K Meta+K"
               onClick={() => setOverlay('commands')}
             >
-              <span>
-                <Trans>Go to…</Trans>
-              </span>
+              <span>{t`Go to…`}</span>
               <kbd>{commandKey()} K</kbd>
             </Button>
             <div className={s.right}>

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Bot } from 'lucide-react';
@@ -12,7 +11,7 @@ import { number } from '../../ui/format.ts';
 import { Card, Facts, Page, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Tabs } from '../../ui/toolbar.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { agentCallsQuery, agentPrograms, type KeyPresetName } from '../queries.ts';
 
 export function AgentsPage() {
@@ -62,16 +61,12 @@ export function AgentsPage() {
       >
         <Card title={t`Connect an agent`}>
           <Stack>
-            <p>
-              <Trans>Create an API key for the agent, with only the permissions it needs.</Trans>
-            </p>
+            <p>{t`Create an API key for the agent, with only the permissions it needs.`}</p>
             <Row>
               <NewKeyButton preset="agent-read">{t`Create read-only key`}</NewKeyButton>
               <NewKeyButton preset="agent-write">{t`Create read and write key`}</NewKeyButton>
             </Row>
-            <p>
-              <Trans>Then add this server to the agent’s program.</Trans>
-            </p>
+            <p>{t`Then add this server to the agent’s program.`}</p>
             <Configurations address={address} />
           </Stack>
         </Card>
@@ -112,7 +107,7 @@ function Calls() {
         skeletonRows={3}
         emptyState={
           <Empty icon={<Bot />} title={t`No calls yet`}>
-            <Trans>The tools that agents call are counted here within seconds.</Trans>
+            {t`The tools that agents call are counted here within seconds.`}
           </Empty>
         }
       />

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../api/client.ts';
@@ -31,16 +30,14 @@ function ActivityCard({ kind, id }: ActivityProps) {
       title={t`Activity`}
       actions={
         <Link to="/audit" search={{ kind, target: String(id) }}>
-          <Trans>Audit log</Trans>
+          {t`Audit log`}
         </Link>
       }
     >
       <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Quiet>
-              <Trans>Nobody has changed this.</Trans>
-            </Quiet>
+            <Quiet>{t`Nobody has changed this.`}</Quiet>
           ) : (
             <Stack>
               {entries.map((entry) => (
@@ -116,9 +113,7 @@ export function Changes({ before, after }: { readonly before: Fields; readonly a
   if (names.length <= maxUnfolded) return list;
   return (
     <details className={s.folded}>
-      <summary>
-        <Trans>{names.length} fields</Trans>
-      </summary>
+      <summary>{t`${names.length} fields`}</summary>
       {list}
     </details>
   );

@@ -12,7 +12,7 @@ import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { TimeField } from '../deliveries/delivery-filters.tsx';
@@ -103,15 +103,15 @@ function Log() {
           aria-pressed={filters.signIns === 'shown'}
           onClick={() => set({ signIns: filters.signIns ? undefined : 'shown' })}
         >
-          <Trans>Sign-ins</Trans>
+          {t`Sign-ins`}
         </Button>
         <Button variant="ghost" aria-expanded={times} onClick={() => setTimes(!times)}>
-          <Trans>Dates</Trans>
+          {t`Dates`}
         </Button>
         <Menu
           trigger={
             <Button icon={<Download />} pending={save.isPending}>
-              <Trans>Export</Trans>
+              {t`Export`}
             </Button>
           }
           actions={[
@@ -148,7 +148,7 @@ function Log() {
               title={t`No entry matches so far`}
               action={
                 <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
-                  <Trans>Search older entries</Trans>
+                  {t`Search older entries`}
                 </Button>
               }
             />
@@ -156,15 +156,11 @@ function Log() {
             <Empty
               icon={<ScrollText />}
               title={t`No entries match`}
-              action={
-                <Button onClick={() => void navigate({ search: {} })}>
-                  <Trans>Clear all filters</Trans>
-                </Button>
-              }
+              action={<Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>}
             />
           ) : (
             <Empty icon={<ScrollText />} title={t`No changes yet`}>
-              <Trans>Every change to keys, subscriptions, members and settings is recorded here.</Trans>
+              {t`Every change to keys, subscriptions, members and settings is recorded here.`}
             </Empty>
           )
         }

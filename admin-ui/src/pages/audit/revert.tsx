@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Input, useMutation } from '../../api/client.ts';
@@ -10,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Changes } from './activity.tsx';
 import type { Entry } from './words.ts';
 
@@ -88,7 +87,7 @@ export function Revert({ entry }: { readonly entry: Entry }) {
   return (
     <>
       <Button size="s" aria-label={t`Revert the change of ${name}`} onClick={() => setOpen(true)}>
-        <Trans>Revert…</Trans>
+        {t`Revert…`}
       </Button>
       {open && <RevertDialog entry={entry} way={ways[entry.action]!} onClose={() => setOpen(false)} />}
     </>
@@ -142,9 +141,7 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
         mutation={revert}
       >
         <Stack>
-          <p>
-            <Trans>The values before the change come back at once:</Trans>
-          </p>
+          <p>{t`The values before the change come back at once:`}</p>
           <Changes before={after} after={before} />
         </Stack>
       </ConfirmDialog>

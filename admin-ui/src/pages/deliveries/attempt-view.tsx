@@ -8,7 +8,7 @@ import { CodeBlock, prettyJson } from '../../ui/code.tsx';
 import { bytes, milliseconds } from '../../ui/format.ts';
 import { Facts, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { Tabs } from '../../ui/toolbar.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { Badge } from '../../ui/values.tsx';
 import s from './attempt-view.module.css';
 import { causeOf } from './causes.ts';
@@ -99,27 +99,18 @@ function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: 
           )}
         </Notice>
       ) : (
-        <Notice tone="good">
-          <Trans>The receiver accepted the delivery.</Trans>
-        </Notice>
+        <Notice tone="good">{t`The receiver accepted the delivery.`}</Notice>
       )}
     </Stack>
   );
 }
 
 function Response({ response }: { readonly response: Attempt['response'] }) {
-  if (!response)
-    return (
-      <p>
-        <Trans>No response.</Trans>
-      </p>
-    );
+  if (!response) return <p>{t`No response.`}</p>;
   return (
     <Stack>
       {response.body === '' ? (
-        <Quiet>
-          <Trans>The response had no body.</Trans>
-        </Quiet>
+        <Quiet>{t`The response had no body.`}</Quiet>
       ) : (
         <CodeBlock
           code={prettyJson(response.body)}
@@ -130,11 +121,7 @@ function Response({ response }: { readonly response: Attempt['response'] }) {
           wrap
         />
       )}
-      {response.truncated && (
-        <Quiet small>
-          <Trans>The body was longer; only its beginning is stored.</Trans>
-        </Quiet>
-      )}
+      {response.truncated && <Quiet small>{t`The body was longer; only its beginning is stored.`}</Quiet>}
       <Headers headers={response.headers} label={t`Response headers`} />
     </Stack>
   );
@@ -148,14 +135,12 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
         <code>POST {request.url}</code>
         {body !== null && (
           <CopyButton value={() => toCurl({ ...request, body })} label={t`Copy as curl`} variant="secondary">
-            <Trans>Copy as curl</Trans>
+            {t`Copy as curl`}
           </CopyButton>
         )}
       </Row>
       {body === null ? (
-        <Quiet>
-          <Trans>The event was deleted after its retention time, so its body is gone.</Trans>
-        </Quiet>
+        <Quiet>{t`The event was deleted after its retention time, so its body is gone.`}</Quiet>
       ) : (
         <CodeBlock
           code={prettyJson(body)}
@@ -196,9 +181,7 @@ function Timings({
   const total = Math.max(elapsedMs, 1);
   return (
     <table className={s.table}>
-      <caption className="visually-hidden">
-        <Trans>Timings of the attempt</Trans>
-      </caption>
+      <caption className="visually-hidden">{t`Timings of the attempt`}</caption>
       <tbody>
         {steps.map(({ label, ms }) => {
           const from = start;
@@ -221,9 +204,7 @@ function Timings({
           );
         })}
         <tr className={s.total}>
-          <th scope="row">
-            <Trans>Total</Trans>
-          </th>
+          <th scope="row">{t`Total`}</th>
           <td className={s.track} />
           <td className={s.value}>{milliseconds(elapsedMs)}</td>
         </tr>

@@ -12,7 +12,8 @@ import { number, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
-import { Segmented, Tabs } from '../../ui/toolbar.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
 import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
 import { countsQuery, type DeliverySearch, deliveriesQuery } from './deliveries.ts';
 import s from './deliveries-page.module.css';
@@ -47,7 +48,7 @@ export function DeliveriesPage() {
           }
           onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
         >
-          <Trans>Replay…</Trans>
+          {t`Replay…`}
         </Button>
       }
     >
@@ -106,7 +107,7 @@ function DeliveryLog() {
           emptyState={
             data?.hasMore ? (
               <Empty title={t`No matches so far`} icon={<Send />}>
-                <Trans>Choose Older to search further back.</Trans>
+                {t`Choose Older to search further back.`}
               </Empty>
             ) : filtered || cursor !== undefined ? (
               <Empty
@@ -119,21 +120,15 @@ function DeliveryLog() {
                         variant="primary"
                         onClick={() => void navigate({ search: { ...filters, state: 'failing' } })}
                       >
-                        <Trans>Show failing deliveries</Trans>
+                        {t`Show failing deliveries`}
                       </Button>
                     )}
-                    <Button onClick={() => void navigate({ search: {} })}>
-                      <Trans>Clear all filters</Trans>
-                    </Button>
+                    <Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>
                   </Row>
                 }
               >
-                {filters.state === 'failed' && (
-                  <Trans>
-                    A delivery fails after its last retry. Until then it is pending, or held while its
-                    subscription is disabled.
-                  </Trans>
-                )}{' '}
+                {filters.state === 'failed' &&
+                  t`A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled.`}{' '}
                 <Trans>
                   Deliveries are kept for <Plural value={settings.retentionDays} one="# day" other="# days" />
                   .
@@ -145,11 +140,11 @@ function DeliveryLog() {
                 title={t`No deliveries yet`}
                 action={
                   <Button onClick={() => void navigate({ to: '/subscriptions' })}>
-                    <Trans>Go to subscriptions</Trans>
+                    {t`Go to subscriptions`}
                   </Button>
                 }
               >
-                <Trans>Deliveries are listed here as soon as a matching event occurs.</Trans>
+                {t`Deliveries are listed here as soon as a matching event occurs.`}
               </Empty>
             )
           }

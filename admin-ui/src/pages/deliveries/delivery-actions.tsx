@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw } from 'lucide-react';
@@ -8,7 +7,7 @@ import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { deliveryParams, deliveryQuery, pathOf } from './deliveries.ts';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
@@ -109,9 +108,7 @@ function CancelDelivery({ label }: { readonly label: string }) {
         danger
         mutation={cancel}
       >
-        <p>
-          <Trans>No further attempt is made. The event stays in the event log, and you can resend it.</Trans>
-        </p>
+        <p>{t`No further attempt is made. The event stays in the event log, and you can resend it.`}</p>
       </ConfirmDialog>
     </>
   );
@@ -146,7 +143,7 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
       disabledReason={refusal ?? (deleted ? t`Its subscription was deleted` : undefined)}
       onClick={() => resend.mutate()}
     >
-      <Trans>Resend</Trans>
+      {t`Resend`}
     </Button>
   );
 }

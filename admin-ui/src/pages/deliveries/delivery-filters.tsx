@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
@@ -37,14 +36,14 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
       </Button>
       {count > 0 && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          <Trans>Clear</Trans>
+          {t`Clear`}
         </Button>
       )}
       <Dialog open={open} onClose={() => setOpen(false)} title={t`Filter deliveries`}>
         <Stack>
           <FilterFields search={search} onChange={onChange} />
           <Button variant="primary" wide onClick={() => setOpen(false)}>
-            <Trans>Show deliveries</Trans>
+            {t`Show deliveries`}
           </Button>
         </Stack>
       </Dialog>
@@ -111,7 +110,7 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
       </Button>
       {any && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          <Trans>Clear</Trans>
+          {t`Clear`}
         </Button>
       )}
       {more && moreShown && (

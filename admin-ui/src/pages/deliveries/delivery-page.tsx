@@ -63,11 +63,7 @@ export function DeliveryPage() {
           />
         </Trans>
       }
-      back={
-        <BackLink to="/deliveries">
-          <Trans>Deliveries</Trans>
-        </BackLink>
-      }
+      back={<BackLink to="/deliveries">{t`Deliveries`}</BackLink>}
       actions={
         data && (
           <>
@@ -126,7 +122,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
               label: t`Record`,
               value: (
                 <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
-                  <Trans>Client {delivery.subject.id}</Trans>
+                  {t`Client ${delivery.subject.id}`}
                 </Link>
               ),
             },
@@ -146,16 +142,14 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
                   {nameOf(subscription)}
                 </Link>
               ) : (
-                <Quiet>
-                  <Trans>Deleted (no. {subscriptionId})</Trans>
-                </Quiet>
+                <Quiet>{t`Deleted (no. ${subscriptionId})`}</Quiet>
               ),
             },
             replayId !== 0 && {
               label: t`Created by`,
               value: (
                 <Link to="/replays/$id" params={{ id: replayId }}>
-                  <Trans>Replay {replayId}</Trans>
+                  {t`Replay ${replayId}`}
                 </Link>
               ),
             },
@@ -246,9 +240,7 @@ function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefin
           wrap
         />
       ) : (
-        <Quiet>
-          <Trans>The event is no longer kept.</Trans>
-        </Quiet>
+        <Quiet>{t`The event is no longer kept.`}</Quiet>
       )}
     </Card>
   );
@@ -263,9 +255,7 @@ function ChosenAttempt({ name, attempt }: { readonly name: DeliveryName; readonl
           <>
             {whole.masked && (
               <Notice tone="info">
-                <Trans>
-                  Personal data is hidden from your role, so the signature does not match what is shown.
-                </Trans>
+                {t`Personal data is hidden from your role, so the signature does not match what is shown.`}
               </Notice>
             )}
             <AttemptView attempt={whole} when={<Moment time={whole.startedUtc} />} />

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
@@ -97,9 +96,7 @@ const columns = onFirstUse((): readonly Column<Delivery>[] => [
           <Cut text={nameOf(one.subscription)} />
         </Link>
       ) : (
-        <Quiet>
-          <Trans>Deleted (no. {one.subscriptionId})</Trans>
-        </Quiet>
+        <Quiet>{t`Deleted (no. ${one.subscriptionId})`}</Quiet>
       ),
   },
   { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State delivery={one} /> },
@@ -140,7 +137,7 @@ function State({ delivery }: { readonly delivery: Delivery }) {
             className={s.wide}
             title={t`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
           >
-            <Trans>endpoint fails</Trans>
+            {t`endpoint fails`}
           </span>
         </Quiet>
       ) : (

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
@@ -10,7 +9,7 @@ import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
@@ -41,7 +40,7 @@ export function FailureCauses() {
         rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
         emptyState={
           <Empty icon={<CircleCheck />} title={t`Nothing is failing`}>
-            <Trans>Deliveries that were attempted and did not arrive are grouped here by their cause.</Trans>
+            {t`Deliveries that were attempted and did not arrive are grouped here by their cause.`}
           </Empty>
         }
       />
@@ -119,9 +118,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
     cell: ({ subscriptionId }) => {
       const name = names.get(subscriptionId);
       return name === undefined ? (
-        <Quiet>
-          <Trans>Deleted (no. {subscriptionId})</Trans>
-        </Quiet>
+        <Quiet>{t`Deleted (no. ${subscriptionId})`}</Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
           <Cut text={name} />
@@ -156,12 +153,10 @@ function Acknowledged({ cause }: { readonly cause: FailureCause }) {
   if (acknowledgedUtc === null) return null;
   const title = t`By ${acknowledgedBy ?? ''}, ${formatDateTime(acknowledgedUtc)}`;
   return isQuiet(cause) ? (
-    <Badge title={title}>
-      <Trans>Acknowledged</Trans>
-    </Badge>
+    <Badge title={title}>{t`Acknowledged`}</Badge>
   ) : (
     <Badge tone="warn" title={title}>
-      <Trans>Seen again</Trans>
+      {t`Seen again`}
     </Badge>
   );
 }

@@ -1,6 +1,5 @@
 import type { DeliveryTailEntry } from '@causeway/proto';
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play, Radio } from 'lucide-react';
@@ -63,7 +62,7 @@ export function LiveTail() {
           title={t`Live view disconnected`}
           actions={
             <Button size="s" onClick={tail.reconnect}>
-              <Trans>Reconnect</Trans>
+              {t`Reconnect`}
             </Button>
           }
         >
@@ -78,7 +77,7 @@ export function LiveTail() {
         rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
         emptyState={
           <Empty icon={<Radio />} title={t`Waiting for the next delivery`}>
-            <Trans>Attempts are listed here as they finish. Test deliveries are not included.</Trans>
+            {t`Attempts are listed here as they finish. Test deliveries are not included.`}
           </Empty>
         }
       />

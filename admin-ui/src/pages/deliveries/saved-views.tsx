@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
 import { useSession } from '../../app/session.ts';
@@ -8,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import type { DeliverySearch } from './deliveries.ts';
 
 interface SavedView {
@@ -86,15 +85,13 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
               <TextInput value={name ?? ''} maxLength={60} onValue={setName} />
             </Field>
             <Row justify="flex-end">
-              <Button onClick={() => setName(undefined)}>
-                <Trans>Cancel</Trans>
-              </Button>
+              <Button onClick={() => setName(undefined)}>{t`Cancel`}</Button>
               <Button
                 type="submit"
                 variant="primary"
                 disabledReason={name?.trim() ? undefined : t`Give the view a name`}
               >
-                <Trans>Save view</Trans>
+                {t`Save view`}
               </Button>
             </Row>
           </Stack>

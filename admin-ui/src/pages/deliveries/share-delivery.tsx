@@ -14,7 +14,7 @@ import { Field, Form, Select } from '../../ui/form.tsx';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { TimeAgo } from '../../ui/values.tsx';
 import { attemptQuery, deliveryParams } from './deliveries.ts';
 import { toMarkdown } from './support-text.ts';
@@ -91,17 +91,13 @@ function ShareDialog({ id, onClose }: { readonly id: string; readonly onClose: (
         </Form>
       ) : (
         <Stack>
-          <Notice tone="info">
-            <Trans>The link is shown only now. Revoke it here at any time.</Trans>
-          </Notice>
+          <Notice tone="info">{t`The link is shown only now. Revoke it here at any time.`}</Notice>
           <CodeBlock code={link} language="text" label={t`link`} title={t`Link`} wrap />
           <Row justify="flex-end">
             <CopyButton value={link} label={t`Copy link`} variant="primary" size="m">
-              <Trans>Copy link</Trans>
+              {t`Copy link`}
             </CopyButton>
-            <Button onClick={onClose}>
-              <Trans>Done</Trans>
-            </Button>
+            <Button onClick={onClose}>{t`Done`}</Button>
           </Row>
         </Stack>
       )}
@@ -120,9 +116,7 @@ function Shares({ id }: { readonly id: string }) {
   if (shares.length === 0) return null;
   return (
     <Stack gap="s">
-      <strong>
-        <Trans>Links that work</Trans>
-      </strong>
+      <strong>{t`Links that work`}</strong>
       {shares.map((share) => (
         <Row key={share.id} justify="space-between" nowrap>
           <span>
@@ -142,7 +136,7 @@ function Shares({ id }: { readonly id: string }) {
             </Trans>
           </span>
           <Button size="s" pending={revoke.isPending} onClick={() => revoke.mutate(share.id)}>
-            <Trans>Revoke link</Trans>
+            {t`Revoke link`}
           </Button>
         </Row>
       ))}

@@ -29,7 +29,7 @@ export function SharedPage() {
     return (
       <PublicFrame title={t`Shared delivery`}>
         <Notice tone="warn" title={t`This link does not work`}>
-          <Trans>It has expired or was revoked, or the delivery is no longer kept. Ask for a new link.</Trans>
+          {t`It has expired or was revoked, or the delivery is no longer kept. Ask for a new link.`}
         </Notice>
       </PublicFrame>
     );

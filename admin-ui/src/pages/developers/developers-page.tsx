@@ -9,7 +9,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { Field, Form, PasswordInput, TextArea } from '../../ui/form.tsx';
 import { Card, Facts, Grid, Page, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { Tabs } from '../../ui/toolbar.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { languages } from '../queries.ts';
 import { diagnose } from './diagnose.ts';
 import { SettingsAsCode } from './settings-as-code.tsx';

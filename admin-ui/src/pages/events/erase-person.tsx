@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
@@ -7,7 +6,7 @@ import { useRefusal } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { eventQuery, personQuery } from '../queries.ts';
 
 /** Erases a person (contract, "Erasure"). @param props.eventId the event that is shown. */
@@ -32,7 +31,7 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
   return (
     <>
       <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
-        <Trans>Erase person…</Trans>
+        {t`Erase person…`}
       </Button>
       <ConfirmDialog
         open={open}
@@ -45,16 +44,9 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
       >
         <Stack gap="s">
           <p>
-            <Trans>
-              The record, its notes and its status history are deleted at once. Within seconds, the payloads
-              of its events and what receivers answered to their deliveries are removed too.
-            </Trans>
+            {t`The record, its notes and its status history are deleted at once. Within seconds, the payloads of its events and what receivers answered to their deliveries are removed too.`}
           </p>
-          <p>
-            <Trans>
-              Systems that received the data keep it: erase it there as well. This cannot be undone.
-            </Trans>
-          </p>
+          <p>{t`Systems that received the data keep it: erase it there as well. This cannot be undone.`}</p>
         </Stack>
       </ConfirmDialog>
     </>

@@ -1,6 +1,5 @@
 import { subjectOf } from '@causeway/proto/event-summary';
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
@@ -34,11 +33,7 @@ export function EventPage() {
       badge={type && <Badge mono>{type}</Badge>}
       // The line is there while its text loads.
       description={described?.description ?? '\u00a0'}
-      back={
-        <BackLink to="/events">
-          <Trans>Events</Trans>
-        </BackLink>
-      }
+      back={<BackLink to="/events">{t`Events`}</BackLink>}
     >
       <Loaded
         query={query}
@@ -78,15 +73,9 @@ export function EventPage() {
           >
             <Card title={t`Payload`}>
               {event.payload.erased === true && (
-                <Notice tone="info">
-                  <Trans>The person was erased, and the payload with it.</Trans>
-                </Notice>
+                <Notice tone="info">{t`The person was erased, and the payload with it.`}</Notice>
               )}
-              {role === 'viewer' && (
-                <Notice tone="info">
-                  <Trans>Personal data is hidden from your role.</Trans>
-                </Notice>
-              )}
+              {role === 'viewer' && <Notice tone="info">{t`Personal data is hidden from your role.`}</Notice>}
               <CodeBlock
                 code={JSON.stringify(event.payload, null, 2)}
                 language="json"
@@ -110,7 +99,7 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
           value: (
             <Row>
               <Link to="/clients/$id" params={{ id }}>
-                <Trans>Everything about client {id}</Trans>
+                {t`Everything about client ${id}`}
               </Link>
               <ErasePerson id={id} eventId={eventId} />
             </Row>
@@ -129,7 +118,7 @@ function Deliveries({ id }: { readonly id: number }) {
         skeletonRows={2}
         emptyState={
           <Empty title={t`No deliveries`}>
-            <Trans>No enabled subscription received this event type when the event occurred.</Trans>
+            {t`No enabled subscription received this event type when the event occurred.`}
           </Empty>
         }
       />

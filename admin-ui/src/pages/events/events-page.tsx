@@ -1,6 +1,5 @@
 import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { CalendarDays, Plus } from 'lucide-react';
@@ -16,7 +15,7 @@ import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Filter } from '../../ui/toolbar.tsx';
 import { TimeAgo } from '../../ui/values.tsx';
 import { eventsQuery, eventTypesQuery } from '../queries.ts';
@@ -50,7 +49,7 @@ export function EventsPage() {
       disabledReason={refusal}
       onClick={() => void navigate({ search: { ...search, dialog: 'send' } })}
     >
-      <Trans>Send test event</Trans>
+      {t`Send test event`}
     </Button>
   );
   return (
@@ -88,9 +87,7 @@ export function EventsPage() {
               title={record ? t`No event matches` : type ? t`No ${type} yet` : t`No events yet`}
               action={send}
             >
-              <Trans>
-                New clients, paid invoices, signed agreements: events are listed here as they happen.
-              </Trans>
+              {t`New clients, paid invoices, signed agreements: events are listed here as they happen.`}
             </Empty>
           }
         />
@@ -166,10 +163,7 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
         onCancel={onClose}
       >
         <Notice tone="warn">
-          <Trans>
-            This is a real event: every subscription to its type receives it, tools act on it, and it stays in
-            the log. To try one receiver only, send a test delivery.
-          </Trans>
+          {t`This is a real event: every subscription to its type receives it, tools act on it, and it stays in the log. To try one receiver only, send a test delivery.`}
         </Notice>
         <Field label={t`Event type`} hint={described?.description} error={fieldError(send.error, 'type')}>
           <Select

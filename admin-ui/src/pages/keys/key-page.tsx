@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
 import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';

@@ -13,7 +13,7 @@ import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Pager, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
 import { type KeySearch, keySorts, keysPageQuery } from '../queries.ts';

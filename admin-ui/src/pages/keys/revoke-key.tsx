@@ -4,7 +4,7 @@ import { call, useMutation } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { MinuteAgo } from '../../ui/values.tsx';
 import { keysQuery } from '../queries.ts';
 import type { ApiKey } from './scopes.ts';

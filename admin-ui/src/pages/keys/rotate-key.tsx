@@ -11,7 +11,7 @@ import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { keysQuery, keyUseQuery } from '../queries.ts';
 import type { ApiKey } from './scopes.ts';

@@ -137,9 +137,7 @@ function LinkPage<T>({ title, query, invalid, children }: LinkPageProps<T>) {
           <Notice tone="warn" title={invalid.title}>
             {invalid.advice}
           </Notice>
-          <Link to="/sign-in">
-            <Trans>Go to sign-in</Trans>
-          </Link>
+          <Link to="/sign-in">{t`Go to sign-in`}</Link>
         </>
       ) : (
         <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>

@@ -10,7 +10,7 @@ import { SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonCard } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
 import { type Channels, noticeChannelsQuery } from './notices.ts';
 
@@ -118,15 +118,15 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
         channel && (
           <Row>
             <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-              <Trans>Send test</Trans>
+              {t`Send test`}
             </Button>
             {name === 'webhook' && (
               <Button size="s" pending={rotate.isPending} onClick={() => rotate.mutate()}>
-                <Trans>Rotate secret</Trans>
+                {t`Rotate secret`}
               </Button>
             )}
             <Button size="s" pending={remove.isPending} onClick={() => remove.mutate()}>
-              <Trans>Remove</Trans>
+              {t`Remove`}
             </Button>
           </Row>
         )

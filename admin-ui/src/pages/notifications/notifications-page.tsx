@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { BellOff } from 'lucide-react';
@@ -12,8 +11,8 @@ import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox, SkeletonCard } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
-import { Tabs } from '../../ui/toolbar.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
 import { ChannelCards } from './channels.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from './notices.ts';
@@ -73,13 +72,11 @@ function NoticeList() {
             title={t`No notifications yet`}
             action={
               <LinkButton to="/notifications" search={{ tab: 'settings' }}>
-                <Trans>Choose your mails</Trans>
+                {t`Choose your mails`}
               </LinkButton>
             }
           >
-            <Trans>
-              You are told here when a subscription fails, a key nears its limit, or a role changes.
-            </Trans>
+            {t`You are told here when a subscription fails, a key nears its limit, or a role changes.`}
           </Empty>
         }
       />
@@ -100,11 +97,7 @@ const columns = onFirstUse((): readonly Column<Notice>[] => [
           <Link to={notice.path}>
             <strong dir="auto">{notice.title}</strong>
           </Link>{' '}
-          {!notice.read && (
-            <Badge tone="accent">
-              <Trans>New</Trans>
-            </Badge>
-          )}
+          {!notice.read && <Badge tone="accent">{t`New`}</Badge>}
         </p>
         <Quiet small>{notice.text}</Quiet>
       </Stack>
@@ -140,9 +133,7 @@ function MailSettings() {
           <Stack>
             {mailsFrom === null && (
               <NoticeBox tone="info">
-                <Trans>
-                  This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
-                </Trans>
+                {t`This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.`}
               </NoticeBox>
             )}
             {kinds.map(({ kind, title, description, mail }) => (

@@ -41,7 +41,7 @@ export function AttentionBanner() {
               />
             </span>
             <Link to="/subscriptions" search={{ state: 'failing' }}>
-              <Trans>View failing</Trans>
+              {t`View failing`}
             </Link>
           </li>
         )}
@@ -55,7 +55,7 @@ export function AttentionBanner() {
               />
             </strong>
             <Link to="/subscriptions" search={{ state: 'unverified' }}>
-              <Trans>View unverified</Trans>
+              {t`View unverified`}
             </Link>
           </li>
         )}
@@ -115,11 +115,11 @@ function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['unde
       </span>
       {subscriptions === 1 && firstId !== null ? (
         <Link to="/subscriptions/$id" params={{ id: firstId }}>
-          <Trans>Decide</Trans>
+          {t`Decide`}
         </Link>
       ) : (
         <Link to="/subscriptions" search={{ state: 'undecided' }}>
-          <Trans>Decide</Trans>
+          {t`Decide`}
         </Link>
       )}
     </li>
@@ -149,7 +149,7 @@ function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
         />
       </span>
       <Link to="/keys" search={{ show: 'limited' }}>
-        <Trans>View keys</Trans>
+        {t`View keys`}
       </Link>
     </li>
   );

@@ -26,7 +26,7 @@ export const FirstSteps = memo(function FirstSteps() {
       body: (
         <div>
           <LinkButton variant="primary" to="/keys" search={{ dialog: 'create' }}>
-            <Trans>Create API key</Trans>
+            {t`Create API key`}
           </LinkButton>
         </div>
       ),
@@ -52,7 +52,7 @@ export const FirstSteps = memo(function FirstSteps() {
       body: (
         <div>
           <LinkButton variant="primary" to="/subscriptions/new">
-            <Trans>Add subscription</Trans>
+            {t`Add subscription`}
           </LinkButton>
         </div>
       ),
@@ -64,7 +64,7 @@ export const FirstSteps = memo(function FirstSteps() {
         <>
           <div>
             <LinkButton variant="primary" to="/test">
-              <Trans>Send test delivery</Trans>
+              {t`Send test delivery`}
             </LinkButton>
           </div>
           <Waiting for={t`a receiver that answers 2xx`} />
@@ -103,12 +103,7 @@ export const FirstSteps = memo(function FirstSteps() {
             <Stack gap="s">
               <p className={s.title}>
                 {title}
-                {done !== null && (
-                  <span className="visually-hidden">
-                    {' '}
-                    <Trans>(done)</Trans>
-                  </span>
-                )}{' '}
+                {done !== null && <span className="visually-hidden"> {t`(done)`}</span>}{' '}
                 {done !== null && (
                   <span className={s.when}>
                     <MinuteAgo time={done} />
@@ -137,7 +132,7 @@ const Command = ({ code }: { readonly code: string }) => (
 const Waiting = ({ for: what }: { readonly for: string }) => (
   <p className={s.waiting} role="status">
     <span className={s.pulse} data-mark />
-    <Trans>Waiting for {what}…</Trans>
+    {t`Waiting for ${what}…`}
   </p>
 );
 

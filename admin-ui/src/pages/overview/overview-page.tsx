@@ -1,5 +1,4 @@
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
@@ -55,9 +54,7 @@ export function OverviewPage() {
     >
       {pending ? (
         <div aria-busy="true">
-          <span className="visually-hidden">
-            <Trans>Loading…</Trans>
-          </span>
+          <span className="visually-hidden">{t`Loading…`}</span>
           <Skeleton height="7rem" />
         </div>
       ) : (
@@ -191,14 +188,10 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         note={
           attention &&
           (troubled === 0 ? (
-            <Link to="/subscriptions">
-              <Trans>all subscriptions work</Trans>
-            </Link>
+            <Link to="/subscriptions">{t`all subscriptions work`}</Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
-              <Trans>
-                {off} off, {failingNow} failing
-              </Trans>
+              {t`${off} off, ${failingNow} failing`}
             </Link>
           ))
         }
@@ -228,7 +221,7 @@ interface ChangeProps {
 function Change({ now, was, before }: ChangeProps) {
   if (!was || now == null) return null;
   const difference = share(Math.abs(now - was), was);
-  if (now === was) return <Trans>as in {before}</Trans>;
+  if (now === was) return t`as in ${before}`;
   return (
     <>
       <span aria-hidden="true">{now > was ? '▲' : '▼'}</span>{' '}

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
@@ -22,11 +21,7 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
       flush
       title={t`Subscriptions`}
       description={t`Those off or failing first.`}
-      actions={
-        <Link to="/subscriptions">
-          <Trans>All subscriptions</Trans>
-        </Link>
-      }
+      actions={<Link to="/subscriptions">{t`All subscriptions`}</Link>}
     >
       <Table
         query={stats}
@@ -39,13 +34,9 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
           <Empty
             icon={<Webhook />}
             title={t`No subscriptions yet`}
-            action={
-              <LinkButton to="/subscriptions/new">
-                <Trans>Add subscription</Trans>
-              </LinkButton>
-            }
+            action={<LinkButton to="/subscriptions/new">{t`Add subscription`}</LinkButton>}
           >
-            <Trans>Their health is shown here once events are delivered.</Trans>
+            {t`Their health is shown here once events are delivered.`}
           </Empty>
         }
       />
@@ -61,9 +52,7 @@ const columns = onFirstUse((): readonly Column<SubscriptionStats>[] => [
     grow: true,
     cell: (one) =>
       one.url === null ? (
-        <Quiet>
-          <Trans>Deleted (no. {one.id})</Trans>
-        </Quiet>
+        <Quiet>{t`Deleted (no. ${one.id})`}</Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: one.id }}>
           <Cut strong text={nameOf({ name: one.name, url: one.url })} />

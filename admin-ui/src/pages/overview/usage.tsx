@@ -1,5 +1,4 @@
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
@@ -39,11 +38,7 @@ export function KeyUsage({
       flush
       title={t`API keys and their limits`}
       description={t`Those nearest to a limit in their busiest minute first.`}
-      actions={
-        <Link to="/keys">
-          <Trans>All keys</Trans>
-        </Link>
-      }
+      actions={<Link to="/keys">{t`All keys`}</Link>}
     >
       <Table
         query={usage}
@@ -133,13 +128,7 @@ function forecastOf(
   if (growth <= 0) return <Quiet>{previousPeakPerMinute ? t`Not growing` : '–'}</Quiet>;
   const untilMs = ((limitPerMinute - peakPerMinute) / growth) * periodMs;
   const left = span(untilMs);
-  return untilMs > 10 * periodMs ? (
-    <Quiet>
-      <Trans>Far from the limit</Trans>
-    </Quiet>
-  ) : (
-    t`At the limit in about ${left}`
-  );
+  return untilMs > 10 * periodMs ? <Quiet>{t`Far from the limit`}</Quiet> : t`At the limit in about ${left}`;
 }
 
 function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
@@ -165,11 +154,9 @@ export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
       <span>{bucketLabels()[bucket.bucket]}</span>
       <LevelBar bucket={bucket} />
       <span className={s.value}>
-        <Trans>
-          {peak} of {limit} a minute
-        </Trans>
+        {t`${peak} of ${limit} a minute`}
         <small>
-          <Trans>{total} in total</Trans>
+          {t`${total} in total`}
           {limited > 0 && <>, {refusedText(limited)}</>}
         </small>
       </span>

@@ -1,6 +1,5 @@
 import { summaryOf } from '@causeway/proto/event-summary';
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CalendarDays, Send } from 'lucide-react';
@@ -33,11 +32,7 @@ export function RecordPage() {
       title={titleOf(subject, new Map())}
       oneLine
       description={t`The record, its events and their deliveries, and who changed it.`}
-      back={
-        <BackLink to="/events">
-          <Trans>Events</Trans>
-        </BackLink>
-      }
+      back={<BackLink to="/events">{t`Events`}</BackLink>}
     >
       <Loaded
         query={query}
@@ -61,14 +56,10 @@ export function RecordPage() {
             {erasedUtc !== null ? (
               <Notice tone="info" title={t`This person was erased`}>
                 <Moment time={erasedUtc} />
-                <Trans>. Only the numbers of its events are left.</Trans>
+                {t`. Only the numbers of its events are left.`}
               </Notice>
             ) : (
-              !person && (
-                <Notice tone="info">
-                  <Trans>There is no record with this number.</Trans>
-                </Notice>
-              )
+              !person && <Notice tone="info">{t`There is no record with this number.`}</Notice>
             )}
             <Events client={id} />
             <Deliveries client={id} />
@@ -86,11 +77,7 @@ function About({ person }: { readonly person: Person }) {
   return (
     <Card title={t`About`}>
       <Stack>
-        {role === 'viewer' && (
-          <Notice tone="info">
-            <Trans>Personal data is hidden from your role.</Trans>
-          </Notice>
-        )}
+        {role === 'viewer' && <Notice tone="info">{t`Personal data is hidden from your role.`}</Notice>}
         <Facts
           columns={8}
           facts={[
@@ -154,7 +141,7 @@ function Events({ client }: { readonly client: number }) {
       title={t`Events and what they changed`}
       actions={
         <Link to="/events" search={{ client }}>
-          <Trans>All events</Trans>
+          {t`All events`}
         </Link>
       }
     >
@@ -162,9 +149,7 @@ function Events({ client }: { readonly client: number }) {
         {({ events }) =>
           events.length === 0 ? (
             <Empty icon={<CalendarDays />} title={t`No events`}>
-              <Trans>
-                Events are kept for {plural(settings.retentionDays, { one: '# day', other: '# days' })}.
-              </Trans>
+              {t`Events are kept for ${plural(settings.retentionDays, { one: '# day', other: '# days' })}.`}
             </Empty>
           ) : (
             <ol className={s.list}>
@@ -172,9 +157,7 @@ function Events({ client }: { readonly client: number }) {
                 <li key={event.id}>
                   <Row>
                     <Link to="/events/$id" params={{ id: event.id }}>
-                      <strong>
-                        <Trans>Event {event.id}</Trans>
-                      </strong>
+                      <strong>{t`Event ${event.id}`}</strong>
                     </Link>
                     <Badge mono>{event.type}</Badge>
                     {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
@@ -202,7 +185,7 @@ function Deliveries({ client }: { readonly client: number }) {
       title={t`Deliveries`}
       actions={
         <Link to="/deliveries" search={{ client }}>
-          <Trans>All deliveries</Trans>
+          {t`All deliveries`}
         </Link>
       }
     >
@@ -211,7 +194,7 @@ function Deliveries({ client }: { readonly client: number }) {
         without="record"
         emptyState={
           <Empty icon={<Send />} title={t`No deliveries`}>
-            <Trans>No enabled subscription received the events of this record.</Trans>
+            {t`No enabled subscription received the events of this record.`}
           </Empty>
         }
       />

@@ -40,7 +40,7 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
         rowKey={(replay) => replay.id}
         emptyState={
           <Empty icon={<RotateCcw />} title={t`No replays yet`}>
-            <Trans>A replay delivers failed or missed events again, without delaying new ones.</Trans>
+            {t`A replay delivers failed or missed events again, without delaying new ones.`}
           </Empty>
         }
       />
@@ -74,9 +74,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
     cell: ({ subscriptionId }) => {
       const name = names.get(subscriptionId);
       return name === undefined ? (
-        <Quiet>
-          <Trans>No. {subscriptionId}</Trans>
-        </Quiet>
+        <Quiet>{t`No. ${subscriptionId}`}</Quiet>
       ) : (
         <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
           <Cut text={name} />
@@ -138,10 +136,7 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
         </Field>
         {ofCause ? (
           <p>
-            <Trans>
-              Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held
-              ones are released on the subscription’s page.
-            </Trans>
+            {t`Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held ones are released on the subscription’s page.`}
           </p>
         ) : (
           <Fieldset legend={t`Deliveries`}>
@@ -243,9 +238,7 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
         ) : count === undefined ? (
           <Skeleton width="60%" />
         ) : count === 0 ? (
-          <p>
-            <Trans>Nothing matches.</Trans>
-          </p>
+          <p>{t`Nothing matches.`}</p>
         ) : (
           <p>
             <Trans>

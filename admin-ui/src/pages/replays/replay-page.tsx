@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
@@ -8,7 +7,7 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonCard } from '../../ui/states.tsx';
-import { toastError } from '../../ui/toast.tsx';
+import { toastError } from '../../ui/toast.ts';
 import { Moment, StateBadge } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import { nameOf } from '../subscriptions/subscriptions.ts';
@@ -33,7 +32,7 @@ export function ReplayPage() {
       description={query.data ? kindLabels()[query.data.kind] : undefined}
       back={
         <BackLink to="/deliveries" search={{ view: 'replays' }}>
-          <Trans>Replays</Trans>
+          {t`Replays`}
         </BackLink>
       }
       actions={query.data?.state === 'running' && <CancelReplay id={id} />}
@@ -55,7 +54,7 @@ function CancelReplay({ id }: { readonly id: number }) {
   });
   return (
     <Button pending={cancel.isPending} disabledReason={refusal} onClick={() => cancel.mutate()}>
-      <Trans>Cancel replay</Trans>
+      {t`Cancel replay`}
     </Button>
   );
 }
@@ -101,18 +100,18 @@ function Details({ replay }: { readonly replay: Replay }) {
               search={{ subscription: replay.subscriptionId, until: replay.createdUtc }}
               size="s"
             >
-              <Trans>View released deliveries</Trans>
+              {t`View released deliveries`}
             </LinkButton>
           </div>
         )}
         {made && (
           <div>
             <LinkButton to="/deliveries" search={{ replay: replay.id }} size="s">
-              <Trans>View deliveries</Trans>
+              {t`View deliveries`}
             </LinkButton>{' '}
             {replay.failed > 0 && (
               <LinkButton to="/deliveries" search={{ replay: replay.id, state: 'failed' }} size="s">
-                <Trans>View failed deliveries</Trans>
+                {t`View failed deliveries`}
               </LinkButton>
             )}
           </div>

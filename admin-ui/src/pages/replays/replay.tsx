@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { type Answer, operationQuery } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { number } from '../../ui/format.ts';
@@ -25,11 +24,7 @@ export function Progress({ replay }: { readonly replay: Replay }) {
         <span className={s.way} data-mark style={{ flexGrow: underWay }} />
         <span style={{ flexGrow: Math.max(total - made, 0) }} />
       </div>
-      <p className={s.text}>
-        <Trans>
-          {number(made)} of {number(total)}
-        </Trans>
-      </p>
+      <p className={s.text}>{t`${number(made)} of ${number(total)}`}</p>
     </div>
   );
 }

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
@@ -13,7 +12,7 @@ import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Cut, TimeAgo } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
 import { browserName } from './sessions.tsx';
@@ -38,7 +37,7 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
       description={t`Sign in with your fingerprint, face or device PIN, without password and code.`}
       actions={
         <Button size="s" disabledReason={refusal} onClick={onAdd}>
-          <Trans>Add passkey</Trans>
+          {t`Add passkey`}
         </Button>
       }
     >
@@ -68,13 +67,7 @@ const columns = onFirstUse((): readonly Column<Passkey>[] => [
     header: t`Last used`,
     phone: 'named-time',
     cell: ({ lastUsedUtc }) =>
-      lastUsedUtc === null ? (
-        <Quiet>
-          <Trans>Never</Trans>
-        </Quiet>
-      ) : (
-        <TimeAgo time={lastUsedUtc} />
-      ),
+      lastUsedUtc === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={lastUsedUtc} />,
   },
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
 ]);
@@ -94,7 +87,7 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
   return (
     <>
       <Button size="s" aria-label={t`Remove passkey ${name}`} onClick={() => setAsking(true)}>
-        <Trans>Remove</Trans>
+        {t`Remove`}
       </Button>
       <ConfirmDialog
         open={asking}
@@ -104,9 +97,7 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
         danger
         mutation={remove}
       >
-        <Trans>
-          “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
-        </Trans>
+        {t`“${name}” no longer signs you in, and your other sessions end. Delete it on your device, too.`}
       </ConfirmDialog>
     </>
   );

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { knowsPasskeys } from '../../app/passkeys.ts';
@@ -27,22 +26,19 @@ export function SecondFactorPage() {
   return (
     <PublicFrame title={t`Set up a second factor`}>
       <p>
-        <Trans>
-          {companyName} requires a second factor: a stolen password alone then opens nothing. Choose one to
-          continue.
-        </Trans>
+        {t`${companyName} requires a second factor: a stolen password alone then opens nothing. Choose one to continue.`}
       </p>
       <Stack>
         {withPasskeys && (
           <Button wide variant="primary" onClick={() => setShown('passkey')}>
-            <Trans>Add a passkey</Trans>
+            {t`Add a passkey`}
           </Button>
         )}
         <Button wide variant={withPasskeys ? 'secondary' : 'primary'} onClick={() => setShown('app')}>
-          <Trans>Use an authenticator app</Trans>
+          {t`Use an authenticator app`}
         </Button>
         <Button wide variant="ghost" pending={signOut.isPending} onClick={() => signOut.mutate()}>
-          <Trans>Sign out</Trans>
+          {t`Sign out`}
         </Button>
       </Stack>
       <AddPasskey open={shown === 'passkey'} onClose={close} />

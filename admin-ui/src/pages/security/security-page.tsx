@@ -13,7 +13,7 @@ import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Badge, Cut } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
 import { AddPasskey, Passkeys } from './passkeys.tsx';
@@ -34,7 +34,7 @@ export function SecurityPage() {
         title={t`Profile`}
         actions={
           <Button size="s" onClick={() => open('name')}>
-            <Trans>Change name</Trans>
+            {t`Change name`}
           </Button>
         }
       >
@@ -43,11 +43,7 @@ export function SecurityPage() {
           facts={[
             {
               label: t`Name`,
-              value: user.name || (
-                <Quiet>
-                  <Trans>Not set</Trans>
-                </Quiet>
-              ),
+              value: user.name || <Quiet>{t`Not set`}</Quiet>,
             },
             { label: t`Email`, value: <Cut text={user.email} /> },
             { label: t`Role`, value: <Badge tone="accent">{roleNames()[user.role]}</Badge> },
@@ -63,7 +59,7 @@ export function SecurityPage() {
         }
         actions={
           <Button size="s" onClick={() => open('password')}>
-            <Trans>Change password</Trans>
+            {t`Change password`}
           </Button>
         }
       />
@@ -74,16 +70,16 @@ export function SecurityPage() {
           <Row>
             {hasFactor && (
               <Button size="s" onClick={() => open('codes')}>
-                <Trans>Create recovery codes</Trans>
+                {t`Create recovery codes`}
               </Button>
             )}
             {user.totpEnabled ? (
               <Button size="s" onClick={() => open('totp-off')}>
-                <Trans>Turn off</Trans>
+                {t`Turn off`}
               </Button>
             ) : (
               <Button size="s" variant="primary" onClick={() => open('totp-on')}>
-                <Trans>Turn on</Trans>
+                {t`Turn on`}
               </Button>
             )}
           </Row>

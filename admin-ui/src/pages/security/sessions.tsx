@@ -1,5 +1,4 @@
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -8,7 +7,7 @@ import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
 
@@ -41,7 +40,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
           disabledReason={others === 0 ? t`You have no other sessions` : undefined}
           onClick={onAsk}
         >
-          <Trans>End other sessions…</Trans>
+          {t`End other sessions…`}
         </Button>
       }
     >
@@ -62,10 +61,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
         danger
         mutation={endOthers}
       >
-        <Trans>
-          Every other browser has to sign in again. If you do not recognize a session, also change your
-          password.
-        </Trans>
+        {t`Every other browser has to sign in again. If you do not recognize a session, also change your password.`}
       </ConfirmDialog>
     </Card>
   );
@@ -80,11 +76,7 @@ const columns = onFirstUse((): readonly Column<Session>[] => [
       <Stack gap="xs">
         <Row gap="s">
           <strong data-tip={session.userAgent}>{browserName(session.userAgent)}</strong>
-          {session.current && (
-            <Badge tone="good">
-              <Trans>This browser</Trans>
-            </Badge>
-          )}
+          {session.current && <Badge tone="good">{t`This browser`}</Badge>}
         </Row>
         <Quiet small>{session.address}</Quiet>
       </Stack>
@@ -117,7 +109,7 @@ function EndSession({ session }: { readonly session: Session }) {
       aria-label={t`End the session of ${browser} at ${address}`}
       onClick={() => end.mutate()}
     >
-      <Trans>End</Trans>
+      {t`End`}
     </Button>
   );
 }

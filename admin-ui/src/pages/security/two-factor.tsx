@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { encode } from 'uqr';
@@ -9,7 +8,7 @@ import { fieldError } from '../../errors.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { sessionsQuery } from '../queries.ts';
 import s from './two-factor.module.css';
 
@@ -45,9 +44,7 @@ function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: reado
     return (
       <Form mutation={start} fields={[]} submit={t`Continue`} onCancel={onClose}>
         <p>
-          <Trans>
-            You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.
-          </Trans>
+          {t`You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.`}
         </p>
       </Form>
     );
@@ -70,9 +67,7 @@ function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
   });
   return (
     <Form mutation={confirm} fields={['code']} submit={t`Turn on`} onCancel={onClose}>
-      <p>
-        <Trans>Scan this QR code with the app, or enter the secret by hand:</Trans>
-      </p>
+      <p>{t`Scan this QR code with the app, or enter the secret by hand:`}</p>
       <QrCode text={started.uri} secret={started.secret} />
       <Field label={t`The code that the app shows`} error={fieldError(confirm.error, 'code')}>
         <TextInput
@@ -159,7 +154,7 @@ export function RecoveryCodes({ open, onClose }: { readonly open: boolean; reado
       confirm={t`Create recovery codes`}
       mutation={renew}
     >
-      <Trans>Your current recovery codes stop working.</Trans>
+      {t`Your current recovery codes stop working.`}
     </ConfirmDialog>
   );
 }
@@ -176,10 +171,7 @@ export function CodesDialog({
   return (
     <SecretDialog title={title} name={t`list of recovery codes`} value={codes.join('\n')} onClose={onClose}>
       <p>
-        <Trans>
-          Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
-          Store them apart from your password.
-        </Trans>
+        {t`Use a recovery code, after your password, to sign in if you lose your phone. Each code works once. Store them apart from your password.`}
       </p>
     </SecretDialog>
   );

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Building2, Fingerprint } from 'lucide-react';
@@ -44,32 +43,19 @@ export function SignInPage() {
   return (
     <PublicFrame title={credentials ? t`One more step` : t`Sign in`}>
       {why === 'ended' && !credentials && (
-        <Notice tone="info">
-          <Trans>Your session ended. Sign in to continue where you left off.</Trans>
-        </Notice>
+        <Notice tone="info">{t`Your session ended. Sign in to continue where you left off.`}</Notice>
       )}
       {why === 'new-password' && !credentials && (
-        <Notice tone="good">
-          <Trans>Your new password is set. Sign in with it.</Trans>
-        </Notice>
+        <Notice tone="good">{t`Your new password is set. Sign in with it.`}</Notice>
       )}
-      {why === 'signed-out' && !credentials && (
-        <Notice tone="good">
-          <Trans>You are signed out.</Trans>
-        </Notice>
-      )}
+      {why === 'signed-out' && !credentials && <Notice tone="good">{t`You are signed out.`}</Notice>}
       {credentials ? (
         <>
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
           <details className={signInPageCss.lost}>
-            <summary>
-              <Trans>Lost your phone, passkeys and recovery codes?</Trans>
-            </summary>
+            <summary>{t`Lost your phone, passkeys and recovery codes?`}</summary>
             <p>
-              <Trans>
-                An owner of your company can reset your second factor on the Team page. If you are the only
-                owner, ask the operator of this service.
-              </Trans>
+              {t`An owner of your company can reset your second factor on the Team page. If you are the only owner, ask the operator of this service.`}
             </p>
           </details>
         </>
@@ -78,14 +64,9 @@ export function SignInPage() {
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
           {knowsPasskeys() && <PasskeyButton onDone={done} />}
           <details className={signInPageCss.lost}>
-            <summary>
-              <Trans>Lost your password?</Trans>
-            </summary>
+            <summary>{t`Lost your password?`}</summary>
             <p>
-              <Trans>
-                An owner or admin of your company can create a reset link for you on the Team page. If you are
-                the only owner, ask the operator of this service.
-              </Trans>
+              {t`An owner or admin of your company can create a reset link for you on the Team page. If you are the only owner, ask the operator of this service.`}
             </p>
           </details>
         </>
@@ -106,7 +87,7 @@ function PasskeyButton({ onDone }: { readonly onDone: (session: Session) => void
   return (
     <Stack gap="s">
       <Button wide icon={<Fingerprint />} pending={signIn.isPending} onClick={() => signIn.mutate()}>
-        <Trans>Sign in with a passkey</Trans>
+        {t`Sign in with a passkey`}
       </Button>
       {signIn.error && <Notice tone="bad">{errorText(signIn.error)}</Notice>}
     </Stack>
@@ -199,7 +180,7 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
       submitDisabledReason={wait > 0 ? t`Too many attempts; try again in ${wait} seconds` : undefined}
       secondary={
         <Button variant="ghost" onClick={onBack}>
-          <Trans>Back</Trans>
+          {t`Back`}
         </Button>
       }
     >

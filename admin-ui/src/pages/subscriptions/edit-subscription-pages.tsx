@@ -9,7 +9,7 @@ import { changedMeanwhile } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { BackLink, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { conditionsOf, headersOf, type Kinds, paceOf, rulesDraftOf } from './rule-drafts.ts';
 import { useKinds } from './rule-fields.tsx';

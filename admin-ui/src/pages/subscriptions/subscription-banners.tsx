@@ -8,7 +8,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import { HeldStep } from './repair-dialog.tsx';

@@ -10,7 +10,7 @@ import { plural, span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import { useSubscriptionCache } from '../queries.ts';
 import { usePause } from './subscription-rules.tsx';

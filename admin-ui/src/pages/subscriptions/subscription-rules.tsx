@@ -4,7 +4,7 @@ import { call, useMutation } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import { useSubscriptionCache } from '../queries.ts';
 import type { Condition } from './rule-drafts.ts';

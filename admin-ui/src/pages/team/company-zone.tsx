@@ -6,7 +6,7 @@ import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
 import { setCompanyZone } from '../../i18n/zone.ts';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 
 /** The zone in which members can see times, whatever their own is. */
 export function CompanyZone() {

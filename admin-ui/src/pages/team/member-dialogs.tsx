@@ -10,7 +10,7 @@ import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { MinuteAgo, Moment } from '../../ui/values.tsx';
 import { keysQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from './list-members.ts';
@@ -58,9 +58,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
       {demoted && (
         <>
-          <p>
-            <Trans>Invitations and reset links that they created stop working.</Trans>
-          </p>
+          <p>{t`Invitations and reset links that they created stop working.`}</p>
           <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
         </>
       )}
@@ -92,17 +90,9 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     >
       <Stack>
         <p>
-          {member.you ? (
-            <Trans>
-              Your sessions end at once. Invitations and reset links that you created stop working.
-              Subscriptions stay as they are.
-            </Trans>
-          ) : (
-            <Trans>
-              Their sessions end at once. Invitations and reset links that they created stop working.
-              Subscriptions stay as they are.
-            </Trans>
-          )}
+          {member.you
+            ? t`Your sessions end at once. Invitations and reset links that you created stop working. Subscriptions stay as they are.`
+            : t`Their sessions end at once. Invitations and reset links that they created stop working. Subscriptions stay as they are.`}
         </p>
         <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
       </Stack>
@@ -121,19 +111,9 @@ interface KeyChoiceProps {
 function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
   const { data, error } = useQuery(memberKeysQuery(memberId));
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
-  if (!data)
-    return (
-      <Quiet small>
-        <Trans>Loading the API keys they created…</Trans>
-      </Quiet>
-    );
+  if (!data) return <Quiet small>{t`Loading the API keys they created…`}</Quiet>;
   const { keys } = data;
-  if (keys.length === 0)
-    return (
-      <Quiet small>
-        <Trans>They created no active API keys.</Trans>
-      </Quiet>
-    );
+  if (keys.length === 0) return <Quiet small>{t`They created no active API keys.`}</Quiet>;
   return (
     <Fieldset
       legend={t`Revoke ${plural(keys.length, { one: '# API key', other: '# API keys' })} they created`}
@@ -193,7 +173,7 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
         onClose={() => setLink(null)}
       >
         <p>
-          {link.mailed && <Trans>It also goes to them by mail.</Trans>}{' '}
+          {link.mailed && t`It also goes to them by mail.`}{' '}
           <Trans>
             Send this link to the person privately: anyone who opens it can choose the password. It works
             once, until <Moment time={link.expiresUtc} />.
@@ -213,10 +193,7 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
       onSubmit={() => offer.mutate(member.id)}
     >
       <p>
-        <Trans>
-          You get a link to send to them. When they use it, their sessions in this company end and they sign
-          in with the new password. Their current password works until then.
-        </Trans>
+        {t`You get a link to send to them. When they use it, their sessions in this company end and they sign in with the new password. Their current password works until then.`}
       </p>
     </ConfirmDialog>
   );
@@ -243,11 +220,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
       onSubmit={() => reset.mutate(member.id)}
     >
       <p>
-        <Trans>
-          For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
-          removed. Make sure that they ask you themselves: from then on their password alone signs in. Their
-          sessions end at once, and an unused password reset link stops working.
-        </Trans>
+        {t`For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are removed. Make sure that they ask you themselves: from then on their password alone signs in. Their sessions end at once, and an unused password reset link stops working.`}
       </p>
     </ConfirmDialog>
   );

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
@@ -56,11 +55,7 @@ export function MemberTable(props: MemberTableProps) {
         <Stack gap="xs">
           <Row gap="s">
             <Cut strong text={nameOfMember(member)} />
-            {member.you && (
-              <Badge>
-                <Trans>you</Trans>
-              </Badge>
-            )}
+            {member.you && <Badge>{t`you`}</Badge>}
           </Row>
           {member.name !== '' && (
             <Quiet small>
@@ -89,7 +84,7 @@ export function MemberTable(props: MemberTableProps) {
           </Badge>
         ) : (
           <Badge tone="warn" dot>
-            <Trans>No second factor</Trans>
+            {t`No second factor`}
           </Badge>
         ),
     },
@@ -98,13 +93,7 @@ export function MemberTable(props: MemberTableProps) {
       header: t`Last sign-in`,
       phone: 'named-time',
       cell: (member) =>
-        member.lastSignInUtc === null ? (
-          <Quiet>
-            <Trans>Never</Trans>
-          </Quiet>
-        ) : (
-          <TimeAgo time={member.lastSignInUtc} />
-        ),
+        member.lastSignInUtc === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
     },
     actionsColumn('menu', (member) => (
       <RowMenu

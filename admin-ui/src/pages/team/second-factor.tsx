@@ -4,7 +4,7 @@ import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Card } from '../../ui/layout.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { hasFactor } from './list-members.ts';
 import type { Member } from './member-table.tsx';
 

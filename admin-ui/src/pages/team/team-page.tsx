@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
@@ -15,7 +14,7 @@ import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 import { teamQuery } from '../queries.ts';
@@ -57,7 +56,7 @@ export function TeamPage() {
           disabledReason={refusal}
           onClick={() => open({ dialog: 'invite' })}
         >
-          <Trans>Invite member</Trans>
+          {t`Invite member`}
         </Button>
       }
     >
@@ -184,13 +183,7 @@ const columns = onFirstUse((): readonly Column<Invitation>[] => [
     header: t`Expires`,
     phone: 'named-time',
     cell: (invitation) =>
-      invitation.expired ? (
-        <Badge tone="warn">
-          <Trans>Expired</Trans>
-        </Badge>
-      ) : (
-        <TimeAgo time={invitation.expiresUtc} />
-      ),
+      invitation.expired ? <Badge tone="warn">{t`Expired`}</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
   actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
 ]);
@@ -211,7 +204,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
       aria-label={t`Revoke invitation for ${invitation.email}`}
       onClick={() => revoke.mutate()}
     >
-      <Trans>Revoke invitation</Trans>
+      {t`Revoke invitation`}
     </Button>
   );
 }
@@ -225,7 +218,7 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
           {link.mailed
             ? t`It also goes to them by mail. Copy it only if the mail does not arrive.`
             : t`Send this link to the person privately.`}{' '}
-          <Trans>Anyone who opens it first can join.</Trans>
+          {t`Anyone who opens it first can join.`}
         </p>
       </SecretDialog>
     );

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Suspense } from 'react';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -41,9 +40,7 @@ export function PayloadField({ sample, schema, value, onChange, error }: Payload
             <Suspense fallback={<Skeleton height="20rem" />}>
               <JsonEditor label={t`Payload as JSON`} value={value} onChange={onChange} schema={schema} />
             </Suspense>
-            <span className="visually-hidden">
-              <Trans>Press Escape, then Tab, to leave the editor.</Trans>
-            </span>
+            <span className="visually-hidden">{t`Press Escape, then Tab, to leave the editor.`}</span>
           </>
         ) : sample === undefined ? (
           <SkeletonLines lines={8} />

@@ -40,11 +40,11 @@ export function TestPage() {
                   title={t`No subscriptions yet`}
                   action={
                     <LinkButton to="/subscriptions/new" variant="primary">
-                      <Trans>Add subscription</Trans>
+                      {t`Add subscription`}
                     </LinkButton>
                   }
                 >
-                  <Trans>Test deliveries go to a subscription’s URL. Add a subscription first.</Trans>
+                  {t`Test deliveries go to a subscription’s URL. Add a subscription first.`}
                 </Empty>
               </Card>
             ) : types.isPending ? (
@@ -144,7 +144,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
           ) : (
             <Empty title={t`No test sent yet`}>
-              <Trans>Your receiver’s response, the timings and the full request are shown here.</Trans>
+              {t`Your receiver’s response, the timings and the full request are shown here.`}
             </Empty>
           )}
         </div>

@@ -1,0 +1,22 @@
+// The head of `page-ahead.js`, which the build completes with `base`, `files` and `calls`.
+const [list = '', id, ...more] = location.pathname.slice(base.length).split('/');
+const name =
+  id === undefined ? list : list === 'clients' ? 'record' : list.replace(/ies$/, 'y').replace(/s$/, '');
+
+const load = (link) => document.head.append(Object.assign(document.createElement('link'), link));
+const ask = (path) => load({ rel: 'preload', as: 'fetch', crossOrigin: '', href: `${base}api/v1/${path}` });
+
+let isSignedIn = false;
+try {
+  // `hintKey`
+  isSignedIn = localStorage.getItem('causeway.signed-in') !== null;
+} catch {
+  // Without storage, the portal asks for the session later.
+}
+if (isSignedIn) {
+  ask('session');
+  const wanted = location.search === '' && more.length === 0 ? calls[name] : undefined;
+  for (const path of wanted ?? []) ask(path.replace('{id}', id));
+  if (wanted) for (const path of ['attention', 'usage?range=1h']) ask(path);
+}
+for (const file of files[name] ?? []) load({ rel: 'modulepreload', href: base + file });

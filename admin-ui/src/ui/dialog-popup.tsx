@@ -1,0 +1,68 @@
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { t } from '@lingui/core/macro';
+import clsx from 'clsx';
+import { X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { IconButton } from './button.tsx';
+import s from './dialog.module.css';
+import type { DialogProps } from './dialog.tsx';
+
+export function DialogPopup(props: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
+  const { open, onClose, title, description, size = 'm', side, initialFocus, keep, children } = props;
+  useFocusKept(open);
+  return (
+    <Base.Root
+      open={open}
+      disablePointerDismissal={keep ?? false}
+      onOpenChange={(next) => !next && onClose()}
+    >
+      <Base.Portal>
+        <Base.Backdrop className={s.backdrop} />
+        <Base.Viewport className={clsx(s.viewport, side && s.atSide)}>
+          <Base.Popup
+            className={clsx(s.popup, side ? s.side : s[size])}
+            initialFocus={initialFocus ?? (() => firstField(popup.current))}
+            ref={popup}
+          >
+            <header className={s.head}>
+              <div>
+                <Base.Title className={s.title}>{title}</Base.Title>
+                {description !== undefined && (
+                  <Base.Description render={<div />} className={s.description}>
+                    {description}
+                  </Base.Description>
+                )}
+              </div>
+              <Base.Close render={<IconButton label={t`Close`} size="s" icon={<X />} />} />
+            </header>
+            {children !== undefined && <div className={s.body}>{children}</div>}
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Focuses the first field, or else the dialog itself, so that screen readers read its name and text. */
+const firstField = (popup: HTMLElement | null): HTMLElement | null =>
+  popup?.querySelector<HTMLElement>(fields) ?? popup;
+
+/** In a group of choices, the chosen one, like the Tab key. */
+const fields = 'input:not([type="hidden"], [type="radio"]:not(:checked)), select, textarea, nav a';
+
+/** Longer than the closing animation of a dialog. */
+const goneMs = 300;
+
+/** Focuses the page's heading if the element that had the focus, such as a deleted row, is gone. */
+const useFocusKept = (open: boolean): void => {
+  useEffect(() => {
+    if (!open) return;
+    return () => {
+      setTimeout(() => {
+        if (document.activeElement !== document.body) return;
+        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      }, goneMs);
+    };
+  }, [open]);
+};
