@@ -1,6 +1,5 @@
 import { t } from '@lingui/core/macro';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
-import { Compass } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Page } from '../ui/layout.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -50,11 +49,7 @@ function Announcer() {
 export function NotFound() {
   return (
     <Page title={t`Page not found`}>
-      <Empty
-        icon={<Compass />}
-        title={t`Nothing is at this address`}
-        action={<Link to="/">{t`Go to the overview`}</Link>}
-      >
+      <Empty title={t`Nothing is at this address`} action={<Link to="/">{t`Go to the overview`}</Link>}>
         {t`Check the URL. What it showed may have been deleted.`}
       </Empty>
     </Page>

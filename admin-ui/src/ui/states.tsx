@@ -5,6 +5,7 @@ import clsx from 'clsx';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiError, errorText } from '../errors.ts';
+import { Aqueduct } from './aqueduct.tsx';
 import { Button } from './button.tsx';
 import { Card } from './layout.tsx';
 import noticeCss from './notice.module.css';
@@ -12,16 +13,17 @@ import statesCss from './states.module.css';
 
 interface EmptyProps {
   readonly alert?: boolean;
-  readonly icon?: ReactNode;
   readonly title: string;
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }
 
-export function Empty({ alert, icon, title, children, action }: EmptyProps) {
+export function Empty({ alert, title, children, action }: EmptyProps) {
   return (
     <div className={statesCss.state} role={alert ? 'alert' : undefined}>
-      {icon && <div className={statesCss.icon}>{icon}</div>}
+      <div className={alert ? statesCss.icon : statesCss.mark}>
+        {alert ? <CircleAlert /> : <Aqueduct built={[false, false, false]} />}
+      </div>
       <p className={statesCss.title}>{title}</p>
       {children !== undefined && <p className={statesCss.text}>{children}</p>}
       {action !== undefined && <div className={statesCss.action}>{action}</div>}
@@ -68,12 +70,11 @@ export function Failed({ error, retry }: { readonly error: unknown; readonly ret
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
   if (status === 404) {
     const back = <Button onClick={() => history.back()}>{t`Go back`}</Button>;
-    return <Empty alert icon={<CircleAlert />} title={t`This does not exist or was deleted`} action={back} />;
+    return <Empty alert title={t`This does not exist or was deleted`} action={back} />;
   }
   return (
     <Empty
       alert
-      icon={<CircleAlert />}
       title={t`This could not be loaded`}
       action={retry && <Button onClick={retry}>{t`Try again`}</Button>}
     >

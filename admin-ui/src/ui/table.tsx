@@ -6,12 +6,14 @@ import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import { Button } from './button.tsx';
 import { number } from './format.ts';
+import { Quiet } from './layout.tsx';
 import pagerCss from './pager.module.css';
 import { Failed, Skeleton } from './states.tsx';
 import tableCss from './table.module.css';
+import { TimeAgo } from './values.tsx';
 
 export interface Column<Row> {
-  readonly id: string;
+  /** Names the column: no other of its table has the same. */
   readonly header: string;
   readonly hideHeader?: boolean;
   readonly align?: 'end';
@@ -27,12 +29,24 @@ export interface Column<Row> {
 }
 
 export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Row>['cell']): Column<Row> => ({
-  id: 'actions',
   header: t`Actions`,
   phone,
   hideHeader: true,
   align: 'end',
   cell,
+});
+
+export const timeColumn = <Row,>(
+  header: string,
+  timeOf: (row: Row) => string | null,
+  layout: Pick<Column<Row>, 'align' | 'phone'> = {},
+): Column<Row> => ({
+  header,
+  ...layout,
+  cell: (row) => {
+    const time = timeOf(row);
+    return time === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={time} />;
+  },
 });
 
 interface TableProps<Row> {
@@ -90,7 +104,7 @@ export function Table<Row>(props: TableProps<Row>) {
           <tr>
             {columns.map((column) => (
               <th
-                key={column.id}
+                key={column.header}
                 scope="col"
                 className={clsx(column.align && tableCss.end, column.grow && tableCss.grow)}
               >
@@ -106,7 +120,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 <tr key={String(-1 - row)}>
                   {columns.map((column, index) => (
                     <td
-                      key={column.id}
+                      key={column.header}
                       data-label={column.hideHeader ? undefined : column.header}
                       data-phone={column.phone}
                     >
@@ -141,7 +155,7 @@ const TableRow = memo(function TableRow({ row, columns, selected }: TableRowProp
     <tr data-selected={selected || undefined} aria-current={selected || undefined}>
       {columns.map((column) => (
         <td
-          key={column.id}
+          key={column.header}
           className={clsx(
             column.align && tableCss.end,
             column.grow && tableCss.grow,

@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Bot } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../app/session.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -106,7 +105,7 @@ function Calls() {
         rowKey={({ tool }) => tool}
         skeletonRows={3}
         emptyState={
-          <Empty icon={<Bot />} title={t`No calls yet`}>
+          <Empty title={t`No calls yet`}>
             {t`The tools that agents call are counted here within seconds.`}
           </Empty>
         }
@@ -116,9 +115,9 @@ function Calls() {
 }
 
 const callColumns = onFirstUse((): readonly Column<Answer<'getAgentCalls'>['tools'][number]>[] => [
-  { id: 'tool', header: t`Tool`, grow: true, cell: ({ tool }) => <code>{tool}</code> },
-  { id: 'answered', header: t`Succeeded`, align: 'end', cell: ({ answered }) => number(answered) },
-  { id: 'refused', header: t`Refused or failed`, align: 'end', cell: ({ refused }) => number(refused) },
+  { header: t`Tool`, grow: true, cell: ({ tool }) => <code>{tool}</code> },
+  { header: t`Succeeded`, align: 'end', cell: ({ answered }) => number(answered) },
+  { header: t`Refused or failed`, align: 'end', cell: ({ refused }) => number(refused) },
 ]);
 
 function Configurations({ address }: { readonly address: string }) {

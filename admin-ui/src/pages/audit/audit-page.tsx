@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Download, ScrollText, X } from 'lucide-react';
+import { Download, X } from 'lucide-react';
 import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -144,7 +144,6 @@ function Log() {
         emptyState={
           query.data?.hasMore ? (
             <Empty
-              icon={<ScrollText />}
               title={t`No entry matches so far`}
               action={
                 <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
@@ -154,12 +153,11 @@ function Log() {
             />
           ) : filtered ? (
             <Empty
-              icon={<ScrollText />}
               title={t`No entries match`}
               action={<Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>}
             />
           ) : (
-            <Empty icon={<ScrollText />} title={t`No changes yet`}>
+            <Empty title={t`No changes yet`}>
               {t`Every change to keys, subscriptions, members and settings is recorded here.`}
             </Empty>
           )
@@ -172,7 +170,6 @@ function Log() {
 
 const columns = onFirstUse((): readonly Column<Entry>[] => [
   {
-    id: 'what',
     header: t`What happened`,
     phone: 'title',
     grow: true,
@@ -186,7 +183,6 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
     ),
   },
   {
-    id: 'from',
     header: t`From`,
     phone: 'detail',
     cell: (entry) =>
@@ -197,7 +193,6 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
       ),
   },
   {
-    id: 'when',
     header: t`When`,
     phone: 'time',
     align: 'end',

@@ -3,7 +3,7 @@ import { t } from '@lingui/core/macro';
 import { Plural, Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { RefreshCw, RotateCcw, Send } from 'lucide-react';
+import { RefreshCw, RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -106,12 +106,9 @@ function DeliveryLog() {
           query={query}
           emptyState={
             data?.hasMore ? (
-              <Empty title={t`No matches so far`} icon={<Send />}>
-                {t`Choose Older to search further back.`}
-              </Empty>
+              <Empty title={t`No matches so far`}>{t`Choose Older to search further back.`}</Empty>
             ) : filtered || cursor !== undefined ? (
               <Empty
-                icon={<Send />}
                 title={t`No delivery matches`}
                 action={
                   <Row>
@@ -136,7 +133,6 @@ function DeliveryLog() {
               </Empty>
             ) : (
               <Empty
-                icon={<Send />}
                 title={t`No deliveries yet`}
                 action={
                   <Button onClick={() => void navigate({ to: '/subscriptions' })}>

@@ -12,6 +12,7 @@ import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx'
 import { Activity } from '../audit/activity.tsx';
 import { eventQuery } from '../queries.ts';
 import { titleOf, useNames } from '../records/records.tsx';
+import { SubscriptionLink } from '../subscriptions/subscription-link.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { Timeline } from './attempt-timeline.tsx';
 import { AttemptView } from './attempt-view.tsx';
@@ -137,12 +138,11 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
             { label: t`Event time`, value: <Moment time={delivery.eventCreatedUtc} /> },
             {
               label: t`Subscription`,
-              value: subscription ? (
-                <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
-                  {nameOf(subscription)}
-                </Link>
-              ) : (
-                <Quiet>{t`Deleted (no. ${subscriptionId})`}</Quiet>
+              value: (
+                <SubscriptionLink
+                  id={subscriptionId}
+                  name={subscription ? nameOf(subscription) : undefined}
+                />
               ),
             },
             replayId !== 0 && {

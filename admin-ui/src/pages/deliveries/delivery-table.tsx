@@ -2,13 +2,13 @@ import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { formatDateTime } from '../../ui/format.ts';
 import { Quiet, Row } from '../../ui/layout.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { Cut, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { type Column, Table, timeColumn } from '../../ui/table.tsx';
+import { StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
 import { RecordCell, RecordTitle } from '../records/record-cell.tsx';
 import { useNames } from '../records/records.tsx';
+import { SubscriptionLink } from '../subscriptions/subscription-link.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { classLabels } from './attempt-view.tsx';
 import { type Delivery, nextProbeOf, pathOf, stateOf } from './deliveries.ts';
@@ -24,19 +24,13 @@ interface DeliveryTableProps {
 export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: DeliveryTableProps) {
   const rows = query.data?.deliveries;
   const names = useNames(rows?.map(({ subject }) => subject) ?? []);
-  const shown = useMemo(
-    () =>
-      [without === 'event' ? byName() : byRecord(names, without), ...columns()].filter(
-        ({ id }) => id !== without && !(without === 'record' && (id === 'attempts' || id === 'answer')),
-      ),
-    [names, without],
-  );
+  const columns = useMemo(() => columnsWith(names, without), [names, without]);
   return (
     <Table
       dense
       narrow={without !== undefined}
       label={t`Deliveries`}
-      columns={shown}
+      columns={columns}
       query={query}
       rows={rows}
       rowKey={(one) => one.id}
@@ -46,25 +40,28 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
   );
 }
 
-/** All are of one event. */
-const byName = onFirstUse(
-  (): Column<Delivery> => ({
-    id: 'delivery',
-    header: t`Delivery`,
-    phone: 'title',
-    cell: (one) => (
-      <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-        <strong>{one.id}</strong>
-      </Link>
-    ),
-  }),
-);
+type Without = DeliveryTableProps['without'];
 
-const byRecord = (
-  names: ReadonlyMap<number, string>,
-  without: DeliveryTableProps['without'],
-): Column<Delivery> => ({
-  id: 'event',
+const columnsWith = (names: ReadonlyMap<number, string>, without: Without): readonly Column<Delivery>[] => [
+  without === 'event' ? byName() : byRecord(names, without),
+  ...(without === 'subscription' ? [] : [subscription()]),
+  { header: t`State`, phone: 'badge', cell: (one) => <State delivery={one} /> },
+  ...(without === 'record' ? [] : attempts()),
+  timeColumn(t`Event time`, (one) => one.eventCreatedUtc, { align: 'end', phone: 'time' }),
+];
+
+/** All are of one event. */
+const byName = (): Column<Delivery> => ({
+  header: t`Delivery`,
+  phone: 'title',
+  cell: (one) => (
+    <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
+      <strong>{one.id}</strong>
+    </Link>
+  ),
+});
+
+const byRecord = (names: ReadonlyMap<number, string>, without: Without): Column<Delivery> => ({
   header: without === 'record' ? t`Event` : t`Record`,
   grow: true,
   phone: 'title',
@@ -84,24 +81,17 @@ const byRecord = (
   ),
 });
 
-const columns = onFirstUse((): readonly Column<Delivery>[] => [
+const subscription = (): Column<Delivery> => ({
+  header: t`Subscription`,
+  bounded: true,
+  phone: 'detail',
+  cell: ({ subscription, subscriptionId: id }) => (
+    <SubscriptionLink id={id} name={subscription ? nameOf(subscription) : undefined} />
+  ),
+});
+
+const attempts = (): readonly Column<Delivery>[] => [
   {
-    id: 'subscription',
-    header: t`Subscription`,
-    bounded: true,
-    phone: 'detail',
-    cell: (one) =>
-      one.subscription ? (
-        <Link to="/subscriptions/$id" params={{ id: one.subscriptionId }}>
-          <Cut text={nameOf(one.subscription)} />
-        </Link>
-      ) : (
-        <Quiet>{t`Deleted (no. ${one.subscriptionId})`}</Quiet>
-      ),
-  },
-  { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State delivery={one} /> },
-  {
-    id: 'answer',
     header: t`Response`,
     cell: (one) =>
       one.lastStatusCode !== null ? (
@@ -112,15 +102,8 @@ const columns = onFirstUse((): readonly Column<Delivery>[] => [
         <Quiet>–</Quiet>
       ),
   },
-  { id: 'attempts', header: t`Attempts`, align: 'end', cell: (one) => one.attempts },
-  {
-    id: 'time',
-    header: t`Event time`,
-    align: 'end',
-    phone: 'time',
-    cell: (one) => <TimeAgo time={one.eventCreatedUtc} />,
-  },
-]);
+  { header: t`Attempts`, align: 'end', cell: (one) => one.attempts },
+];
 
 function State({ delivery }: { readonly delivery: Delivery }) {
   const now = useNow();

@@ -1,18 +1,16 @@
 import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { CircleCheck } from 'lucide-react';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { formatDateTime, number } from '../../ui/format.ts';
-import { Card, Quiet, Row } from '../../ui/layout.tsx';
+import { Card, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
-import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
-import { subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/subscriptions.ts';
+import { Badge } from '../../ui/values.tsx';
+import { SubscriptionLink, useSubscriptionNames } from '../subscriptions/subscription-link.tsx';
 import { causeOf } from './causes.ts';
 import type { DeliverySearch } from './deliveries.ts';
 
@@ -21,8 +19,7 @@ type FailureCause = Answer<'listFailureCauses'>['causes'][number];
 /** Failing deliveries in groups: what is wrong where, since when, and whether somebody looks after it. */
 export function FailureCauses() {
   const query = useQuery({ ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 });
-  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
-  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
+  const names = useSubscriptionNames();
   const actionsOf = useActions();
   const causes = query.data?.causes.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)));
   return (
@@ -39,7 +36,7 @@ export function FailureCauses() {
         rows={causes}
         rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
         emptyState={
-          <Empty icon={<CircleCheck />} title={t`Nothing is failing`}>
+          <Empty title={t`Nothing is failing`}>
             {t`Deliveries that were attempted and did not arrive are grouped here by their cause.`}
           </Empty>
         }
@@ -97,7 +94,6 @@ const useActions = () => {
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<FailureCause>[] => [
   {
-    id: 'cause',
     header: t`Cause`,
     grow: true,
     phone: 'title',
@@ -111,41 +107,19 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
     ),
   },
   {
-    id: 'subscription',
     header: t`Subscription`,
     bounded: true,
     phone: 'detail',
-    cell: ({ subscriptionId }) => {
-      const name = names.get(subscriptionId);
-      return name === undefined ? (
-        <Quiet>{t`Deleted (no. ${subscriptionId})`}</Quiet>
-      ) : (
-        <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
-          <Cut text={name} />
-        </Link>
-      );
-    },
+    cell: ({ subscriptionId: id }) => <SubscriptionLink id={id} name={names.get(id)} />,
   },
   {
-    id: 'count',
     header: t`Deliveries`,
     align: 'end',
     phone: 'badge',
     cell: ({ count, isMore }) => `${number(count)}${isMore ? '+' : ''}`,
   },
-  {
-    id: 'first',
-    header: t`First seen`,
-    align: 'end',
-    cell: ({ firstSeenUtc }) => <TimeAgo time={firstSeenUtc} />,
-  },
-  {
-    id: 'last',
-    header: t`Last seen`,
-    align: 'end',
-    phone: 'time',
-    cell: ({ lastSeenUtc }) => <TimeAgo time={lastSeenUtc} />,
-  },
+  timeColumn(t`First seen`, ({ firstSeenUtc }) => firstSeenUtc, { align: 'end' }),
+  timeColumn(t`Last seen`, ({ lastSeenUtc }) => lastSeenUtc, { align: 'end', phone: 'time' }),
 ];
 
 function Acknowledged({ cause }: { readonly cause: FailureCause }) {

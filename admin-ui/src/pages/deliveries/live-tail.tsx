@@ -1,8 +1,8 @@
 import type { DeliveryTailEntry } from '@causeway/proto';
 import { plural, t } from '@lingui/core/macro';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Pause, Play, Radio } from 'lucide-react';
+import { Pause, Play } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { operationUrl, streamRefusal } from '../../api/client.ts';
 import { sessionQuery } from '../../app/session.ts';
@@ -14,16 +14,14 @@ import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ClockTime, Cut, StateBadge } from '../../ui/values.tsx';
-import { subscriptionsQuery } from '../queries.ts';
-import { nameOf } from '../subscriptions/subscriptions.ts';
+import { useSubscriptionNames } from '../subscriptions/subscription-link.tsx';
 import { StatusBadge } from './attempt-view.tsx';
 import { pathOf } from './deliveries.ts';
 
 export function LiveTail() {
   const tail = useTail();
-  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   const waiting = number(tail.waiting);
-  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
+  const names = useSubscriptionNames();
   return (
     <Card
       flush
@@ -76,7 +74,7 @@ export function LiveTail() {
         rows={tail.entries}
         rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
         emptyState={
-          <Empty icon={<Radio />} title={t`Waiting for the next delivery`}>
+          <Empty title={t`Waiting for the next delivery`}>
             {t`Attempts are listed here as they finish. Test deliveries are not included.`}
           </Empty>
         }
@@ -97,7 +95,6 @@ function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
   {
-    id: 'event',
     header: t`Event`,
     grow: true,
     phone: 'title',
@@ -115,22 +112,19 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
     ),
   },
   {
-    id: 'subscription',
     header: t`Subscription`,
     bounded: true,
     phone: 'detail',
     cell: (one) => <Cut text={names.get(one.subscriptionId) ?? t`No. ${one.subscriptionId}`} />,
   },
   {
-    id: 'answer',
     header: t`Response`,
     phone: 'badge',
     cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
   },
-  { id: 'attempt', header: t`Attempt`, align: 'end', cell: (one) => one.attempt },
-  { id: 'took', header: t`Took`, align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
+  { header: t`Attempt`, align: 'end', cell: (one) => one.attempt },
+  { header: t`Took`, align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
   {
-    id: 'time',
     header: t`At`,
     align: 'end',
     phone: 'time',

@@ -2,7 +2,7 @@ import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
 import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { CalendarDays, Plus } from 'lucide-react';
+import { Plus } from 'lucide-react';
 import { useMemo } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
@@ -14,10 +14,9 @@ import { Field, Form, Select } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
-import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Filter } from '../../ui/toolbar.tsx';
-import { TimeAgo } from '../../ui/values.tsx';
 import { eventsQuery, eventTypesQuery } from '../queries.ts';
 import { RecordCell, RecordTitle } from '../records/record-cell.tsx';
 import { RecordFilter, useRecordName } from '../records/record-filter.tsx';
@@ -83,7 +82,6 @@ export function EventsPage() {
           skeletonRows={10}
           emptyState={
             <Empty
-              icon={<CalendarDays />}
               title={record ? t`No event matches` : type ? t`No ${type} yet` : t`No events yet`}
               action={send}
             >
@@ -106,7 +104,6 @@ export function EventsPage() {
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>[] => [
   {
-    id: 'record',
     header: t`Record`,
     grow: true,
     phone: 'title',
@@ -118,14 +115,8 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>
       </RecordCell>
     ),
   },
-  { id: 'id', header: t`Event`, align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
-  {
-    id: 'at',
-    header: t`Event time`,
-    align: 'end',
-    phone: 'time',
-    cell: (event) => <TimeAgo time={event.createdUtc} />,
-  },
+  { header: t`Event`, align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
+  timeColumn(t`Event time`, (event) => event.createdUtc, { align: 'end', phone: 'time' }),
 ];
 
 /** `own`: a payload that is not the type's sample. */

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ban, KeyRound, Pencil, RotateCw } from 'lucide-react';
+import { Ban, Pencil, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
@@ -89,7 +89,6 @@ export function KeyPage() {
         {(found) =>
           found === null ? (
             <Empty
-              icon={<KeyRound />}
               title={t`This key does not exist`}
               action={
                 <LinkButton to="/keys">

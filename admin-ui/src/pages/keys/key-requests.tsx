@@ -1,6 +1,5 @@
 import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ScrollText } from 'lucide-react';
 import { operationQuery } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { milliseconds } from '../../ui/format.ts';
@@ -55,10 +54,7 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
         rowKey={(one) => Object.values(one).join(' ')}
         skeletonRows={8}
         emptyState={
-          <Empty
-            icon={<ScrollText />}
-            title={data?.hasMore ? t`None among the latest requests` : t`No requests`}
-          >
+          <Empty title={data?.hasMore ? t`None among the latest requests` : t`No requests`}>
             {data?.hasMore
               ? t`Older pages may have some.`
               : t`Requests appear here a few seconds after they were made.`}
@@ -74,7 +70,6 @@ const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ?
 
 const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
   {
-    id: 'request',
     header: t`Request`,
     phone: 'title',
     grow: true,
@@ -101,11 +96,10 @@ const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
     ),
   },
   {
-    id: 'status',
     header: t`Status`,
     phone: 'badge',
     cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
   },
-  { id: 'duration', header: t`Duration`, cell: ({ durationMs }) => milliseconds(durationMs) },
-  { id: 'time', header: t`Time`, phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
+  { header: t`Duration`, cell: ({ durationMs }) => milliseconds(durationMs) },
+  { header: t`Time`, phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
 ]);

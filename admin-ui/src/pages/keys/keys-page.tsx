@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { Ban, Copy, KeyRound, Plus } from 'lucide-react';
+import { Ban, Copy, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
@@ -12,7 +12,7 @@ import { number } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Pager, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
@@ -98,7 +98,6 @@ export function KeysPage() {
           emptyState={
             q !== undefined ? (
               <Empty
-                icon={<KeyRound />}
                 title={show === 'revoked' ? t`No revoked key matches` : t`No active key matches`}
                 action={
                   <Button onClick={() => set({ q: undefined })}>
@@ -107,13 +106,13 @@ export function KeysPage() {
                 }
               />
             ) : show === 'limited' ? (
-              <Empty icon={<KeyRound />} title={t`No key reached its limit in the last hour`} />
+              <Empty title={t`No key reached its limit in the last hour`} />
             ) : show === 'revoked' ? (
-              <Empty icon={<KeyRound />} title={t`No revoked keys`}>
+              <Empty title={t`No revoked keys`}>
                 <Trans>Revoked keys stay listed here, so that you can see when they were last used.</Trans>
               </Empty>
             ) : (
-              <Empty icon={<KeyRound />} title={t`No API keys yet`} action={create}>
+              <Empty title={t`No API keys yet`} action={create}>
                 <Trans>
                   Create a key for the first tool you want to connect, such as Zapier, Make or your website.
                 </Trans>
@@ -165,7 +164,6 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
   const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
     {
-      id: 'name',
       header: t`Name`,
       phone: 'title',
       grow: true,
@@ -189,7 +187,6 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       ),
     },
     {
-      id: 'scopes',
       header: t`Permissions`,
       phone: 'detail',
       grow: true,
@@ -199,8 +196,8 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
         </span>
       ),
     },
-    { id: 'used', header: t`Last used`, phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
-    { id: 'created', header: t`Created`, cell: (key) => <TimeAgo time={key.createdUtc} /> },
+    { header: t`Last used`, phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
+    timeColumn(t`Created`, (key) => key.createdUtc),
     actionsColumn('menu', (key) => (
       <RowMenu
         label={key.name}

@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { BellOff } from 'lucide-react';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
@@ -10,10 +9,10 @@ import { LinkButton } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox, SkeletonCard } from '../../ui/states.tsx';
-import { type Column, Pager, Table } from '../../ui/table.tsx';
+import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
-import { Badge, TimeAgo } from '../../ui/values.tsx';
+import { Badge } from '../../ui/values.tsx';
 import { ChannelCards } from './channels.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from './notices.ts';
 
@@ -68,7 +67,6 @@ function NoticeList() {
         skeletonRows={8}
         emptyState={
           <Empty
-            icon={<BellOff />}
             title={t`No notifications yet`}
             action={
               <LinkButton to="/notifications" search={{ tab: 'settings' }}>
@@ -87,7 +85,6 @@ function NoticeList() {
 
 const columns = onFirstUse((): readonly Column<Notice>[] => [
   {
-    id: 'what',
     header: t`What happened`,
     phone: 'title',
     grow: true,
@@ -103,13 +100,7 @@ const columns = onFirstUse((): readonly Column<Notice>[] => [
       </Stack>
     ),
   },
-  {
-    id: 'when',
-    header: t`When`,
-    phone: 'time',
-    align: 'end',
-    cell: (notice) => <TimeAgo time={notice.createdUtc} />,
-  },
+  timeColumn(t`When`, (notice) => notice.createdUtc, { align: 'end', phone: 'time' }),
 ]);
 
 function MailSettings() {

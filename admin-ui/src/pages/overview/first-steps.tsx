@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Check } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useBaseUrl } from '../../app/session.ts';
+import { Aqueduct } from '../../ui/aqueduct.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card, Stack } from '../../ui/layout.tsx';
@@ -93,7 +94,9 @@ export const FirstSteps = memo(function FirstSteps() {
   const next = steps.findIndex(({ done }) => done === null);
   return (
     <Card title={t`First steps`} description={t`${doneCount} of ${count} done.`}>
-      <Aqueduct steps={steps} />
+      <div className={s.aqueduct}>
+        <Aqueduct built={steps.map(({ done }) => done !== null)} />
+      </div>
       <ol className={s.steps}>
         {steps.map(({ title, body, done }, index) => (
           <li key={title} data-done={done !== null || undefined} data-next={index === next || undefined}>
@@ -134,17 +137,4 @@ const Waiting = ({ for: what }: { readonly for: string }) => (
     <span className={s.pulse} data-mark />
     {t`Waiting for ${what}…`}
   </p>
-);
-
-/** An arch for each step, built when it is done. */
-const Aqueduct = ({ steps }: { readonly steps: readonly Step[] }) => (
-  <svg className={s.aqueduct} viewBox={`0 0 ${steps.length * 40} 34`} aria-hidden="true">
-    {steps.map(({ title, done }, at) => (
-      <path
-        key={title}
-        data-done={done !== null || undefined}
-        d={`M${at * 40} 2h40M${at * 40} 7h40M${at * 40 + 5} 34V24a15 15 0 0 1 30 0v10`}
-      />
-    ))}
-  </svg>
 );

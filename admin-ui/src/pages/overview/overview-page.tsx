@@ -14,6 +14,7 @@ import { countsQuery } from '../deliveries/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
+  minutesAgo,
   rangeLabels,
   ranges,
   statsQuery,
@@ -24,7 +25,7 @@ import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
 import { SubscriptionsByHealth } from './subscriptions-by-health.tsx';
-import { DeliveryChart, KeyUsage, TookChart, UsageChart } from './usage.tsx';
+import { DeliveryChart, KeyUsage, rangeMs, TookChart, UsageChart } from './usage.tsx';
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });
@@ -116,6 +117,13 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const period = range === '30d' ? undefined : range;
   const failing = useQuery({ ...countsQuery({ period }), placeholderData: keepPreviousData }).data?.failing;
   const delivered = total && failing && total.succeeded + failing.count;
+  const minutes = rangeMs[range] / 60_000;
+  const failingBefore = useQuery({
+    ...countsQuery({ since: minutesAgo(2 * minutes), until: minutesAgo(minutes) }),
+    placeholderData: keepPreviousData,
+    // What failed longer ago is no longer kept.
+    enabled: range !== '30d',
+  }).data?.failing;
   const attention = useAttention();
   const troubled = attention && attention.offCount + attention.failingCount;
   const off = number(attention?.offCount ?? 0);
@@ -124,15 +132,12 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const limitedCount = number(limited);
   const triedShare = share(total?.succeeded ?? 0, tries);
   const before = beforeLabels()[range];
+  const shareBefore = deliveredShare(previous, failingBefore);
   return (
     <dl className={s.numbers}>
       <Tile
         label={t`Delivered`}
-        value={
-          delivered === undefined
-            ? undefined
-            : `${failing?.isMore ? '< ' : ''}${share(total?.succeeded ?? 0, delivered)}`
-        }
+        value={deliveredShare(total, failing)}
         note={
           <Link
             to="/deliveries"
@@ -145,14 +150,20 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         }
         more={
           total &&
-          tries > 0 &&
           plural(tries, {
+            0: 'no attempts',
             one: `${triedShare} of # attempt succeeded`,
             other: `${triedShare} of # attempts succeeded`,
           })
         }
         course={points?.map((point) => point.succeeded)}
-        change={<Change now={total?.succeeded} was={previous?.succeeded} before={before} />}
+        change={
+          previous?.succeeded && shareBefore ? (
+            t`${shareBefore} in ${before}`
+          ) : (
+            <Change now={total?.succeeded} was={previous?.succeeded} before={before} />
+          )
+        }
         failed={stats.isError}
       />
       <Tile
@@ -195,12 +206,22 @@ function Numbers({ usage, stats, range }: NumbersProps) {
             </Link>
           ))
         }
+        change={attention && t`Now, in any period`}
         bad={(troubled ?? 0) > 0}
         failed={false}
       />
     </dl>
   );
 }
+
+type Total = Answer<'getDeliveryStats'>['total'];
+type Failing = Answer<'countDeliveries'>['failing'];
+
+/** Of the deliveries of a period, those that arrived; undefined while it loads. */
+const deliveredShare = (total: Total | undefined, failing: Failing | undefined): string | undefined =>
+  total &&
+  failing &&
+  `${failing.isMore ? '< ' : ''}${share(total.succeeded, total.succeeded + failing.count)}`;
 
 const beforeLabels = onFirstUse(
   (): Readonly<Record<UsageRange, string>> => ({
@@ -217,9 +238,9 @@ interface ChangeProps {
   readonly before: string;
 }
 
-/** Nothing, if there is nothing to compare with. */
 function Change({ now, was, before }: ChangeProps) {
-  if (!was || now == null) return null;
+  if (now === undefined) return null;
+  if (!was || now === null) return t`nothing in ${before}`;
   const difference = share(Math.abs(now - was), was);
   if (now === was) return t`as in ${before}`;
   return (

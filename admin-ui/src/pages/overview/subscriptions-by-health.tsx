@@ -1,7 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Webhook } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
@@ -9,7 +8,8 @@ import { milliseconds, number } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Cut, HealthBar, StateBadge } from '../../ui/values.tsx';
+import { HealthBar, StateBadge } from '../../ui/values.tsx';
+import { SubscriptionLink } from '../subscriptions/subscription-link.tsx';
 import { nameOf, stateWith } from '../subscriptions/subscriptions.ts';
 
 type Stats = Answer<'getDeliveryStats'>;
@@ -32,7 +32,6 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
         skeletonRows={3}
         emptyState={
           <Empty
-            icon={<Webhook />}
             title={t`No subscriptions yet`}
             action={<LinkButton to="/subscriptions/new">{t`Add subscription`}</LinkButton>}
           >
@@ -46,30 +45,23 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
 
 const columns = onFirstUse((): readonly Column<SubscriptionStats>[] => [
   {
-    id: 'name',
     header: t`Subscription`,
     phone: 'title',
     grow: true,
-    cell: (one) =>
-      one.url === null ? (
-        <Quiet>{t`Deleted (no. ${one.id})`}</Quiet>
-      ) : (
-        <Link to="/subscriptions/$id" params={{ id: one.id }}>
-          <Cut strong text={nameOf({ name: one.name, url: one.url })} />
-        </Link>
-      ),
+    cell: ({ id, name, url }) => (
+      <SubscriptionLink strong id={id} name={url === null ? undefined : nameOf({ name, url })} />
+    ),
   },
-  { id: 'state', header: t`State`, phone: 'badge', cell: (one) => <State endpoint={one} /> },
+  { header: t`State`, phone: 'badge', cell: (one) => <State endpoint={one} /> },
   {
-    id: 'share',
     header: t`Delivered`,
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
-  { id: 'attempts', header: t`Attempts`, align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  { id: 'p50', header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
-  { id: 'p95', header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
-  { id: 'p99', header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
+  { header: t`Attempts`, align: 'end', cell: (one) => number(one.succeeded + one.failed) },
+  { header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
+  { header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
+  { header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
 ]);
 
 const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));

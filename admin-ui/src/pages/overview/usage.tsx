@@ -1,7 +1,6 @@
 import { plural, t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { KeyRound } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -47,7 +46,7 @@ export function KeyUsage({
         rows={rows}
         rowKey={({ key, bucket }) => `${key.id} ${bucket.bucket}`}
         skeletonRows={3}
-        emptyState={<Empty icon={<KeyRound />} title={t`No key used in this period`} />}
+        emptyState={<Empty title={t`No key used in this period`} />}
       />
     </Card>
   );
@@ -59,7 +58,7 @@ interface KeyRow {
 }
 
 const hourMs = 3_600_000;
-const rangeMs: Readonly<Record<UsageRange, number>> = {
+export const rangeMs: Readonly<Record<UsageRange, number>> = {
   '1h': hourMs,
   '24h': 24 * hourMs,
   '7d': 168 * hourMs,
@@ -68,7 +67,6 @@ const rangeMs: Readonly<Record<UsageRange, number>> = {
 
 const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
   {
-    id: 'key',
     header: t`Key`,
     phone: 'title',
     grow: true,
@@ -78,9 +76,8 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </Link>
     ),
   },
-  { id: 'bucket', header: t`Kind`, phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
+  { header: t`Kind`, phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
   {
-    id: 'peak',
     header: t`Busiest minute`,
     phone: 'time',
     cell: ({ bucket }) => (
@@ -90,9 +87,8 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </span>
     ),
   },
-  { id: 'forecast', header: t`Forecast`, cell: ({ bucket }) => forecastOf(bucket, periodMs) },
+  { header: t`Forecast`, cell: ({ bucket }) => forecastOf(bucket, periodMs) },
   {
-    id: 'refused',
     header: t`Refused`,
     align: 'end',
     phone: 'badge',
@@ -100,7 +96,6 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       bucket.limited > 0 ? <Badge tone="bad">{refusedText(bucket.limited)}</Badge> : <Quiet>–</Quiet>,
   },
   {
-    id: 'total',
     header: t`Requests`,
     align: 'end',
     cell: ({ bucket }) => number(bucket.answered + bucket.limited),

@@ -2,7 +2,6 @@ import { summaryOf } from '@causeway/proto/event-summary';
 import { plural, t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { CalendarDays, Send } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
@@ -148,7 +147,7 @@ function Events({ client }: { readonly client: number }) {
       <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
         {({ events }) =>
           events.length === 0 ? (
-            <Empty icon={<CalendarDays />} title={t`No events`}>
+            <Empty title={t`No events`}>
               {t`Events are kept for ${plural(settings.retentionDays, { one: '# day', other: '# days' })}.`}
             </Empty>
           ) : (
@@ -193,7 +192,7 @@ function Deliveries({ client }: { readonly client: number }) {
         query={query}
         without="record"
         emptyState={
-          <Empty icon={<Send />} title={t`No deliveries`}>
+          <Empty title={t`No deliveries`}>
             {t`No enabled subscription received the events of this record.`}
           </Empty>
         }

@@ -3,7 +3,6 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
@@ -11,12 +10,13 @@ import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { span } from '../../ui/format.ts';
-import { Card, Quiet, Stack } from '../../ui/layout.tsx';
+import { Card, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
-import { type Column, Pager, Table } from '../../ui/table.tsx';
-import { Cut, StateBadge, TimeAgo } from '../../ui/values.tsx';
+import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
+import { Cut, StateBadge } from '../../ui/values.tsx';
 import { type DeliverySearch, sinceOf } from '../deliveries/deliveries.ts';
 import { subscriptionsQuery } from '../queries.ts';
+import { SubscriptionLink, useSubscriptionNames } from '../subscriptions/subscription-link.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
 import { kindLabels, outcomeOf, Progress, type Replay, replayStates } from './replay.tsx';
 
@@ -28,8 +28,7 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
     refetchInterval: ({ state }) =>
       state.data?.replays.some((replay) => replay.state === 'running') ? 2000 : false,
   });
-  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
-  const names = new Map(subscriptions.map((one) => [one.id, nameOf(one)]));
+  const names = useSubscriptionNames();
   return (
     <Card flush>
       <Table
@@ -39,7 +38,7 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
         rows={query.data?.replays}
         rowKey={(replay) => replay.id}
         emptyState={
-          <Empty icon={<RotateCcw />} title={t`No replays yet`}>
+          <Empty title={t`No replays yet`}>
             {t`A replay delivers failed or missed events again, without delaying new ones.`}
           </Empty>
         }
@@ -55,7 +54,6 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay>[] => [
   {
-    id: 'replay',
     header: t`Replay`,
     grow: true,
     cell: (replay) => (
@@ -68,33 +66,21 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay
     ),
   },
   {
-    id: 'subscription',
     header: t`Subscription`,
     bounded: true,
-    cell: ({ subscriptionId }) => {
-      const name = names.get(subscriptionId);
-      return name === undefined ? (
-        <Quiet>{t`No. ${subscriptionId}`}</Quiet>
-      ) : (
-        <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
-          <Cut text={name} />
-        </Link>
-      );
-    },
+    cell: ({ subscriptionId: id }) => <SubscriptionLink id={id} name={names.get(id)} />,
   },
   {
-    id: 'state',
     header: t`State`,
     cell: (replay) => <StateBadge {...replayStates()[replay.state]} />,
   },
-  { id: 'outcome', header: t`Outcome`, cell: (replay) => outcomeOf(replay) },
+  { header: t`Outcome`, cell: (replay) => outcomeOf(replay) },
   {
-    id: 'by',
     header: t`By`,
     bounded: true,
     cell: (replay) => <Cut text={replay.createdBy ?? t`An API key`} />,
   },
-  { id: 'begun', header: t`Started`, align: 'end', cell: (replay) => <TimeAgo time={replay.createdUtc} /> },
+  timeColumn(t`Started`, (replay) => replay.createdUtc, { align: 'end' }),
 ];
 
 type Body = Input<'createReplay'>['body'];

@@ -9,11 +9,11 @@ import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
-import { Card, Quiet } from '../../ui/layout.tsx';
+import { Card } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
-import { Cut, TimeAgo } from '../../ui/values.tsx';
+import { Cut } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
 import { browserName } from './sessions.tsx';
 import { CodesDialog } from './two-factor.tsx';
@@ -55,20 +55,9 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
 }
 
 const columns = onFirstUse((): readonly Column<Passkey>[] => [
-  { id: 'name', header: t`Name`, phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
-  {
-    id: 'added',
-    header: t`Added`,
-    phone: 'named-time',
-    cell: ({ createdUtc }) => <TimeAgo time={createdUtc} />,
-  },
-  {
-    id: 'used',
-    header: t`Last used`,
-    phone: 'named-time',
-    cell: ({ lastUsedUtc }) =>
-      lastUsedUtc === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={lastUsedUtc} />,
-  },
+  { header: t`Name`, phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
+  timeColumn(t`Added`, ({ createdUtc }) => createdUtc, { phone: 'named-time' }),
+  timeColumn(t`Last used`, ({ lastUsedUtc }) => lastUsedUtc, { phone: 'named-time' }),
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
 ]);
 

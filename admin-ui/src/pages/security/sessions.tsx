@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
+import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
 import { sessionsQuery } from '../queries.ts';
@@ -69,7 +69,6 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
 
 const columns = onFirstUse((): readonly Column<Session>[] => [
   {
-    id: 'browser',
     header: t`Browser`,
     grow: true,
     cell: (session) => (
@@ -82,9 +81,9 @@ const columns = onFirstUse((): readonly Column<Session>[] => [
       </Stack>
     ),
   },
-  { id: 'used', header: t`Last used`, cell: (session) => <LastUsed session={session} /> },
-  { id: 'since', header: t`Signed in`, cell: (session) => <TimeAgo time={session.createdUtc} /> },
-  { id: 'ends', header: t`Ends`, cell: (session) => <TimeAgo time={session.expiresUtc} /> },
+  { header: t`Last used`, cell: (session) => <LastUsed session={session} /> },
+  timeColumn(t`Signed in`, (session) => session.createdUtc),
+  timeColumn(t`Ends`, (session) => session.expiresUtc),
   actionsColumn(undefined, (session) => (session.current ? null : <EndSession session={session} />)),
 ]);
 

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { FlaskConical, Pencil, Plus, Send, Webhook } from 'lucide-react';
+import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
@@ -82,12 +82,11 @@ export function SubscriptionsPage() {
           emptyState={
             filtered ? (
               <Empty
-                icon={<Webhook />}
                 title="No subscription matches"
                 action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
               />
             ) : (
-              <Empty icon={<Webhook />} title="No subscriptions yet" action={add}>
+              <Empty title="No subscriptions yet" action={add}>
                 Add the URL of a tool to notify about new clients, payments or signed agreements.
               </Empty>
             )
@@ -132,7 +131,6 @@ const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: 
 
 const columns: readonly Column<Subscription>[] = [
   {
-    id: 'name',
     header: 'Subscription',
     phone: 'title',
     grow: true,
@@ -157,7 +155,6 @@ const columns: readonly Column<Subscription>[] = [
     ),
   },
   {
-    id: 'state',
     header: 'State',
     phone: 'badge',
     cell: (one) => {
@@ -174,18 +171,15 @@ const columns: readonly Column<Subscription>[] = [
     },
   },
   {
-    id: 'types',
     header: 'Events',
     cell: (one) => <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, 'type')}</span>,
   },
   {
-    id: 'health',
     header: 'Last 24 hours',
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
   },
   {
-    id: 'last',
     header: 'Last success',
     phone: 'named-time',
     cell: (one) =>

@@ -6,8 +6,8 @@ import { roleAtLeast, roleNames, useRefusal, useSession } from '../../app/sessio
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, Table } from '../../ui/table.tsx';
-import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
+import { Badge, Cut } from '../../ui/values.tsx';
 import { hasFactor, nameOfMember } from './list-members.ts';
 
 export type Member = Answer<'listTeam'>['members'][number];
@@ -47,7 +47,6 @@ export function MemberTable(props: MemberTableProps) {
   };
   const columns: readonly Column<Member>[] = [
     {
-      id: 'name',
       header: t`Name`,
       phone: 'title',
       grow: true,
@@ -66,7 +65,6 @@ export function MemberTable(props: MemberTableProps) {
       ),
     },
     {
-      id: 'role',
       header: t`Role`,
       phone: 'badge',
       cell: (member) => (
@@ -74,7 +72,6 @@ export function MemberTable(props: MemberTableProps) {
       ),
     },
     {
-      id: 'totp',
       header: t`Second factor`,
       phone: 'detail',
       cell: (member) =>
@@ -88,13 +85,7 @@ export function MemberTable(props: MemberTableProps) {
           </Badge>
         ),
     },
-    {
-      id: 'seen',
-      header: t`Last sign-in`,
-      phone: 'named-time',
-      cell: (member) =>
-        member.lastSignInUtc === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={member.lastSignInUtc} />,
-    },
+    timeColumn(t`Last sign-in`, (member) => member.lastSignInUtc, { phone: 'named-time' }),
     actionsColumn('menu', (member) => (
       <RowMenu
         label={nameOfMember(member)}

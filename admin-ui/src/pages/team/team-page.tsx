@@ -159,7 +159,6 @@ function Invitations({ invitations }: { readonly invitations: readonly Invitatio
 
 const columns = onFirstUse((): readonly Column<Invitation>[] => [
   {
-    id: 'email',
     header: t`Email`,
     phone: 'title',
     grow: true,
@@ -173,13 +172,11 @@ const columns = onFirstUse((): readonly Column<Invitation>[] => [
     ),
   },
   {
-    id: 'role',
     header: t`Role`,
     phone: 'badge',
     cell: (invitation) => <Badge>{roleNames()[invitation.role]}</Badge>,
   },
   {
-    id: 'expires',
     header: t`Expires`,
     phone: 'named-time',
     cell: (invitation) =>

@@ -2,7 +2,6 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { FlaskConical } from 'lucide-react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
@@ -36,7 +35,6 @@ export function TestPage() {
             subscriptions.length === 0 ? (
               <Card>
                 <Empty
-                  icon={<FlaskConical />}
                   title={t`No subscriptions yet`}
                   action={
                     <LinkButton to="/subscriptions/new" variant="primary">
