@@ -20,10 +20,10 @@ describe('The events', () => {
     await visit(page, 'events', 'Events');
     const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
     await see(rows.nth(1)).toContainText('lead.created');
-    const first = await rows.count();
+    await see(rows).toHaveCount(51);
     await page.getByRole('button', { name: 'Older' }).click();
     await see(page).toHaveURL(/cursor=/);
-    await see(rows).toHaveCount(56 - (first - 1) + 1);
+    await see(rows).toHaveCount(7);
     await page.getByRole('button', { name: 'Newest' }).click();
     await see(rows.nth(1)).toContainText('lead.created');
     await page.getByRole('combobox', { name: 'Event type' }).selectOption('lead.created');

@@ -1,4 +1,5 @@
 import { msg } from '@lingui/core/macro';
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
   Bell,
@@ -23,21 +24,26 @@ import {
   eventQuery,
   eventsQuery,
   eventTypesQuery,
+  firstDeliveryStepsQuery,
+  firstStepsQuery,
   keyPresetNames,
   keyQuery,
   keySorts,
   keysPageQuery,
   keyViews,
   languages,
+  personQuery,
   sessionsQuery,
+  statsQuery,
   subscriptionQuery,
   subscriptionsQuery,
   teamQuery,
+  usageQuery,
 } from '../pages/queries.ts';
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
+import { attentionQuery, lastHourQuery } from './attention.ts';
 import { lazyPage } from './lazy-page.ts';
-import * as ahead from './load-ahead.ts';
 import * as open from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
@@ -57,6 +63,14 @@ import { lacksFactor, type Role, roleAtLeast, sessionQuery } from './session.ts'
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
 
+/** Lets the queries of a page begin beside its code. */
+const load = (
+  { queryClient }: { readonly queryClient: QueryClient },
+  ...queries: readonly { readonly queryKey: QueryKey }[]
+): void => {
+  for (const query of queries) void queryClient.prefetchQuery(query);
+};
+
 const shellRoute = createRoute({
   getParentRoute: () => open.rootRoute,
   id: 'in',
@@ -70,7 +84,8 @@ const shellRoute = createRoute({
     }
     if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
   },
-  loader: ({ context }) => ahead.loadAttention(context.queryClient),
+  // For the badges of every page.
+  loader: ({ context }) => load(context, attentionQuery, lastHourQuery),
   component: Shell,
 });
 
@@ -90,7 +105,15 @@ const overviewRoute = createRoute({
   staticData: link(undefined, msg`Overview`, LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: overviewSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { range } }) => ahead.loadOverview(context.queryClient, range),
+  loader: ({ context, deps: { range = '24h' } }) =>
+    load(
+      context,
+      firstStepsQuery,
+      firstDeliveryStepsQuery,
+      usageQuery(range),
+      statsQuery(range),
+      countsQuery({ period: range === '30d' ? undefined : range }),
+    ),
   component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
 });
 
@@ -104,14 +127,14 @@ const subscriptionsRoute = createRoute({
     sort: oneOf(subscriptionSorts),
     page: anyNumber,
   }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(subscriptionsQuery),
+  loader: ({ context }) => load(context, subscriptionsQuery),
   component: lazyPage(() => import('../pages/subscriptions/subscriptions-page.tsx'), 'SubscriptionsPage'),
 });
 
 const newSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/new',
-  loader: ({ context }) => ahead.loadTargets(context.queryClient),
+  loader: ({ context }) => load(context, subscriptionsQuery, eventTypesQuery),
   component: lazyPage(
     () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
     'NewSubscriptionPage',
@@ -123,7 +146,8 @@ const subscriptionRoute = createRoute({
   path: '/subscriptions/$id',
   params: pathIds('id'),
   validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
-  loader: ({ context, params }) => ahead.loadSubscription(context.queryClient, params.id),
+  loader: ({ context, params: { id } }) =>
+    load(context, subscriptionQuery(id), deliveriesQuery({ subscription: id }, 8)),
   component: lazyPage(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
 });
 
@@ -131,10 +155,7 @@ const editSubscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/$id/edit',
   params: pathIds('id'),
-  loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(subscriptionQuery(params.id));
-    void context.queryClient.prefetchQuery(eventTypesQuery);
-  },
+  loader: ({ context, params }) => load(context, subscriptionQuery(params.id), eventTypesQuery),
   component: lazyPage(
     () => import('../pages/subscriptions/edit-subscription-pages.tsx'),
     'EditSubscriptionPage',
@@ -148,11 +169,8 @@ const deliveriesRoute = createRoute({
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { view, dialog, ...search } }) => {
-    if (view === undefined) {
-      void context.queryClient.prefetchQuery(deliveriesQuery(search));
-      void context.queryClient.prefetchQuery(countsQuery(search));
-    }
-    ahead.loadTargets(context.queryClient);
+    if (view === undefined) load(context, deliveriesQuery(search), countsQuery(search));
+    load(context, subscriptionsQuery, eventTypesQuery);
   },
   component: lazyPage(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
@@ -162,10 +180,7 @@ const deliveryRoute = createRoute({
   path: '/deliveries/$event/$subscription/$replay',
   params: pathIds('event', 'subscription', 'replay'),
   validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel', 'share']) }),
-  loader: ({ context, params }) => {
-    void context.queryClient.prefetchQuery(deliveryQuery(params));
-    void context.queryClient.prefetchQuery(eventQuery(params.event));
-  },
+  loader: ({ context, params }) => load(context, deliveryQuery(params), eventQuery(params.event)),
   component: lazyPage(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 
@@ -182,10 +197,7 @@ const eventsRoute = createRoute({
   staticData: link(webhooks, msg`Events`, CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
   loaderDeps: ({ search: { dialog, ...search } }) => search,
-  loader: ({ context, deps }) => {
-    void context.queryClient.prefetchQuery(eventsQuery(deps));
-    void context.queryClient.prefetchQuery(eventTypesQuery);
-  },
+  loader: ({ context, deps }) => load(context, eventsQuery(deps), eventTypesQuery),
   component: lazyPage(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
 });
 
@@ -193,7 +205,8 @@ const eventRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$id',
   params: pathIds('id'),
-  loader: ({ context, params }) => ahead.loadEvent(context.queryClient, params.id),
+  loader: ({ context, params: { id } }) =>
+    load(context, eventQuery(id), deliveriesQuery({ event: id }), eventTypesQuery),
   component: lazyPage(() => import('../pages/events/event-page.tsx'), 'EventPage'),
 });
 
@@ -201,7 +214,7 @@ const recordRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/clients/$id',
   params: pathIds('id'),
-  loader: ({ context, params }) => ahead.loadRecord(context.queryClient, params.id),
+  loader: ({ context, params: { id } }) => load(context, personQuery(id), eventsQuery({ client: id })),
   component: lazyPage(() => import('../pages/records/record-page.tsx'), 'RecordPage'),
 });
 
@@ -210,7 +223,7 @@ const testRoute = createRoute({
   path: '/test',
   staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
-  loader: ({ context }) => ahead.loadTargets(context.queryClient),
+  loader: ({ context }) => load(context, subscriptionsQuery, eventTypesQuery),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
 });
 
@@ -228,7 +241,7 @@ const keysRoute = createRoute({
     preset: oneOf(keyPresetNames),
     revoke: anyNumber,
   }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(keysPageQuery({})),
+  loader: ({ context }) => load(context, keysPageQuery({})),
   component: lazyPage(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 
@@ -237,7 +250,7 @@ const keyRoute = createRoute({
   path: '/keys/$id',
   params: pathIds('id'),
   validateSearch: keySearch,
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(keyQuery(params.id)),
+  loader: ({ context, params }) => load(context, keyQuery(params.id)),
   component: lazyPage(() => import('../pages/keys/key-page.tsx'), 'KeyPage'),
 });
 
@@ -276,7 +289,7 @@ const teamRoute = createRoute({
     password: anyNumber,
     factor: anyNumber,
   }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
+  loader: ({ context }) => load(context, teamQuery),
   component: lazyPage(() => import('../pages/team/team-page.tsx'), 'TeamPage'),
 });
 
@@ -287,9 +300,9 @@ const auditRoute = createRoute({
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
-  loader: async ({ context: { queryClient }, deps }) => {
-    const session = await queryClient.ensureQueryData(sessionQuery);
-    if (session && roleAtLeast(session.user.role, 'admin')) void queryClient.prefetchQuery(auditQuery(deps));
+  loader: async ({ context, deps }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session && roleAtLeast(session.user.role, 'admin')) load(context, auditQuery(deps));
   },
   component: lazyPage(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
 });
@@ -301,7 +314,7 @@ const securityRoute = createRoute({
   validateSearch: searchOf({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others', 'passkey']),
   }),
-  loader: ({ context }) => void context.queryClient.prefetchQuery(sessionsQuery),
+  loader: ({ context }) => load(context, sessionsQuery),
   component: lazyPage(() => import('../pages/security/security-page.tsx'), 'SecurityPage'),
 });
 
@@ -310,7 +323,7 @@ const notificationsRoute = createRoute({
   path: '/notifications',
   staticData: link(company, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook digest'),
   validateSearch: notificationsSearch,
-  loader: ({ context }) => void context.queryClient.prefetchQuery(noticesQuery({})),
+  loader: ({ context }) => load(context, noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),
 });
 
