@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { type Answer, operationQuery } from '../api/client.ts';
-import type { auditSearch } from '../app/search.ts';
+import type { auditSearch, eventsSearch } from '../app/search.ts';
 import { onFirstUse } from '../i18n/i18n.tsx';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
@@ -83,23 +83,13 @@ export const useSubscriptionCache = () => {
 
 export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
 
-export interface RecordSearch {
-  readonly client?: number | undefined;
-  readonly invoice?: number | undefined;
-  readonly email?: string | undefined;
-  readonly external?: string | undefined;
-}
+export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor' | 'dialog'>;
 
 export const recordParameters = ({ client, invoice, email, external }: RecordSearch) => ({
   ...{ clientId: client, invoiceId: invoice, email, externalId: external },
 });
 
-interface EventSearch extends RecordSearch {
-  readonly type?: string | undefined;
-  readonly cursor?: string | undefined;
-}
-
-export const eventsQuery = ({ type, cursor, ...record }: EventSearch) =>
+export const eventsQuery = ({ type, cursor, ...record }: Omit<ReturnType<typeof eventsSearch>, 'dialog'>) =>
   operationQuery('listPortalEvents', { query: { type, ...recordParameters(record), cursor } });
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });

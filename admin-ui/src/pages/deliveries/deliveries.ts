@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro';
 import { type Answer, operationQuery } from '../../api/client.ts';
+import type { deliveriesSearch } from '../../app/search.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import type { Tone } from '../../ui/values.tsx';
-import { minutesAgo, type RecordSearch, recordParameters } from '../queries.ts';
+import { minutesAgo, recordParameters } from '../queries.ts';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
 type DeliveryState = Delivery['state'];
@@ -53,19 +54,7 @@ export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | '
   replay: delivery.replayId,
 });
 
-export interface DeliverySearch extends RecordSearch {
-  readonly subscription?: number | undefined;
-  readonly event?: number | undefined;
-  readonly replay?: number | undefined;
-  readonly type?: string | undefined;
-  readonly state?: string | undefined;
-  readonly status?: number | undefined;
-  readonly cause?: string | undefined;
-  readonly period?: Period | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly cursor?: string | undefined;
-}
+export type DeliverySearch = Omit<ReturnType<typeof deliveriesSearch>, 'view' | 'dialog'>;
 
 export const periods = onFirstUse(
   () =>
