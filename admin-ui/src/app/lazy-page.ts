@@ -1,4 +1,5 @@
 import { t } from '@lingui/core/macro';
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { ApiError } from '../errors.ts';
 import { serverAnswers } from '../reachability.ts';
@@ -8,6 +9,14 @@ export const lazyPage = <Module extends Record<string, unknown>, Name extends ke
   load: () => Promise<Module>,
   name: Name,
 ) => lazyRouteComponent(() => loadModule(load), name);
+
+/** Lets the queries of a page begin beside its code. */
+export const load = (
+  { queryClient }: { readonly queryClient: QueryClient },
+  ...queries: readonly { readonly queryKey: QueryKey }[]
+): void => {
+  for (const query of queries) void queryClient.prefetchQuery(query);
+};
 
 /** Throws `ApiError` if the server cannot be reached, because a reload would then lose the page. */
 const loadModule = async <Module>(load: () => Promise<Module>): Promise<Module> => {

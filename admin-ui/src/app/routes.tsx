@@ -1,5 +1,4 @@
 import { msg } from '@lingui/core/macro';
-import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
   Bell,
@@ -43,7 +42,7 @@ import {
 import { subscriptionFilters, subscriptionSorts } from '../pages/subscriptions/subscriptions.ts';
 import { memberFilters, memberSorts } from '../pages/team/list-members.ts';
 import { attentionQuery, lastHourQuery } from './attention.ts';
-import { lazyPage } from './lazy-page.ts';
+import { lazyPage, load } from './lazy-page.ts';
 import * as open from './public-routes.tsx';
 import { NotFound } from './root-page.tsx';
 import {
@@ -62,14 +61,6 @@ import {
 import { lacksFactor, type Role, roleAtLeast, sessionQuery } from './session.ts';
 import type { PageLink } from './shell/navigation.tsx';
 import { Shell } from './shell/shell.tsx';
-
-/** Lets the queries of a page begin beside its code. */
-const load = (
-  { queryClient }: { readonly queryClient: QueryClient },
-  ...queries: readonly { readonly queryKey: QueryKey }[]
-): void => {
-  for (const query of queries) void queryClient.prefetchQuery(query);
-};
 
 const shellRoute = createRoute({
   getParentRoute: () => open.rootRoute,

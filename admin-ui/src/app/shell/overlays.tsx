@@ -21,6 +21,9 @@ import { Bell } from './bell.tsx';
 import { CommandMenu } from './command-menu.tsx';
 import { Navigation } from './navigation.tsx';
 import s from './overlays.module.css';
+// The code of all menus and dialogs comes with these, so that they open while the server is away.
+import '../../ui/dialog-popup.tsx';
+import '../../ui/menu-popup.tsx';
 
 export function HeaderMenus() {
   return (
