@@ -1,55 +1,30 @@
 import type { HandlerTable } from '@causeway/runtime';
-import { createAffiliate, updateAffiliate } from './actions/affiliates.ts';
-import { batchAffiliates, batchClients, batchLeads, batchNotes } from './actions/batches.ts';
-import { updateClientStatus, updateLeadStatus } from './actions/change-status.ts';
-import { erasePerson } from './actions/erase.ts';
-import { addClientNote } from './actions/notes.ts';
-import { createClient, createLead, updateClient, updateLead } from './actions/people.ts';
-import { listChanges } from './changes.ts';
+import * as affiliates from './actions/affiliates.ts';
+import * as batches from './actions/batches.ts';
+import * as changeStatus from './actions/change-status.ts';
+import * as erase from './actions/erase.ts';
+import * as notes from './actions/notes.ts';
+import * as people from './actions/people.ts';
+import * as changes from './changes.ts';
 import type { ActionsContext } from './context.ts';
-import { findClients, findLeads } from './find.ts';
-import { listAffiliates, listClientStatuses, listEmployees } from './lookups.ts';
-import { getPortalPerson, listPortalPeople } from './portal-people.ts';
-import {
-  getAffiliate,
-  getClient,
-  getLead,
-  getPerson,
-  listAllAffiliates,
-  listNotes,
-  listPeople,
-} from './read-records.ts';
-import { searchClients } from './search/search-clients.ts';
+import * as find from './find.ts';
+import * as lookups from './lookups.ts';
+import * as portalPeople from './portal-people.ts';
+import * as readRecords from './read-records.ts';
+import * as searchClients from './search/search-clients.ts';
 
+/** The handlers are exported under their operations' names, so a missing one is a type error. */
 export const handlers: HandlerTable<'crm', ActionsContext> = {
-  listEmployees,
-  listAffiliates,
-  listClientStatuses,
-  searchClients,
-  findLeads,
-  findClients,
-  listPeople,
-  listPortalPeople,
-  getPortalPerson,
-  getPerson,
-  getLead,
-  getClient,
-  listNotes,
-  listAllAffiliates,
-  getAffiliate,
-  listChanges,
-  createLead,
-  createClient,
-  updateLead,
-  updateClient,
-  updateLeadStatus,
-  updateClientStatus,
-  addClientNote,
-  createAffiliate,
-  updateAffiliate,
-  erasePerson,
-  batchLeads,
-  batchClients,
-  batchAffiliates,
-  batchNotes,
+  ...affiliates,
+  ...batches,
+  ...changeStatus,
+  ...erase,
+  ...notes,
+  ...people,
+  ...changes,
+  ...find,
+  ...lookups,
+  ...portalPeople,
+  ...readRecords,
+  ...searchClients,
 };

@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 import type { ActionsContext } from './context.ts';
 import { handlers } from './handlers.ts';
 
-test('the table has exactly the operations of the service, each under its own name', () => {
+test('the table has each operation of the service under its own name', () => {
   const names = Object.entries<Definition>(definitions)
     .filter(([, definition]) => operationsOf(definition).every(({ service }) => service === 'crm'))
     .map(([name]) => name);
-  expect(Object.keys(handlers).toSorted()).toEqual(names.toSorted());
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => typeof handlers[name as keyof typeof handlers] !== 'function')).toEqual([]);
 });
 
 // The types are the test: the type check fails without an error under each `@ts-expect-error`.

@@ -5,6 +5,7 @@ import {
   type Definition,
   type DefinitionNameOf,
   type Detail,
+  definitions,
   errorShapeOf,
   type IdsIn,
   internalError,
@@ -43,12 +44,14 @@ export interface Handler<Id extends string = string> {
   readonly answer: LaneHandler;
 }
 
-/** Exactly one handler for each definition of the service, under the definition's name. */
+/** A handler for each definition of the service, under the definition's name. What is there beside them is not served. */
 export type HandlerTable<Service extends ServiceName, Context> = {
   readonly [Name in DefinitionNameOf<Service>]: (
     context: Context,
   ) => Handler<IdsIn<Name>> | readonly Handler<IdsIn<Name>>[];
 };
+
+type Creator<Context> = (context: Context) => Handler | readonly Handler[];
 
 /** If a definition has several callers, `audience` tells them apart. */
 export type OperationCall<D extends Definition> = CallOf<OperationIn<D>>;
@@ -145,7 +148,9 @@ export const serveOperations = async <Service extends ServiceName, Context>({
   once = neverAgain,
   ...rest
 }: ServeOptions<Service, Context>): Promise<LaneServer> => {
-  const creators = Object.values(handlers) as ((context: Context) => Handler | readonly Handler[])[];
+  const creators = Object.entries<Definition>(definitions)
+    .filter(([, definition]) => operationsOf(definition)[0]!.service === service)
+    .map(([name]) => handlers[name as keyof typeof handlers] as Creator<Context>);
   const shared = createCallSharing(once, rest.metrics);
   const byLane = Map.groupBy(
     creators

@@ -1,94 +1,56 @@
 import type { HandlerTable } from '@causeway/runtime';
 import type { WebhooksContext } from './context.ts';
-import { acknowledgeFailureCause, listFailureCauses } from './deliveries/causes.ts';
-import { countDeliveries } from './deliveries/count.ts';
-import { getAttempt, getDelivery } from './deliveries/get.ts';
-import { listDeliveries } from './deliveries/list.ts';
-import {
-  getSharedDelivery,
-  listDeliveryShares,
-  revokeDeliveryShare,
-  shareDelivery,
-} from './deliveries/shares.ts';
-import { getDeliveryStats } from './delivery-stats.ts';
-import { createPortalTestEvent, createTestEvent } from './events/create.ts';
-import { getEvent, getPortalEvent, listEvents, listPortalEvents, listSampleEvents } from './events/read.ts';
-import { getNoticeChannels, testNoticeChannel, updateNoticeChannel } from './notices/channels.ts';
-import { countHeld, discardHeldDeliveries, releaseHeldDeliveries } from './replays/held.ts';
-import { cancelReplay, createReplay, getReplay, listReplays, previewReplay } from './replays/replays.ts';
-import { cancelDelivery, releaseDelivery, resendDelivery, retryDelivery } from './replays/resend.ts';
-import { reencryptSecrets } from './secrets/reencrypt.ts';
-import { getAttention, getCompanyStatus, getFirstDeliverySteps } from './status/status.ts';
-import { subscribeAgent, unsubscribeAgent } from './subscriptions/agents.ts';
-import { listSubscriptionDeliveries } from './subscriptions/deliveries.ts';
-import { dismissMissedEvents } from './subscriptions/missed.ts';
-import { listMissingEvents } from './subscriptions/missing.ts';
-import { getSubscription, listSubscriptions } from './subscriptions/read.ts';
-import { previewConditions } from './subscriptions/rules.ts';
-import { rotateSubscriptionSecret } from './subscriptions/secrets.ts';
-import { testSubscription } from './subscriptions/test.ts';
-import {
-  disablePortalSubscription,
-  enablePortalSubscription,
-  updateSubscription,
-} from './subscriptions/update.ts';
-import { getSubscriptionSettings, updateSubscriptionSettings } from './subscriptions/verification.ts';
-import { checkSubscriptionUrl, createSubscription, deleteSubscription } from './subscriptions/write.ts';
+import * as causes from './deliveries/causes.ts';
+import * as countDeliveries from './deliveries/count.ts';
+import * as getDeliveries from './deliveries/get.ts';
+import * as listDeliveries from './deliveries/list.ts';
+import * as shares from './deliveries/shares.ts';
+import * as deliveryStats from './delivery-stats.ts';
+import * as createEvents from './events/create.ts';
+import * as readEvents from './events/read.ts';
+import * as channels from './notices/channels.ts';
+import * as held from './replays/held.ts';
+import * as replays from './replays/replays.ts';
+import * as resend from './replays/resend.ts';
+import * as reencrypt from './secrets/reencrypt.ts';
+import * as status from './status/status.ts';
+import * as agents from './subscriptions/agents.ts';
+import * as deliveries from './subscriptions/deliveries.ts';
+import * as missed from './subscriptions/missed.ts';
+import * as missing from './subscriptions/missing.ts';
+import * as readSubscriptions from './subscriptions/read.ts';
+import * as rules from './subscriptions/rules.ts';
+import * as secrets from './subscriptions/secrets.ts';
+import * as testSubscriptions from './subscriptions/test.ts';
+import * as update from './subscriptions/update.ts';
+import * as verification from './subscriptions/verification.ts';
+import * as writeSubscriptions from './subscriptions/write.ts';
 
+/** The handlers are exported under their operations' names, so a missing one is a type error. */
 export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
-  createSubscription,
-  deleteSubscription,
-  getSubscription,
-  discardHeldDeliveries,
-  releaseHeldDeliveries,
-  listSubscriptions,
-  rotateSubscriptionSecret,
-  testSubscription,
-  updateSubscription,
-  listSubscriptionDeliveries,
-  subscribeAgent,
-  unsubscribeAgent,
-  listMissingEvents,
-  createTestEvent,
-  getEvent,
-  listEvents,
-  listSampleEvents,
-  cancelDelivery,
-  releaseDelivery,
-  retryDelivery,
-  countHeld,
-  countDeliveries,
-  shareDelivery,
-  listDeliveryShares,
-  revokeDeliveryShare,
-  getSharedDelivery,
-  listFailureCauses,
-  acknowledgeFailureCause,
-  getAttempt,
-  getDelivery,
-  getDeliveryStats,
-  listDeliveries,
-  resendDelivery,
-  cancelReplay,
-  createReplay,
-  getReplay,
-  listReplays,
-  previewReplay,
-  checkSubscriptionUrl,
-  previewConditions,
-  createPortalTestEvent,
-  disablePortalSubscription,
-  dismissMissedEvents,
-  enablePortalSubscription,
-  getAttention,
-  getFirstDeliverySteps,
-  getPortalEvent,
-  getSubscriptionSettings,
-  listPortalEvents,
-  updateSubscriptionSettings,
-  getNoticeChannels,
-  testNoticeChannel,
-  updateNoticeChannel,
-  reencryptSecrets,
-  getCompanyStatus,
+  ...causes,
+  ...countDeliveries,
+  ...getDeliveries,
+  ...listDeliveries,
+  ...shares,
+  ...deliveryStats,
+  ...createEvents,
+  ...readEvents,
+  ...channels,
+  ...held,
+  ...replays,
+  ...resend,
+  ...reencrypt,
+  ...status,
+  ...agents,
+  ...deliveries,
+  ...missed,
+  ...missing,
+  ...readSubscriptions,
+  ...rules,
+  ...secrets,
+  ...testSubscriptions,
+  ...update,
+  ...verification,
+  ...writeSubscriptions,
 };
