@@ -48,9 +48,10 @@ export const useRuleWords = (types: readonly EventType[]) => {
 };
 
 const messageAt = (error: unknown, isThere: (field: string, message: string) => boolean) => {
-  const found =
-    error instanceof ApiError && error.details.find(({ field, message }) => isThere(field, message));
-  return found ? sentence(found.message) : undefined;
+  if (!(error instanceof ApiError)) return undefined;
+  const found = error.details.find(({ field, message }) => isThere(field, message));
+  // Of a path such as `conditions[1].min` people need the last part at most, which is beside the message.
+  return found && sentence(found.message.replace(/^(?:conditions\[|pace\.)\S+ (?=must )/, ''));
 };
 
 interface PartProps {
@@ -153,13 +154,16 @@ function FilterPart({
       {rows.map((row, at) => {
         const set = (change: Partial<ConditionRow>) => onChange(replaced(rows, at, change));
         const shown = names.includes(row.field) || row.field === '' ? names : [row.field, ...names];
+        const path = `conditions[${at}]`;
+        const isOfValue = (field: string) =>
+          needsValue(row) && field.startsWith(`${path}.`) && field !== `${path}.field`;
         const Value = row.operator === 'in' ? TextArea : TextInput;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
           <div key={at} className={s.row}>
             <Field
               label={t`Field`}
-              error={messageAt(problem, (field) => field.startsWith(`conditions[${at}]`))}
+              error={messageAt(problem, (field) => field.startsWith(path) && !isOfValue(field))}
             >
               <Select
                 value={row.field}
@@ -175,7 +179,7 @@ function FilterPart({
               />
             </Field>
             {needsValue(row) && (
-              <Field label={t`Value`} hint={hints[row.operator]}>
+              <Field label={t`Value`} hint={hints[row.operator]} error={messageAt(problem, isOfValue)}>
                 <Value value={row.value} onValue={(text) => set({ value: text })} />
               </Field>
             )}
@@ -262,15 +266,13 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
         const set = (change: Partial<HeaderRow>) => onChange(replaced(rows, at, change));
         const remove = () => onChange(without(rows, at));
         return value === null ? (
-          <Row key={name} nowrap justify="space-between">
+          <div key={name} className={s.known}>
             <code>{name}</code>
-            <Row nowrap>
-              <Button size="s" onClick={() => set({ value: '' })}>
-                <Trans>Set new value</Trans>
-              </Button>
-              <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
-            </Row>
-          </Row>
+            <Button size="s" onClick={() => set({ value: '' })}>
+              <Trans>Set new value</Trans>
+            </Button>
+            <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
+          </div>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
           <div key={at} className={clsx(s.row, s.pair)}>
