@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealSecret } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
 
@@ -65,6 +66,39 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   expect(await mostWithin(paced, 1_000)).toBeLessThanOrEqual(4);
   expect(await world.queue(paced)).toMatchObject({ consecutive_failures: 0 });
   await Promise.all([second.drain(), third.drain()]);
+});
+
+test('a paced queue is late by its own due time, not by that of its deliveries', async () => {
+  const receiver = await testReceiver();
+  const paced = await world.subscribe(receiver.url, { pace_limit: 1, pace_seconds: 60 });
+  const lateness = async () => {
+    const { metrics, drain } = await world.start();
+    const read = async () =>
+      /^dispatcher_oldest_due_seconds\{kind="open"\} (\d+)/m.exec(await metrics.registry.metrics())?.[1];
+    await eventually(read).toMatch(/\d/);
+    const seconds = Number(await read());
+    await drain();
+    return seconds;
+  };
+  await world.deliver(paced, 1);
+  const { drain } = await world.start();
+  await eventually(() => world.states(paced)).toEqual({ succeeded: 1 });
+  await world.deliver(paced, 2, { by: 'queue', dueMs: Date.now() - 300_000 });
+  // The queue is looked at, and is due again when the minute is over.
+  await eventually(async () => +(await world.queue(paced))!.next_due_utc! - Date.now()).toBeGreaterThan(
+    1_000,
+  );
+  await drain();
+  expect(await lateness()).toBeLessThan(60);
+
+  // A turn that hangs, as other dispatchers skip the rows that it locked.
+  const stuck = await createConnection(world.database.url);
+  await stuck.query('UPDATE delivery_queues SET next_due_utc = NOW(3) - INTERVAL 200 SECOND');
+  await stuck.beginTransaction();
+  await stuck.query('SELECT * FROM delivery_queues FOR UPDATE');
+  expect(await lateness()).toBeGreaterThanOrEqual(200);
+  await stuck.end();
+  expect(receiver.received).toHaveLength(1);
 });
 
 test('deliveries of a paused subscription wait over a restart, and go out in their order when it is resumed', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testReceiver } from '@causeway/runtime/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { allowedRepeats } from '../../faults/allowed-repeats.ts';
 import { outcome, until } from '../support/clock.ts';
@@ -51,11 +52,16 @@ const startCreating = (keys: readonly string[], width: number) => {
   };
 };
 
-const subscribe = async (key: string, url: string, eventTypes: readonly string[]): Promise<number> => {
+const subscribe = async (
+  key: string,
+  url: string,
+  eventTypes: readonly string[],
+  more: object = {},
+): Promise<number> => {
   const reply = await world.ask('/webhooks/subscriptions', {
     method: 'POST',
     key,
-    body: JSON.stringify({ url, eventTypes }),
+    body: JSON.stringify({ url, eventTypes, ...more }),
   });
   expect(reply.status, reply.text).toBe(201);
   return reply.json.id;
@@ -151,4 +157,81 @@ test('whichever process is killed, every committed event reaches every subscribe
   console.log(`${total} deliveries of ${clients.length} events, ${repeated} came twice`);
   // An event has two subscribers.
   expect(repeated).toBeLessThan(Math.max(total / 100, 2 * (await allowedRepeats(world, startedMs))));
+});
+
+test('a pace and a pause hold while dispatchers and webhooks are killed in the middle of them', {
+  timeout: 300_000,
+}, async () => {
+  const startedMs = Date.now();
+  onTestFinished(async () => {
+    await allReady(world);
+  });
+  const receiver = await testReceiver();
+  const company = await world.company(unlimited);
+  const key = (await company.key()).value;
+  const types = ['client.created'];
+  const limit = 8;
+  const paced = await subscribe(key, `${receiver.url}/paced`, types, { pace: { limit, per: 'second' } });
+  const pausable = await subscribe(key, `${receiver.url}/pausable`, types);
+  const creating = startCreating([key], 1);
+  const arrived = (path: string) => receiver.received.filter((one) => one.path === path);
+  await until('events arrive', () => arrived('/paced').length > limit && arrived('/pausable').length > limit);
+
+  /** As a client that repeats the request until it is answered. */
+  const setPaused = async (paused: boolean): Promise<void> => {
+    const ask = { method: 'PATCH', key, body: JSON.stringify({ paused }) };
+    const path = `/webhooks/subscriptions/${pausable}`;
+    await until('an answer', async () => ((await outcome(world.ask(path, ask))) as Reply).status === 200);
+  };
+  const pauses: [fromMs: number, untilMs: number][] = [];
+  for (const name of ['webhooks-1', 'dispatcher-1', 'webhooks-2', 'dispatcher-2']) {
+    const gone: number[] = [];
+    for (const paused of [true, false]) {
+      if (!paused) pauses.at(-1)![1] = Date.now();
+      const asked = setPaused(paused);
+      gone.push(signal(world, name, 'SIGKILL'));
+      await asked;
+      if (paused) pauses.push([Date.now() + 1_000, 0]);
+      await allReady(world, gone);
+      // Time for a wrong attempt.
+      await sleep(1_000);
+    }
+  }
+  await creating.stop();
+  await allDelivered(world.sql, [company.id]);
+
+  const committed = await world.sql<{ event_id: number }>(
+    "SELECT event_id FROM events WHERE company_id = ? AND type = 'client.created'",
+    [company.id],
+  );
+  const recorded = await world.sql<{ subscription_id: number; event_id: number; started_utc: Date }>(
+    'SELECT subscription_id, event_id, started_utc FROM delivery_attempts WHERE company_id = ?',
+    [company.id],
+  );
+  /** Of an attempt that died with its dispatcher, when it arrived. */
+  const startsOf = (subscriptionId: number, path: string): number[] => {
+    const known = Map.groupBy(
+      recorded.filter(({ subscription_id }) => subscription_id === subscriptionId),
+      ({ event_id }) => String(event_id),
+    );
+    return [...Map.groupBy(arrived(path), ({ id }) => id)].flatMap(([id, all]) => {
+      const starts = (known.get(id) ?? []).map(({ started_utc }) => started_utc.getTime());
+      return [...starts, ...all.slice(0, all.length - starts.length).map(({ atMs }) => atMs)];
+    });
+  };
+  let repeated = 0;
+  for (const path of ['/paced', '/pausable']) {
+    const ids = arrived(path).map(({ id }) => id);
+    repeated += ids.length - committed.length;
+    expect([...new Set(ids)].toSorted()).toEqual(committed.map(({ event_id }) => `${event_id}`).toSorted());
+  }
+  const starts = startsOf(paced, '/paced');
+  const most = starts.map((at) => starts.filter((other) => other >= at && other < at + 1_000).length);
+  expect(Math.max(...most)).toBeLessThanOrEqual(limit);
+  const wrong = startsOf(pausable, '/pausable').filter((at) =>
+    pauses.some(([fromMs, untilMs]) => at > fromMs && at < untilMs),
+  );
+  expect(wrong).toEqual([]);
+  console.log(`${committed.length} events to two subscriptions, ${repeated} came twice`);
+  expect(repeated).toBeLessThanOrEqual(2 * (await allowedRepeats(world, startedMs)));
 });

@@ -6,9 +6,8 @@ import { dispatcherMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * For an alert. Queues of failing subscriptions are late by design, so they are measured separately; paused and paced ones are
- * not measured. Held
- * deliveries have no due time and are measured by their age.
+ * For an alert. Queues of failing subscriptions are late by design, so they are measured separately; paused ones are not
+ * measured. Held deliveries have no due time and are measured by their age.
  */
 export const watchBacklog = ({ db, now, log, metrics }: BacklogOptions): { stop(): Promise<void> } => {
   const open = createMeasurement<Lateness>(6 * everyMs);
@@ -70,18 +69,19 @@ const readLateness = async (
   compared: '<' | '>=',
   now: Date,
 ): Promise<Lateness> => {
-  // Each turn resets a queue's due time, so its first delivery shows how late it is.
+  // Each turn resets a queue's due time, so its first delivery shows how late it is. Deliveries of a paced queue wait by
+  // design, and its due time is when its pace grants the next attempt: it is late if no turn came by then.
   const { rows } = await sql<{ oldest: Date | null; queues: number }>`
     SELECT MIN(due_utc) AS oldest, COUNT(*) AS queues
     FROM (
-      SELECT IF(q.next_due_utc > ${now}, q.next_due_utc, COALESCE((
+      SELECT IF(q.next_due_utc > ${now} OR s.pace_limit IS NOT NULL, q.next_due_utc, COALESCE((
         SELECT d.due_utc FROM deliveries AS d FORCE INDEX (by_state)
         WHERE d.company_id = q.company_id AND d.subscription_id = q.subscription_id AND d.state = 'waiting'
         ORDER BY d.due_utc LIMIT 1
       ), q.next_due_utc)) AS due_utc
       FROM delivery_queues AS q
       LEFT JOIN subscriptions AS s ON s.company_id = q.company_id AND s.subscription_id = q.subscription_id
-      WHERE q.next_due_utc IS NOT NULL AND s.paused_utc IS NULL AND s.pace_limit IS NULL AND q.consecutive_failures ${sql.raw(compared)} ${failuresUntilProbing}
+      WHERE q.next_due_utc IS NOT NULL AND s.paused_utc IS NULL AND q.consecutive_failures ${sql.raw(compared)} ${failuresUntilProbing}
     ) AS waiting`.execute(db);
   const row = rows[0] ?? { oldest: null, queues: 0 };
   const lateMs = row.oldest ? now.getTime() - row.oldest.getTime() : 0;
