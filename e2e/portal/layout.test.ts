@@ -5,8 +5,8 @@ import { openTeam } from '../api/support/portal.ts';
 import { observeVitals, readVitals } from '../load/portal/vitals.ts';
 import { furnish } from './support/furnish.ts';
 import { furnishHard } from './support/furnish-hard.ts';
-import { goTo, type Place, pagesOf } from './support/pages.ts';
-import { openPortal } from './support/portal.ts';
+import { dialogsOf, goTo, type Place, pagesOf } from './support/pages.ts';
+import { openPortal, type PageOptions } from './support/portal.ts';
 
 const portal = await openPortal();
 const receiver = await testReceiver();
@@ -39,13 +39,14 @@ const slowDown = async (page: Page): Promise<CDPSession> => {
 /** Two windows share the places: most of the time goes by waiting. */
 const inTwoWindows = async (
   member: typeof full.owner,
-  viewport: Size,
+  { viewport, ...options }: PageOptions & { readonly viewport: Size },
   places: readonly Place[],
   cacheDisabled: boolean,
   look: (page: Page, place: Place) => Promise<void>,
 ): Promise<void> => {
   const rest = places.values();
-  const windows = await Promise.all([portal.open(member, { viewport }), portal.open(member, { viewport })]);
+  const open = () => portal.open(member, { viewport, ...options });
+  const windows = await Promise.all([open(), open()]);
   await Promise.all(
     windows.map(async (page) => {
       await observeVitals(page);
@@ -79,7 +80,7 @@ test.each([wide, narrow])(
   { timeout: 600_000 },
   async (viewport) => {
     const shifts: string[] = [];
-    await inTwoWindows(full.owner, viewport, allPlaces, true, async (page, place) => {
+    await inTwoWindows(full.owner, { viewport }, allPlaces, true, async (page, place) => {
       shifts.push(...(await shiftOf(page, place)));
     });
     expect(shifts).toEqual([]);
@@ -90,7 +91,7 @@ test('No page without rows shifts during a later load, scrolls in a window that 
   timeout: 600_000,
 }, async () => {
   const found: string[] = [];
-  await inTwoWindows(empty.owner, wide, emptyPlaces, false, async (page, place) => {
+  await inTwoWindows(empty.owner, { viewport: wide }, emptyPlaces, false, async (page, place) => {
     found.push(...(await shiftOf(page, place)));
     for (const width of [1440, 390, 320]) {
       await page.setViewportSize({ width, height: 5000 });
@@ -99,6 +100,27 @@ test('No page without rows shifts during a later load, scrolls in a window that 
       )) as [number, number];
       if (right > 0 || (down > 0 && down < 1000))
         found.push(`${place.name} at ${width} px: ${right}, ${down}`);
+    }
+  });
+  expect(found).toEqual([]);
+});
+
+/** Texts that do not fit into their boxes, without names, which may be cut off: hovering shows all of them. */
+const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h1, h2, h3, dt, summary, [role=tab]')]
+  .filter((one) => one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('[data-tip-cut]'))
+  .map((one) => one.textContent.trim().slice(0, 40))`;
+
+test('Every page and dialog fits in German, whose words are longer', { timeout: 600_000 }, async () => {
+  const found: string[] = [];
+  const places = [...allPlaces, ...dialogsOf(furnished)].map(({ name, path }) => ({ name, path }));
+  const german = { viewport: wide, locale: 'de-DE' };
+  await inTwoWindows(full.owner, german, places, false, async (page, { name }) => {
+    await expect.poll(() => page.locator('html[lang=de] h1').count()).toBe(1);
+    for (const width of [1440, 1280, 390, 320]) {
+      await page.setViewportSize({ width, height: 900 });
+      const right = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+      const cut = (await page.evaluate(cutOff)) as string[];
+      if (right > 0 || cut.length > 0) found.push(`${name} at ${width} px: ${right}, ${cut.join(' | ')}`);
     }
   });
   expect(found).toEqual([]);

@@ -5,9 +5,6 @@ import { TransNoContext } from '@lingui/react/server';
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
-/** Languages in which every page is written. Others only show if chosen by hand, to see a translation grow. */
-export const offered: readonly Language[] = ['en'];
-
 const key = 'causeway.language';
 
 /** What the macros `t`, `plural` and `msg` call. English texts are in the code. */
@@ -27,10 +24,8 @@ const isLanguage = (value: string | null | undefined): value is Language =>
 
 /** The language that was chosen in this browser, else the first of the browser's languages that the portal knows. */
 const wantedLanguage = (): Language => {
-  const chosen = readChoice();
-  return isLanguage(chosen)
-    ? chosen
-    : (offered.find((one) => one === navigator.language.slice(0, 2)) ?? 'en');
+  const known = [readChoice(), navigator.language.slice(0, 2)].find(isLanguage);
+  return known ?? 'en';
 };
 
 const readChoice = (): string | null => {

@@ -1,4 +1,4 @@
-import { plural as pluralText, t } from '@lingui/core/macro';
+import { plural, t } from '@lingui/core/macro';
 import { locale, onFirstUse } from '../i18n/i18n.tsx';
 import { cityOf, zone } from '../i18n/zone.ts';
 
@@ -35,7 +35,7 @@ export const span = (ms: number): string => {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   const days = Math.round(hours / 24);
-  return pluralText(days, { one: '# day', other: '# days' });
+  return plural(days, { one: '# day', other: '# days' });
 };
 
 export const bytes = (count: number): string =>
@@ -44,9 +44,6 @@ export const bytes = (count: number): string =>
     : count < 1024 ** 2
       ? `${(count / 1024).toFixed(1)} KiB`
       : `${(count / 1024 ** 2).toFixed(1)} MiB`;
-
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
 
 const dates = (options: Intl.DateTimeFormatOptions) => {
   let made: { readonly timeZone: string; readonly formatter: Intl.DateTimeFormat } | undefined;

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { Building2, Check, Clock, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
-import { chooseLanguage, type Language, language, languages, offered, onFirstUse } from '../../i18n/i18n.tsx';
+import { chooseLanguage, type Language, language, languages, onFirstUse } from '../../i18n/i18n.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../i18n/zone.ts';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
@@ -137,7 +137,8 @@ const zoneLabels = onFirstUse(
   }),
 );
 
-const otherLanguages = (): Language[] => offered.filter((one) => one !== language());
+const otherLanguages = (): Language[] =>
+  (Object.keys(languages) as Language[]).filter((one) => one !== language());
 
 const initials = (name: string): string => {
   const words = name.trim().split(/\s+/);

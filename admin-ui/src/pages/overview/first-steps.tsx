@@ -2,13 +2,13 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Check } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useBaseUrl } from '../../app/session.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Card, Stack } from '../../ui/layout.tsx';
+import { Card } from '../../ui/layout.tsx';
+import { Step, Steps } from '../../ui/steps.tsx';
 import { MinuteAgo } from '../../ui/values.tsx';
 import { sampleCall } from '../keys/scopes.ts';
 import { firstDeliveryStepsQuery, firstStepsQuery } from '../queries.ts';
@@ -20,7 +20,7 @@ export const FirstSteps = memo(function FirstSteps() {
   const delivered = useQuery(firstDeliveryStepsQuery).data;
   const baseUrl = useBaseUrl();
   if (!own || !delivered) return null;
-  const steps: readonly Step[] = [
+  const steps: readonly FirstStep[] = [
     {
       title: t`Create an API key`,
       done: own.keyCreatedUtc,
@@ -97,32 +97,34 @@ export const FirstSteps = memo(function FirstSteps() {
       <div className={s.aqueduct}>
         <Aqueduct built={steps.map(({ done }) => done !== null)} />
       </div>
-      <ol className={s.steps}>
+      <Steps>
         {steps.map(({ title, body, done }, index) => (
-          <li key={title} data-done={done !== null || undefined} data-next={index === next || undefined}>
-            <span className={s.mark} aria-hidden="true">
-              {done === null ? index + 1 : <Check size={14} />}
-            </span>
-            <Stack gap="s">
-              <p className={s.title}>
+          <Step
+            key={title}
+            number={index + 1}
+            done={done !== null}
+            next={index === next}
+            title={
+              <>
                 {title}
-                {done !== null && <span className="visually-hidden"> {t`(done)`}</span>}{' '}
                 {done !== null && (
                   <span className={s.when}>
+                    {' '}
                     <MinuteAgo time={done} />
                   </span>
                 )}
-              </p>
-              {index === next && body}
-            </Stack>
-          </li>
+              </>
+            }
+          >
+            {index === next && body}
+          </Step>
         ))}
-      </ol>
+      </Steps>
     </Card>
   );
 });
 
-interface Step {
+interface FirstStep {
   readonly title: string;
   readonly done: string | null;
   readonly body: ReactNode;

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -43,34 +45,36 @@ export function NewSubscriptionPage() {
     onSuccess: setMade,
   });
   return (
-    <Page title="Add a subscription" back={<BackLink to="/subscriptions">Subscriptions</BackLink>}>
+    <Page title={t`Add a subscription`} back={<BackLink to="/subscriptions">{t`Subscriptions`}</BackLink>}>
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
       ) : (
         <SubscriptionForm
           draft={draft}
           asksEnabled
-          submit="Add subscription"
+          submit={t`Add subscription`}
           mutation={create}
           secondary={
             <LinkButton to="/subscriptions" onClick={draft.discard}>
-              Cancel
+              <Trans>Cancel</Trans>
             </LinkButton>
           }
         />
       )}
       {made && (
         <SecretDialog
-          title="The signing secret"
-          name="signing secret"
+          title={t`The signing secret`}
+          name={t`signing secret`}
           value={made.signingSecret}
           onClose={() => void navigate({ to: '/subscriptions/$id', params: { id: made.id } })}
         >
           <p>
-            Your receiver uses it to verify that a delivery comes from this service.{' '}
-            <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
-              How to verify a signature
-            </Link>
+            <Trans>
+              Your receiver uses it to verify that a delivery comes from this service.{' '}
+              <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
+                How to verify a signature
+              </Link>
+            </Trans>
           </p>
         </SecretDialog>
       )}
@@ -83,10 +87,10 @@ export function EditSubscriptionPage() {
   const query = useQuery(subscriptionQuery(id));
   return (
     <Page
-      title="Edit subscription"
+      title={t`Edit subscription`}
       back={
         <BackLink to="/subscriptions/$id" params={{ id }}>
-          {query.data ? nameOf(query.data) : 'Subscription'}
+          {query.data ? nameOf(query.data) : t`Subscription`}
         </BackLink>
       }
     >
@@ -141,7 +145,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
     },
     onSuccess: (changed) => {
       queryClient.setQueryData(queryKey, changed);
-      toast('Saved');
+      toast(t`Saved`);
       void navigate({ to: '/subscriptions/$id', params: { id } });
     },
   });
@@ -151,11 +155,11 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
       draft={draft}
       asksEnabled={false}
       ownId={id}
-      submit="Save changes"
+      submit={t`Save changes`}
       mutation={{ ...update, mutate: () => update.mutate() }}
       secondary={
         <LinkButton to="/subscriptions/$id" params={{ id }} onClick={draft.discard}>
-          Cancel
+          <Trans>Cancel</Trans>
         </LinkButton>
       }
     />

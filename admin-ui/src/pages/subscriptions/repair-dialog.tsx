@@ -1,19 +1,19 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import clsx from 'clsx';
-import { Check } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice, Skeleton } from '../../ui/states.tsx';
+import { Step, Steps } from '../../ui/steps.tsx';
 import { StatusBadge } from '../deliveries/attempt-view.tsx';
 import { causeOf } from '../deliveries/causes.ts';
 import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
-import s from './repair-dialog.module.css';
 import { nameOf, type Subscription } from './subscriptions.ts';
 
 interface RepairDialogProps {
@@ -26,49 +26,47 @@ export function RepairDialog({ open, subscription, onClose }: RepairDialogProps)
   // While it is open, enabling does not change what the dialog is for.
   const [wasEnabled, setWasEnabled] = useState(subscription.enabled);
   if (!open && wasEnabled !== subscription.enabled) setWasEnabled(subscription.enabled);
+  const name = nameOf(subscription);
   return (
     <Dialog
       open={open}
       onClose={onClose}
-      title={
-        wasEnabled
-          ? `Held and missed events of “${nameOf(subscription)}”`
-          : `Enable “${nameOf(subscription)}”`
-      }
-      description={wasEnabled ? undefined : 'Steps 1 and 3 are optional.'}
+      title={wasEnabled ? t`Held and missed events of “${name}”` : t`Enable “${name}”`}
+      description={wasEnabled ? undefined : t`Steps 1 and 3 are optional.`}
     >
-      {open && <Steps subscription={subscription} onClose={onClose} />}
+      {open && <Repair subscription={subscription} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function Steps({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
+function Repair({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
   // Enabling clears this time, which the missed events start from; replaying them clears the other.
   const [offSince] = useState(subscription.missed?.sinceUtc ?? subscription.disabledUtc);
   const [heldDone, setHeldDone] = useState(false);
   const [missedDone, setMissedDone] = useState(offSince === null);
   return (
     <Stack gap="l">
-      <ol>
+      <Steps>
         <TestStep subscription={subscription} />
         <EnableStep subscription={subscription} />
-        <RepairStep
+        <Step
           number={3}
-          title="Handle held and missed events"
-          waiting={!subscription.enabled}
+          title={t`Handle held and missed events`}
           done={subscription.enabled && heldDone && missedDone}
         >
-          <Stack>
-            <HeldStep subscriptionId={subscription.id} onDone={setHeldDone} />
-            {offSince !== null && (
-              <MissedStep subscriptionId={subscription.id} since={offSince} onDone={setMissedDone} />
-            )}
-          </Stack>
-        </RepairStep>
-      </ol>
+          {subscription.enabled && (
+            <Stack>
+              <HeldStep subscriptionId={subscription.id} onDone={setHeldDone} />
+              {offSince !== null && (
+                <MissedStep subscriptionId={subscription.id} since={offSince} onDone={setMissedDone} />
+              )}
+            </Stack>
+          )}
+        </Step>
+      </Steps>
       <Row justify="flex-end">
         <Button variant={subscription.enabled ? 'primary' : 'secondary'} onClick={onClose}>
-          {subscription.enabled ? 'Done' : 'Close'}
+          {subscription.enabled ? t`Done` : t`Close`}
         </Button>
       </Row>
     </Stack>
@@ -81,23 +79,21 @@ function TestStep({ subscription }: { readonly subscription: Subscription }) {
   });
   const cause = test.data && causeOf(test.data);
   return (
-    <RepairStep number={1} title="Test the endpoint" done={test.data?.success ?? false}>
-      <Stack gap="s">
-        <Row>
-          <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-            Send test delivery
-          </Button>
-          {test.data && <StatusBadge attempt={test.data} />}
-          {test.data?.success && <span>It works.</span>}
-        </Row>
-        {cause && (
-          <Notice tone="bad" title={cause.title}>
-            {cause.advice}
-          </Notice>
-        )}
-        {test.isError && <Notice tone="bad">{errorText(test.error)}</Notice>}
-      </Stack>
-    </RepairStep>
+    <Step number={1} title={t`Test the endpoint`} done={test.data?.success ?? false}>
+      <Row>
+        <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
+          <Trans>Send test delivery</Trans>
+        </Button>
+        {test.data && <StatusBadge attempt={test.data} />}
+        {test.data?.success && <span>{t`It works.`}</span>}
+      </Row>
+      {cause && (
+        <Notice tone="bad" title={cause.title}>
+          {cause.advice}
+        </Notice>
+      )}
+      {test.isError && <Notice tone="bad">{errorText(test.error)}</Notice>}
+    </Step>
   );
 }
 
@@ -108,23 +104,23 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
     onSuccess: cache.changed,
   });
   return (
-    <RepairStep number={2} title="Enable it" done={subscription.enabled}>
+    <Step number={2} title={t`Enable it`} done={subscription.enabled}>
       {subscription.enabled ? (
-        <p>Enabled. New events are delivered.</p>
+        <p>{t`Enabled. New events are delivered.`}</p>
       ) : (
-        <Stack gap="s">
+        <>
           {subscription.verification !== null && (
-            <p>This sends a verification challenge, which the receiver must echo.</p>
+            <p>{t`This sends a verification challenge, which the receiver must echo.`}</p>
           )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
-              Enable subscription{' '}
+              <Trans>Enable subscription</Trans>
             </Button>
           </div>
           {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
-        </Stack>
+        </>
       )}
-    </RepairStep>
+    </Step>
   );
 }
 
@@ -144,24 +140,30 @@ function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
   if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
   if (!preview.data) return <Skeleton width="50%" />;
   const { count, estimateSeconds } = preview.data;
-  if (count === 0) return <p>No events were missed while it was disabled.</p>;
+  if (count === 0) return <p>{t`No events were missed while it was disabled.`}</p>;
+  const duration = span(Math.max(estimateSeconds, 1) * 1000);
   return (
     <Stack gap="s">
       <p>
-        {plural(count, 'event')} occurred while it was disabled. Delivering {count === 1 ? 'it' : 'them'}{' '}
-        takes about {span(Math.max(estimateSeconds, 1) * 1000)}.
+        <Plural
+          value={count}
+          one={`# event occurred while it was disabled. Delivering it takes about ${duration}.`}
+          other={`# events occurred while it was disabled. Delivering them takes about ${duration}.`}
+        />
       </p>
       {replay.data ? (
         <p>
-          Replay started.{' '}
-          <Link to="/replays/$id" params={{ id: replay.data.id }}>
-            View progress
-          </Link>
+          <Trans>
+            Replay started.{' '}
+            <Link to="/replays/$id" params={{ id: replay.data.id }}>
+              View progress
+            </Link>
+          </Trans>
         </p>
       ) : (
         <div>
           <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
-            Deliver missed events
+            <Trans>Deliver missed events</Trans>
           </Button>
         </div>
       )}
@@ -200,15 +202,18 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
   return (
     <Stack gap="s">
       <p>
-        {count === 0
-          ? 'No deliveries are held.'
-          : `${plural(count, 'delivery', 'deliveries')} from before it was disabled ${count === 1 ? 'is' : 'are'} held.`}
+        <Plural
+          value={count}
+          _0="No deliveries are held."
+          one="# delivery from before it was disabled is held."
+          other="# deliveries from before it was disabled are held."
+        />
       </p>
       {begun ? (
         <p>
-          {begun.kind === 'drop' ? 'They are being discarded. ' : 'They are being delivered. '}
+          {begun.kind === 'drop' ? t`They are being discarded.` : t`They are being delivered.`}{' '}
           <Link to="/replays/$id" params={{ id: begun.id }}>
-            View progress
+            <Trans>View progress</Trans>
           </Link>
         </p>
       ) : (
@@ -220,42 +225,19 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
               pending={decide.isPending && decide.variables === 'releaseHeld'}
               onClick={() => decide.mutate('releaseHeld')}
             >
-              Release deliveries
+              <Trans>Release deliveries</Trans>
             </Button>
             <Button
               size="s"
               pending={decide.isPending && decide.variables === 'discardHeld'}
               onClick={() => decide.mutate('discardHeld')}
             >
-              Discard deliveries
+              <Trans>Discard deliveries</Trans>
             </Button>
           </Row>
         )
       )}
       {decide.isError && <Notice tone="bad">{errorText(decide.error)}</Notice>}
     </Stack>
-  );
-}
-
-interface RepairStepProps {
-  readonly number: number;
-  readonly title: string;
-  readonly done?: boolean;
-  readonly waiting?: boolean;
-  readonly children: ReactNode;
-}
-
-function RepairStep({ number, title, done, waiting, children }: RepairStepProps) {
-  return (
-    <li className={clsx(s.step, done && s.done, waiting && s.waiting)}>
-      <span className={s.mark} aria-hidden="true">
-        {done ? <Check size={14} /> : number}
-      </span>
-      <h3>
-        {title}
-        {done && <span className="visually-hidden"> (done)</span>}
-      </h3>
-      {!waiting && <div className={s.body}>{children}</div>}
-    </li>
   );
 }

@@ -1,11 +1,12 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
+import { plural, t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
 import { errorText, sentence } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
@@ -23,58 +24,75 @@ interface OffBannerProps {
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
   const { expiresUtc, managedBy, isAgent } = subscription;
+  const { held, waiting } = health;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
   if (enabled) {
-    const held = health.held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />;
-    if (consecutiveFailures < failuresUntilProbing) return held;
+    const heldNotice = held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />;
+    if (consecutiveFailures < failuresUntilProbing) return heldNotice;
     return (
       <>
-        {held}
-        <Notice tone="warn" title={`The last ${plural(failedAttempts, 'attempt')} failed`}>
-          It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
-          ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
-          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
-          are not counted.
-          {health.waiting > 0 && ` ${plural(health.waiting, 'pending delivery', 'pending deliveries')}.`}
+        {heldNotice}
+        <Notice
+          tone="warn"
+          title={plural(failedAttempts, {
+            one: 'The last attempt failed',
+            other: 'The last # attempts failed',
+          })}
+        >
+          <Trans>
+            It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
+            ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
+            {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
+            are not counted.
+          </Trans>{' '}
+          {waiting > 0 && plural(waiting, { one: '# pending delivery.', other: '# pending deliveries.' })}
         </Notice>
       </>
     );
   }
   const auto = isAutoDisabled(subscription);
+  const enabler = isAgent ? t`its agent` : managedBy;
   return (
     <Notice
       tone={auto ? 'bad' : 'info'}
       title={titleOf(subscription)}
       actions={
         <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
-          {auto ? 'Repair…' : 'Enable…'}
+          {auto ? t`Repair…` : t`Enable…`}
         </Button>
       }
     >
       {disabledReason !== null && <p>{sentence(disabledReason)}</p>}
       {auto && failedAttempts > consecutiveFailures && (
         <p>
-          {plural(failedAttempts, 'attempt')} failed since the last success; {consecutiveFailures} of them
-          were counted.
+          <Trans>
+            <Plural value={failedAttempts} one="# attempt" other="# attempts" /> failed since the last
+            success; {consecutiveFailures} of them were counted.
+          </Trans>
         </p>
       )}
       <p>
         {disabledUtc !== null && (
-          <>
+          <Trans>
             Disabled since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
-            ).{' '}
-          </>
-        )}
-        {health.held > 0
-          ? `${plural(health.held, 'delivery is', 'deliveries are')} held until you release or discard ${health.held === 1 ? 'it' : 'them'}.`
-          : 'No deliveries are held.'}{' '}
-        Events since then were not delivered.
+            ).
+          </Trans>
+        )}{' '}
+        <Plural
+          value={held}
+          _0="No deliveries are held."
+          one="# delivery is held until you release or discard it."
+          other="# deliveries are held until you release or discard them."
+        />{' '}
+        <Trans>Events since then were not delivered.</Trans>
       </p>
       {expiresUtc !== null && (
         <p>
-          This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before, here
-          or by {isAgent ? 'its agent' : managedBy}.
+          <Trans>
+            This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before,
+            here or by {enabler}.
+          </Trans>
         </p>
       )}
     </Notice>
@@ -82,21 +100,26 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
 }
 
 const titleOf = (subscription: Subscription): string => {
-  if (!isAutoDisabled(subscription)) return 'This subscription is disabled';
-  const { expiresUtc, managedBy, isAgent } = subscription;
-  if (isAgent) return 'This subscription of an agent was disabled';
+  if (!isAutoDisabled(subscription)) return t`This subscription is disabled`;
+  const { expiresUtc, isAgent } = subscription;
+  const managedBy = subscription.managedBy ?? '';
+  if (isAgent) return t`This subscription of an agent was disabled`;
   return expiresUtc === null
-    ? 'This subscription was disabled after repeated failures'
-    : `This subscription was disabled because ${managedBy} no longer uses it`;
+    ? t`This subscription was disabled after repeated failures`
+    : t`This subscription was disabled because ${managedBy} no longer uses it`;
 };
 
 function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>) {
+  const { held } = subscription.health;
   return (
-    <Notice tone="warn" title={`${plural(subscription.health.held, 'delivery', 'deliveries')} held`}>
+    <Notice tone="warn" title={plural(held, { one: '# delivery held', other: '# deliveries held' })}>
       {refusal === undefined ? (
         <HeldStep subscriptionId={subscription.id} />
       ) : (
-        <p>They were held while it was disabled, until someone releases or discards them. {refusal}</p>
+        <p>
+          <Trans>They were held while it was disabled, until someone releases or discards them.</Trans>{' '}
+          {refusal}
+        </p>
       )}
     </Notice>
   );
@@ -108,21 +131,24 @@ interface VerificationBannerProps {
 }
 
 function VerificationBanner({ subscription, refusal }: VerificationBannerProps) {
-  const { id, health, verification } = subscription;
+  const { id, verification } = subscription;
+  const { held } = subscription.health;
+  const name = nameOf(subscription);
+  const failure = verification?.failure;
   const cache = useSubscriptionCache();
   const queryClient = useQueryClient();
   const send = useMutation({
     mutationFn: () => call('enablePortalSubscription', { params: { id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(`“${nameOf(changed)}” is verified and enabled`);
+      toast(t`“${name}” is verified and enabled`);
     },
     onError: () => void queryClient.invalidateQueries({ queryKey: subscriptionQuery(id).queryKey }),
   });
   return (
     <Notice
       tone="warn"
-      title="Waiting for verification"
+      title={t`Waiting for verification`}
       actions={
         <Button
           size="s"
@@ -131,28 +157,40 @@ function VerificationBanner({ subscription, refusal }: VerificationBannerProps) 
           pending={send.isPending}
           onClick={() => send.mutate()}
         >
-          Send challenge
+          <Trans>Send challenge</Trans>
         </Button>
       }
     >
       <Stack gap="s">
         <p>
-          Your company requires endpoint verification. This subscription gets no deliveries until its receiver
-          answers a POST of type <code>endpoint.verification</code> with status 200 and the challenge from its
-          payload:
+          <Trans>
+            Your company requires endpoint verification. This subscription gets no deliveries until its
+            receiver answers a POST of type <code>endpoint.verification</code> with status 200 and the
+            challenge from its payload:
+          </Trans>
         </p>
-        <CodeBlock language="json" label="answer" code={'{"challenge": "<payload.challenge>"}'} />
+        <CodeBlock language="json" label={t`answer`} code={'{"challenge": "<payload.challenge>"}'} />
         {send.isError ? (
           <p role="alert">{errorText(send.error)}</p>
         ) : verification?.challengedUtc ? (
           <p>
-            Last challenge (<TimeAgo time={verification.challengedUtc} />
-            ): {verification.failure}
+            <Trans>
+              Last challenge (<TimeAgo time={verification.challengedUtc} />
+              ): {failure}
+            </Trans>
           </p>
         ) : (
-          <p>No challenge has been answered yet.</p>
+          <p>{t`No challenge has been answered yet.`}</p>
         )}
-        {health.held > 0 && <p>{plural(health.held, 'delivery is', 'deliveries are')} held until then.</p>}
+        {held > 0 && (
+          <p>
+            <Plural
+              value={held}
+              one="# delivery is held until then."
+              other="# deliveries are held until then."
+            />
+          </p>
+        )}
       </Stack>
     </Notice>
   );
@@ -178,20 +216,21 @@ export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
     onError: toastError,
   });
   if (missed === null) return null;
+  const { count } = missed;
   return (
     <Notice
       tone="warn"
-      title={`${plural(missed.count, 'event')} missed`}
+      title={plural(count, { one: '# event missed', other: '# events missed' })}
       actions={
         <>
           <Button
             size="s"
             variant="primary"
-            disabledReason={refusal ?? (enabled ? undefined : 'Enable the subscription first')}
+            disabledReason={refusal ?? (enabled ? undefined : t`Enable the subscription first`)}
             pending={replay.isPending}
             onClick={() => replay.mutate(missed.sinceUtc)}
           >
-            Replay missed events
+            <Trans>Replay missed events</Trans>
           </Button>
           <Button
             size="s"
@@ -199,14 +238,17 @@ export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
             pending={dismiss.isPending}
             onClick={() => dismiss.mutate()}
           >
-            Dismiss
+            <Trans>Dismiss</Trans>
           </Button>
         </>
       }
     >
       <p>
-        They occurred since <Moment time={missed.sinceUtc} />, while the subscription was disabled or the
-        company had reached its quota of pending deliveries. They stay in the event log when you dismiss them.
+        <Trans>
+          They occurred since <Moment time={missed.sinceUtc} />, while the subscription was disabled or the
+          company had reached its quota of pending deliveries. They stay in the event log when you dismiss
+          them.
+        </Trans>
       </p>
       {replay.isError && <p>{errorText(replay.error)}</p>}
     </Notice>

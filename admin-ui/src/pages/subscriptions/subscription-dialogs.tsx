@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { History, Pause, Play, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -6,7 +8,7 @@ import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -27,8 +29,8 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
   if (secret !== null) {
     return (
       <SecretDialog
-        title="New signing secret"
-        name="signing secret"
+        title={t`New signing secret`}
+        name={t`signing secret`}
         value={secret}
         onClose={() => setSecret(null)}
       />
@@ -38,8 +40,8 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
     <Dialog
       open={open}
       onClose={onClose}
-      title="Rotate the signing secret"
-      description="Rotate it if it may have leaked, or on a schedule."
+      title={t`Rotate the signing secret`}
+      description={t`Rotate it if it may have leaked, or on a schedule.`}
     >
       <RotateForm
         subscription={subscription}
@@ -57,7 +59,7 @@ interface RotateFormProps extends Omit<SubscriptionDialogProps, 'open'> {
   readonly onDone: (secret: string) => void;
 }
 
-const overlaps = [1, 6, 24, 48, 72].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
+const overlaps = () => [1, 6, 24, 48, 72].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
 
 function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
   const overlapUntil = subscription.previousSecretUntilUtc;
@@ -80,37 +82,39 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
     <Form
       mutation={rotate}
       fields={['overlapHours']}
-      submit="Rotate secret"
+      submit={t`Rotate secret`}
       danger={!overlap}
       onCancel={onClose}
     >
       {overlapUntil !== null && (
         <Notice tone="info">
-          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another
-          overlap, or end all earlier secrets now.
+          <Trans>
+            The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get
+            another overlap, or end all earlier secrets now.
+          </Trans>
         </Notice>
       )}
-      <Fieldset legend="The old secret">
+      <Fieldset legend={t`The old secret`}>
         {overlapUntil === null && (
           <Radio
             name="overlap"
             checked={overlap}
             onChange={() => setOverlap(true)}
-            label="Keeps working for a while"
-            description="Deliveries carry both signatures, so nothing fails while you update your receiver."
+            label={t`Keeps working for a while`}
+            description={t`Deliveries carry both signatures, so nothing fails while you update your receiver.`}
           />
         )}
         <Radio
           name="overlap"
           checked={!overlap}
           onChange={() => setOverlap(false)}
-          label="Stops working at once"
-          description="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
+          label={t`Stops working at once`}
+          description={t`Choose this if it leaked. Your receiver refuses deliveries until it has the new secret.`}
         />
       </Fieldset>
       {overlap && (
-        <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
-          <Select value={hours} options={overlaps} onValue={(value) => setHours(Number(value))} />
+        <Field label={t`Sign with both secrets for`} error={fieldError(rotate.error, 'overlapHours')}>
+          <Select value={hours} options={overlaps()} onValue={(value) => setHours(Number(value))} />
         </Field>
       )}
     </Form>
@@ -119,11 +123,12 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
 
 export function DisableDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   const cache = useSubscriptionCache();
+  const name = nameOf(subscription);
   const disable = useMutation({
     mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(`“${nameOf(changed)}” disabled`);
+      toast(t`“${name}” disabled`);
       onClose();
     },
   });
@@ -131,13 +136,13 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
     <ConfirmDialog
       open={open && subscription.enabled}
       onClose={onClose}
-      title={`Disable “${nameOf(subscription)}”?`}
-      confirm="Disable subscription"
+      title={t`Disable “${name}”?`}
+      confirm={t`Disable subscription`}
       mutation={disable}
     >
       <Stack gap="s">
-        <p>Pending deliveries are held until you release or discard them.</p>
-        <p>New events are not delivered; you can replay them when you enable the subscription again.</p>
+        <p>{t`Pending deliveries are held until you release or discard them.`}</p>
+        <p>{t`New events are not delivered; you can replay them when you enable the subscription again.`}</p>
       </Stack>
     </ConfirmDialog>
   );
@@ -147,12 +152,13 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
   const { id, health, managedBy } = subscription;
   const cache = useSubscriptionCache();
   const navigate = useNavigate();
+  const name = nameOf(subscription);
   const remove = useMutation({
     mutationFn: () => call('deletePortalSubscription', { params: { id } }),
     onSuccess: async () => {
       await navigate({ to: '/subscriptions' });
       cache.deleted(id);
-      toast(`“${nameOf(subscription)}” deleted`);
+      toast(t`“${name}” deleted`);
     },
   });
   const traffic = health.succeeded24h + health.failed24h;
@@ -162,8 +168,8 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
     <ConfirmDialog
       open={open}
       onClose={onClose}
-      title={`Delete “${nameOf(subscription)}”?`}
-      confirm="Delete subscription"
+      title={t`Delete “${name}”?`}
+      confirm={t`Delete subscription`}
       danger
       typed={busy ? 'delete' : undefined}
       mutation={remove}
@@ -172,14 +178,24 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
         {busy && (
           <Notice tone="warn">
             {traffic > 0
-              ? `It had ${plural(traffic, 'attempt')} in the last 24 hours.`
-              : 'It has received deliveries before.'}
+              ? plural(traffic, {
+                  one: 'It had # attempt in the last 24 hours.',
+                  other: 'It had # attempts in the last 24 hours.',
+                })
+              : t`It has received deliveries before.`}{' '}
             {pending > 0 &&
-              ` ${plural(pending, 'delivery', 'deliveries')} that are not sent yet will be discarded.`}
+              plural(pending, {
+                one: '# delivery that is not sent yet will be discarded.',
+                other: '# deliveries that are not sent yet will be discarded.',
+              })}
           </Notice>
         )}
-        {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
-        <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
+        {managedBy !== null && <p>{t`${managedBy} created this subscription and may create it again.`}</p>}
+        <p>
+          <Trans>
+            Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.
+          </Trans>
+        </p>
       </Stack>
     </ConfirmDialog>
   );
@@ -192,22 +208,22 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
   const pause = usePause(subscription);
   const open = (dialog: 'delete' | 'disable' | 'repair') => () =>
     void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
-  const repair = { label: 'Held and missed…', icon: <History />, disabledReason, onSelect: open('repair') };
+  const repair = { label: t`Held and missed…`, icon: <History />, disabledReason, onSelect: open('repair') };
   return [
     {
-      label: paused ? 'Resume deliveries' : 'Pause deliveries',
+      label: paused ? t`Resume deliveries` : t`Pause deliveries`,
       icon: paused ? <Play /> : <Pause />,
       disabledReason,
       onSelect: () => pause.mutate(!paused),
     },
     {
-      label: enabled ? 'Disable…' : 'Enable…',
+      label: enabled ? t`Disable…` : t`Enable…`,
       icon: <Power />,
       disabledReason,
       onSelect: open(enabled ? 'disable' : 'repair'),
     },
     ...(isUndecided(subscription) ? [repair] : []),
     'separator',
-    { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
+    { label: t`Delete…`, icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
   ];
 };

@@ -1,4 +1,5 @@
 import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { operationQuery } from '../../api/client.ts';
@@ -86,9 +87,9 @@ function Fields(props: SubscriptionFormProps) {
       >
         <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
         <Field
-          label="Name"
+          label={t`Name`}
           optional
-          hint="Shown in this portal, such as “Billing”."
+          hint={t`Shown in this portal, such as “Billing”.`}
           error={fieldError(error, 'name')}
         >
           <TextInput maxLength={100} value={draft.name} onValue={(name) => set({ name })} />
@@ -98,11 +99,11 @@ function Fields(props: SubscriptionFormProps) {
           onChange={(eventTypes) => set({ eventTypes })}
           error={fieldError(error, 'eventTypes')}
         />
-        <Field label="Description" optional error={fieldError(error, 'description')}>
+        <Field label={t`Description`} optional error={fieldError(error, 'description')}>
           <TextArea
             rows={2}
             maxLength={2000}
-            placeholder="Who owns it, what depends on it…"
+            placeholder={t`Who owns it, what depends on it…`}
             value={draft.description}
             onValue={(description) => set({ description })}
           />
@@ -110,8 +111,8 @@ function Fields(props: SubscriptionFormProps) {
         <RuleFields types={draft.eventTypes} value={draft} onChange={set} error={error} />
         {asksEnabled && (
           <Checkbox
-            label="Enable at once"
-            description="Otherwise it starts disabled. Events that occur while it is disabled are not delivered later automatically."
+            label={t`Enable at once`}
+            description={t`Otherwise it starts disabled. Events that occur while it is disabled are not delivered later automatically.`}
             checked={draft.enabled}
             onChange={(event) => set({ enabled: event.target.checked })}
           />
@@ -138,10 +139,12 @@ function TwinHint({
       one.eventTypes.some((type) => draft.eventTypes.includes(type)),
   );
   if (!twin) return null;
+  const name = nameOf(twin);
   return (
     <Notice tone="warn">
-      “{nameOf(twin)}” already sends some of these events to this URL. The receiver would get each of them
-      twice.
+      <Trans>
+        “{name}” already sends some of these events to this URL. The receiver would get each of them twice.
+      </Trans>
     </Notice>
   );
 }
@@ -164,13 +167,13 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
   });
   const problem = settled && check.data ? check.data.problem : null;
   const usual = features.allowHttp
-    ? 'Events are sent here as POST requests.'
-    : 'Events are sent here as POST requests. Must start with https://.';
+    ? t`Events are sent here as POST requests.`
+    : t`Events are sent here as POST requests. Must start with https://.`;
   return (
     <Field
-      label="URL"
+      label={t`URL`}
       error={problem === null ? error && advise(error) : advise(sentence(problem))}
-      hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
+      hint={settled && check.data?.problem === null ? t`✓ This URL can be used.` : usual}
     >
       <TextInput
         type="url"
@@ -186,7 +189,7 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
 
 /** The server says only that a text is no URL; says what one looks like. */
 const advise = (error: string): string =>
-  error === 'Invalid URL.' ? 'This is not a URL. Enter one like https://hooks.example.com/crm.' : error;
+  error === 'Invalid URL.' ? t`This is not a URL. Enter one like https://hooks.example.com/crm.` : error;
 
 interface EventTypePickerProps {
   readonly value: readonly EventType[];
@@ -202,20 +205,26 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const shown = all.filter((one) =>
     words.every((word) => `${one.type} ${one.title} ${one.description}`.toLowerCase().includes(word)),
   );
+  const count = value.length;
   const everything = all.length > 0 && value.length === all.length;
   return (
-    <Fieldset legend="Events to send" error={error}>
+    <Fieldset legend={t`Events to send`} error={error}>
       <div className={s.box}>
         <div className={s.bar}>
-          <Field label="Search event types" hideLabel>
-            <TextInput type="search" placeholder="Search: payment, client…" value={text} onValue={setText} />
+          <Field label={t`Search event types`} hideLabel>
+            <TextInput
+              type="search"
+              placeholder={t`Search: payment, client…`}
+              value={text}
+              onValue={setText}
+            />
           </Field>
           <Row nowrap>
             <span className={s.count} role="status">
-              {value.length} chosen
+              <Trans>{count} chosen</Trans>
             </span>
             <Button size="s" onClick={() => onChange(everything ? [] : all.map((one) => one.type))}>
-              {everything ? 'None' : 'All'}
+              {everything ? t`None` : t`All`}
             </Button>
           </Row>
         </div>
@@ -229,37 +238,37 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
         >
           {() => (
             <ul className={s.list}>
-              {shown.map((one) => (
-                <li key={one.type}>
+              {shown.map(({ type, title, description, sample }) => (
+                <li key={type}>
                   <Checkbox
-                    checked={value.includes(one.type)}
+                    checked={value.includes(type)}
                     onChange={(event) =>
                       onChange(
-                        event.target.checked
-                          ? [...value, one.type]
-                          : value.filter((type) => type !== one.type),
+                        event.target.checked ? [...value, type] : value.filter((other) => other !== type),
                       )
                     }
                     label={
                       <>
-                        {one.title} <Badge mono>{one.type}</Badge>
+                        {title} <Badge mono>{type}</Badge>
                       </>
                     }
-                    description={one.description}
+                    description={description}
                   />
                   <details className={s.sample}>
                     <summary>
-                      Sample<span className="visually-hidden"> of {one.title}</span>
+                      <Trans>
+                        Sample<span className="visually-hidden"> of {title}</span>
+                      </Trans>
                     </summary>
                     <CodeBlock
-                      code={JSON.stringify(one.sample, null, 2)}
+                      code={JSON.stringify(sample, null, 2)}
                       language="json"
-                      label={`sample of ${one.type}`}
+                      label={t`sample of ${type}`}
                     />
                   </details>
                 </li>
               ))}
-              {shown.length === 0 && <li className={s.none}>No event type matches.</li>}
+              {shown.length === 0 && <li className={s.none}>{t`No event type matches.`}</li>}
             </ul>
           )}
         </Loaded>

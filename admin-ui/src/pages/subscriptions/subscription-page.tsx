@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, KeyRound, Pencil } from 'lucide-react';
@@ -25,9 +27,9 @@ export function SubscriptionPage() {
   const state = data && stateOf(data);
   return (
     <Page
-      title={data ? nameOf(data) : 'Subscription'}
+      title={data ? nameOf(data) : t`Subscription`}
       badge={state && <StateBadge {...state} />}
-      back={<BackLink to="/subscriptions">Subscriptions</BackLink>}
+      back={<BackLink to="/subscriptions">{t`Subscriptions`}</BackLink>}
       actions={data && <Actions subscription={data} />}
       refreshing={query.isRefetching}
     >
@@ -73,17 +75,17 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         disabledReason={refusal}
         onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
       >
-        Send test delivery{' '}
+        <Trans>Send test delivery</Trans>
       </Button>
       <Button
         icon={<Pencil />}
         disabledReason={refusal ?? managedReason(subscription)}
         onClick={() => void navigate({ to: '/subscriptions/$id/edit', params: { id } })}
       >
-        Edit
+        <Trans>Edit</Trans>
       </Button>
       <Menu
-        trigger={<IconButton variant="secondary" label="More actions" icon={<Ellipsis />} />}
+        trigger={<IconButton variant="secondary" label={t`More actions`} icon={<Ellipsis />} />}
         actions={useDialogActions(subscription)}
       />
     </>
@@ -136,22 +138,22 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
   const until = subscription.previousSecretUntilUtc;
   return (
     <>
-      <Card title="Settings">
+      <Card title={t`Settings`}>
         <Stack>
           <Facts
             columns={16}
             facts={[
               {
-                label: 'URL',
+                label: t`URL`,
                 value: (
                   <Row gap="xs" nowrap align="flex-start" justify="space-between">
                     <code>{subscription.url}</code>
-                    <CopyButton value={subscription.url} label="Copy URL" />
+                    <CopyButton value={subscription.url} label={t`Copy URL`} />
                   </Row>
                 ),
               },
               {
-                label: 'Events',
+                label: t`Events`,
                 value: (
                   <Row gap="xs">
                     {subscription.eventTypes.map((type) => (
@@ -163,40 +165,40 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
                 ),
               },
               ...ruleFacts(subscription),
-              subscription.description !== null && { label: 'Description', value: subscription.description },
+              subscription.description !== null && { label: t`Description`, value: subscription.description },
               subscription.managedBy !== null && {
-                label: 'Managed by',
-                value: <Badge tone="info">{subscription.isAgent ? 'Agent' : subscription.managedBy}</Badge>,
+                label: t`Managed by`,
+                value: <Badge tone="info">{subscription.isAgent ? t`Agent` : subscription.managedBy}</Badge>,
               },
               subscription.isAgent &&
                 subscription.expiresUtc !== null && {
-                  label: 'Expires',
+                  label: t`Expires`,
                   value: (
-                    <>
+                    <Trans>
                       <Moment time={subscription.expiresUtc} />, unless the agent renews it
-                    </>
+                    </Trans>
                   ),
                 },
-              { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
-              { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
+              { label: t`Created`, value: <Moment time={subscription.createdUtc} /> },
+              { label: t`Changed`, value: <TimeAgo time={subscription.updatedUtc} /> },
             ]}
           />
         </Stack>
       </Card>
-      <Card title="Signing secret">
+      <Card title={t`Signing secret`}>
         <Stack gap="s">
           <p>
             {until === null ? (
-              'Signs every delivery. It cannot be shown again.'
+              t`Signs every delivery. It cannot be shown again.`
             ) : (
-              <>
+              <Trans>
                 Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
-              </>
+              </Trans>
             )}
           </p>
           <div>
             <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
-              Rotate secret…
+              <Trans>Rotate secret…</Trans>
             </Button>
           </div>
         </Stack>
@@ -206,20 +208,21 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
 }
 
 function SubscriptionHealth({ subscription: { health } }: { readonly subscription: Subscription }) {
-  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
+  const when = (time: string | null) =>
+    time === null ? <Quiet>{t`Never`}</Quiet> : <MinuteAgo time={time} />;
   return (
-    <Card title="Last 24 hours">
+    <Card title={t`Last 24 hours`}>
       <Stack>
         <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} wide />
         <Facts
           columns={7.5}
           facts={[
-            { label: 'Succeeded', value: number(health.succeeded24h) },
-            { label: 'Failed', value: number(health.failed24h) },
-            { label: 'Pending', value: number(health.waiting) },
-            { label: 'Held', value: number(health.held) },
-            { label: 'Last success', value: when(health.lastSuccessUtc) },
-            { label: 'Last failure', value: when(health.lastFailureUtc) },
+            { label: t`Succeeded`, value: number(health.succeeded24h) },
+            { label: t`Failed`, value: number(health.failed24h) },
+            { label: t`Pending`, value: number(health.waiting) },
+            { label: t`Held`, value: number(health.held) },
+            { label: t`Last success`, value: when(health.lastSuccessUtc) },
+            { label: t`Last failure`, value: when(health.lastFailureUtc) },
           ]}
         />
       </Stack>
@@ -235,10 +238,10 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
   return (
     <Card
       flush
-      title="Latest deliveries"
+      title={t`Latest deliveries`}
       actions={
         <Link to="/deliveries" search={{ subscription: subscriptionId }}>
-          All deliveries
+          <Trans>All deliveries</Trans>
         </Link>
       }
     >
@@ -246,8 +249,8 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
         query={query}
         without="subscription"
         emptyState={
-          <Empty title="No deliveries yet">
-            The next matching event is delivered here. To try it now, send a test delivery.
+          <Empty title={t`No deliveries yet`}>
+            <Trans>The next matching event is delivered here. To try it now, send a test delivery.</Trans>
           </Empty>
         }
       />

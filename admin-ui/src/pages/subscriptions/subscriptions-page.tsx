@@ -1,10 +1,12 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { number, plural } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -14,6 +16,7 @@ import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
 import { subscriptionsQuery } from '../queries.ts';
 import { useDialogActions } from './subscription-dialogs.tsx';
+import { conditionText, paceText } from './subscription-rules.tsx';
 import {
   listSubscriptions,
   managedReason,
@@ -40,54 +43,60 @@ export function SubscriptionsPage() {
   const filtered = search.q !== undefined || search.state !== undefined;
   const add = refusal ? (
     <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
-      Add subscription
+      <Trans>Add subscription</Trans>
     </Button>
   ) : (
     <LinkButton to="/subscriptions/new" variant="primary" icon={<Plus />}>
-      Add subscription
+      <Trans>Add subscription</Trans>
     </LinkButton>
   );
   return (
     <Page
-      title="Subscriptions"
-      description="Each subscription sends events from your CRM to a URL."
+      title={t`Subscriptions`}
+      description={t`Each subscription sends events from your CRM to a URL.`}
       actions={add}
       refreshing={query.isRefetching}
     >
       <Card flush>
         {(all === undefined || all.length > 0 || filtered) && (
           <Toolbar>
-            <SearchBox label="Search subscriptions" value={search.q} onChange={(q) => set({ q })} />
+            <SearchBox label={t`Search subscriptions`} value={search.q} onChange={(q) => set({ q })} />
             <Filter
-              label="State"
-              all="Any state"
+              label={t`State`}
+              all={t`Any state`}
               value={search.state}
               options={stateOptions(all ?? [])}
               onChange={(state) => set({ state })}
             />
             <Filter
-              label="Order"
+              label={t`Order`}
               value={search.sort ?? 'trouble'}
-              options={sortOptions}
+              options={sortOptions()}
               onChange={(sort) => set({ sort: sort === 'trouble' ? undefined : sort })}
             />
           </Toolbar>
         )}
         <Table
-          label="Subscriptions"
-          columns={columns}
+          label={t`Subscriptions`}
+          columns={columns()}
           query={query}
           rowKey={(one) => one.id}
           rows={shown?.rows}
           emptyState={
             filtered ? (
               <Empty
-                title="No subscription matches"
-                action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
+                title={t`No subscription matches`}
+                action={
+                  <Button onClick={() => void navigate({ search: {} })}>
+                    <Trans>Clear all filters</Trans>
+                  </Button>
+                }
               />
             ) : (
-              <Empty title="No subscriptions yet" action={add}>
-                Add the URL of a tool to notify about new clients, payments or signed agreements.
+              <Empty title={t`No subscriptions yet`} action={add}>
+                <Trans>
+                  Add the URL of a tool to notify about new clients, payments or signed agreements.
+                </Trans>
               </Empty>
             )
           }
@@ -107,31 +116,31 @@ export function SubscriptionsPage() {
 
 const pageSize = 25;
 
-const stateLabels: Readonly<Record<SubscriptionFilter, string>> = {
-  off: 'Auto-disabled',
-  failing: 'Failing',
-  unverified: 'Waiting for verification',
-  disabled: 'Disabled',
-  enabled: 'Enabled',
-  undecided: 'Enabled, with held or missed',
-};
+const stateLabels = (): Readonly<Record<SubscriptionFilter, string>> => ({
+  off: t`Auto-disabled`,
+  failing: t`Failing`,
+  unverified: t`Waiting for verification`,
+  disabled: t`Disabled`,
+  enabled: t`Enabled`,
+  undecided: t`Enabled, with held or missed`,
+});
 
 const stateOptions = (all: readonly Subscription[]) =>
   subscriptionFilters.map((value) => ({
     value,
-    label: `${stateLabels[value]} (${number(all.filter((one) => matches(one, value)).length)})`,
+    label: `${stateLabels()[value]} (${number(all.filter((one) => matches(one, value)).length)})`,
   }));
 
-const sortOptions: readonly { readonly value: SubscriptionSort; readonly label: string }[] = [
-  { value: 'trouble', label: 'In trouble first' },
-  { value: 'name', label: 'By name' },
-  { value: 'newest', label: 'Newest first' },
-  { value: 'busiest', label: 'Busiest first' },
+const sortOptions = (): readonly { readonly value: SubscriptionSort; readonly label: string }[] => [
+  { value: 'trouble', label: t`In trouble first` },
+  { value: 'name', label: t`By name` },
+  { value: 'newest', label: t`Newest first` },
+  { value: 'busiest', label: t`Busiest first` },
 ];
 
-const columns: readonly Column<Subscription>[] = [
+const columns = (): readonly Column<Subscription>[] => [
   {
-    header: 'Subscription',
+    header: t`Subscription`,
     phone: 'title',
     grow: true,
     cell: (one) => (
@@ -145,6 +154,16 @@ const columns: readonly Column<Subscription>[] = [
               {one.managedBy}
             </Badge>
           )}
+          {one.conditions !== undefined && (
+            <Badge title={one.conditions.map(conditionText).join('\n')}>
+              <Trans>Filtered</Trans>
+            </Badge>
+          )}
+          {one.pace !== undefined && (
+            <Badge title={paceText(one.pace)}>
+              <Trans>Paced</Trans>
+            </Badge>
+          )}
         </Row>
         {one.name !== null && (
           <Quiet small>
@@ -155,36 +174,42 @@ const columns: readonly Column<Subscription>[] = [
     ),
   },
   {
-    header: 'State',
+    header: t`State`,
     phone: 'badge',
     cell: (one) => {
       const { tone, label } = stateOf(one);
+      const held = number(one.health.held);
+      const missed = number(one.missed?.count ?? 0);
       return (
         <Stack gap="xs">
           <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
             {label}
           </Badge>
-          {one.health.held > 0 && <Quiet small>{number(one.health.held)} held</Quiet>}
-          {one.missed !== null && <Quiet small>{number(one.missed.count)} missed</Quiet>}
+          {one.health.held > 0 && <Quiet small>{t`${held} held`}</Quiet>}
+          {one.missed !== null && <Quiet small>{t`${missed} missed`}</Quiet>}
         </Stack>
       );
     },
   },
   {
-    header: 'Events',
-    cell: (one) => <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, 'type')}</span>,
+    header: t`Events`,
+    cell: (one) => (
+      <span data-tip={one.eventTypes.join('\n')}>
+        {plural(one.eventTypes.length, { one: '# type', other: '# types' })}
+      </span>
+    ),
   },
   {
-    header: 'Last 24 hours',
+    header: t`Last 24 hours`,
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
   },
   {
-    header: 'Last success',
+    header: t`Last success`,
     phone: 'named-time',
     cell: (one) =>
       one.health.lastSuccessUtc === null ? (
-        <Quiet>None yet</Quiet>
+        <Quiet>{t`None yet`}</Quiet>
       ) : (
         <MinuteAgo time={one.health.lastSuccessUtc} />
       ),
@@ -201,18 +226,18 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
       label={nameOf(subscription)}
       actions={[
         {
-          label: 'Send test delivery',
+          label: t`Send test delivery`,
           icon: <FlaskConical />,
           disabledReason: refusal,
           onSelect: () => void navigate({ to: '/test', search: { subscription: id } }),
         },
         {
-          label: 'View deliveries',
+          label: t`View deliveries`,
           icon: <Send />,
           onSelect: () => void navigate({ to: '/deliveries', search: { subscription: id } }),
         },
         {
-          label: 'Edit',
+          label: t`Edit`,
           icon: <Pencil />,
           disabledReason: refusal ?? managedReason(subscription),
           onSelect: () => void navigate({ to: '/subscriptions/$id/edit', params: { id } }),
@@ -235,7 +260,9 @@ function EndpointVerification() {
     meta: { invalidates: [['listPortalSubscriptions'], ['getPortalSubscription']] },
     onSuccess: (settings) => {
       queryClient.setQueryData(settingsQuery.queryKey, settings);
-      toast(`Endpoint verification turned ${settings.verifyEndpoints ? 'on' : 'off'}`);
+      toast(
+        settings.verifyEndpoints ? t`Endpoint verification turned on` : t`Endpoint verification turned off`,
+      );
     },
     onError: toastError,
   });
@@ -243,8 +270,8 @@ function EndpointVerification() {
   const { verifyEndpoints } = data;
   return (
     <Card
-      title="Endpoint verification"
-      description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
+      title={t`Endpoint verification`}
+      description={t`When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected.`}
       actions={
         <Button
           size="s"
@@ -252,12 +279,12 @@ function EndpointVerification() {
           pending={change.isPending}
           onClick={() => change.mutate(!verifyEndpoints)}
         >
-          {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
+          {verifyEndpoints ? t`Turn off verification` : t`Turn on verification`}
         </Button>
       }
     >
       <Badge tone={verifyEndpoints ? 'good' : 'neutral'} dot>
-        {verifyEndpoints ? 'On' : 'Off'}
+        {verifyEndpoints ? t`On` : t`Off`}
       </Badge>
     </Card>
   );
