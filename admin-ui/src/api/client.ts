@@ -1,5 +1,6 @@
 import table from 'virtual:portal-operations';
 import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } from '@causeway/proto';
+import { t } from '@lingui/core/macro';
 import {
   type DefaultError,
   queryOptions,
@@ -9,6 +10,7 @@ import {
 } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { ApiError } from '../errors.ts';
+import { problemInWords } from '../i18n/i18n.tsx';
 import { noteAnswer, noteNoAnswer } from '../reachability.ts';
 
 const basePath = '/portal/api/v1';
@@ -79,7 +81,7 @@ const send = async (
     noteNoAnswer();
     throw new ApiError({
       status: 0,
-      message: 'The server could not be reached. Check your connection and try again.',
+      message: t`The server could not be reached. Check your connection and try again.`,
     });
   }
 };
@@ -118,11 +120,14 @@ const responseError = (response: Response, text: string): ApiError => {
   const body = parseObject(text);
   const said = body.error ?? body.message;
   const retryAfter = Number(response.headers.get('Retry-After'));
+  const { status } = response;
   return new ApiError({
-    status: response.status,
-    message: typeof said === 'string' ? said : `The server answered ${response.status}.`,
-    details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
-    extra: body,
+    ...problemInWords({
+      status,
+      message: typeof said === 'string' ? said : t`The server answered ${status}.`,
+      details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
+      extra: body,
+    }),
     requestId: response.headers.get('X-Request-Id'),
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
   });

@@ -31,7 +31,7 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
     <Form
       mutation={enter}
       fields={['totp', 'recoveryCode']}
-      submit={t`Open ${company.name}`}
+      submit={t`Open ${{ company: company.name }}`}
       secondary={<Button onClick={onBack}>{t`Back`}</Button>}
     >
       <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />

@@ -1,6 +1,7 @@
 import { setupI18n } from '@lingui/core';
 import type { TransProps } from '@lingui/react';
 import { TransNoContext } from '@lingui/react/server';
+import type { translateProblem } from '../error-texts.ts';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
@@ -36,11 +37,18 @@ const readChoice = (): string | null => {
   }
 };
 
+let inOwnWords: typeof translateProblem = (facts) => facts;
+
+/** The server's errors are in English; those in its closed lists of codes are said in the reader's language. */
+export const problemInWords: typeof translateProblem = (facts) => inOwnWords(facts);
+
 /** Before the first text is shown. Without its catalog the portal is English. */
 export const loadLanguage = async (): Promise<void> => {
   if (wantedLanguage() === 'de') {
-    const { messages } = await import('./de.po').catch(() => ({ messages: undefined }));
-    if (messages) i18n.loadAndActivate({ locale: 'de', messages });
+    const loading = Promise.all([import('./de.po'), import('../error-texts.ts')]);
+    const [catalog, texts] = await loading.catch(() => []);
+    if (catalog) i18n.loadAndActivate({ locale: 'de', messages: catalog.messages });
+    if (texts) inOwnWords = texts.translateProblem;
   }
   document.documentElement.lang = language();
 };

@@ -217,7 +217,7 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
   return (
     <nav className={pagerCss.pager} aria-label={t`Pages`}>
       <span className={pagerCss.place} role="status">
-        {t`${number((page - 1) * pageSize + 1)}–${number(Math.min(page * pageSize, count))} of ${number(count)}`}
+        {t`${{ first: number((page - 1) * pageSize + 1) }}–${{ last: number(Math.min(page * pageSize, count)) }} of ${{ total: number(count) }}`}
       </span>
       <Button
         size="s"

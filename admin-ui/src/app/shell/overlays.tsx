@@ -86,7 +86,7 @@ function UserMenu() {
         }
         actions={[
           ...otherCompanies.map((one) => ({
-            label: t`Switch to ${one.name}`,
+            label: t`Switch to ${{ name: one.name }}`,
             icon: <Building2 />,
             onSelect: () =>
               one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
@@ -118,7 +118,7 @@ function UserMenu() {
         <Dialog
           open
           onClose={() => setAsked(null)}
-          title={t`Switch to ${asked.name}`}
+          title={t`Switch to ${{ company: asked.name }}`}
           description={t`This company requires your two-factor code.`}
           size="s"
         >

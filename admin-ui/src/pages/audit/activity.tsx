@@ -113,7 +113,7 @@ export function Changes({ before, after }: { readonly before: Fields; readonly a
   if (names.length <= maxUnfolded) return list;
   return (
     <details className={s.folded}>
-      <summary>{t`${names.length} fields`}</summary>
+      <summary>{t`${{ count: names.length }} fields`}</summary>
       {list}
     </details>
   );

@@ -74,7 +74,7 @@ function Log() {
         {filters.target !== undefined && (
           <Button onClick={() => set({ target: undefined })}>
             <Trans>
-              No. {filters.target} <X aria-label={t`Remove filter`} />
+              No. {{ target: filters.target }} <X aria-label={t`Remove filter`} />
             </Trans>
           </Button>
         )}

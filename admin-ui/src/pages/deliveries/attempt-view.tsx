@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro';
+import { ph, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../api/client.ts';
@@ -82,7 +82,7 @@ function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: 
         {attempt.address !== null && (
           <Quiet small>
             <Trans>
-              to <code>{attempt.address}</code>
+              to <code>{ph({ address: attempt.address })}</code>
             </Trans>
           </Quiet>
         )}
@@ -147,7 +147,7 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
           raw={body}
           language="json"
           label={t`request body`}
-          title={t`Body as signed and sent (${bytes(new TextEncoder().encode(body).length)})`}
+          title={t`Body as signed and sent (${{ size: bytes(new TextEncoder().encode(body).length) }})`}
           wrap
         />
       )}

@@ -39,7 +39,7 @@ export function DeliveriesPage() {
   return (
     <Page
       title={t`Deliveries`}
-      description={t`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
+      description={t`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${{ duration: span(settings.retryForMs) }}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
       actions={
         <Button
           icon={<RotateCcw />}
@@ -127,8 +127,8 @@ function DeliveryLog() {
                 {filters.state === 'failed' &&
                   t`A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled.`}{' '}
                 <Trans>
-                  Deliveries are kept for <Plural value={settings.retentionDays} one="# day" other="# days" />
-                  .
+                  Deliveries are kept for{' '}
+                  <Plural value={{ days: settings.retentionDays }} one="# day" other="# days" />.
                 </Trans>
               </Empty>
             ) : (

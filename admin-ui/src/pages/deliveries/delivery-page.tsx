@@ -36,12 +36,17 @@ export function DeliveryPage() {
     ...deliveryQuery(name),
     refetchInterval: ({ state }) => (state.data?.state === 'waiting' ? 3000 : false),
   });
+  const id = `${name.event}-${name.subscription}-${name.replay}`;
   const event = useQuery({ ...eventQuery(name.event), retry: false });
   // The head of the page is filled with the rest, or it would move the rest.
   const data = event.isPending ? undefined : query.data;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
-  const title = data?.subject ? titleOf(data.subject, names) : data ? t`Event ${data.eventId}` : t`Delivery`;
+  const title = data?.subject
+    ? titleOf(data.subject, names)
+    : data
+      ? t`Event ${{ event: data.eventId }}`
+      : t`Delivery`;
   const chosen = attempt ?? data?.history.at(-1)?.attempt;
   return (
     <Page
@@ -57,11 +62,7 @@ export function DeliveryPage() {
       }
       description={
         <Trans>
-          Delivery <code>{`${name.event}-${name.subscription}-${name.replay}`}</code>{' '}
-          <CopyButton
-            value={`${name.event}-${name.subscription}-${name.replay}`}
-            label={t`Copy delivery ID`}
-          />
+          Delivery <code>{id}</code> <CopyButton value={id} label={t`Copy delivery ID`} />
         </Trans>
       }
       back={<BackLink to="/deliveries">{t`Deliveries`}</BackLink>}
@@ -123,7 +124,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
               label: t`Record`,
               value: (
                 <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
-                  {t`Client ${delivery.subject.id}`}
+                  {t`Client ${{ id: delivery.subject.id }}`}
                 </Link>
               ),
             },
@@ -163,7 +164,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
               return (
                 <Row key={one.id} justify="space-between">
                   <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-                    {one.replayId === 0 ? t`First delivery` : t`Replay ${one.replayId}`}
+                    {one.replayId === 0 ? t`First delivery` : t`Replay ${{ replay: one.replayId }}`}
                   </Link>
                   <Row>
                     <Quiet small>

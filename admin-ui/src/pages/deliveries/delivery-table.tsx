@@ -118,7 +118,7 @@ function State({ delivery }: { readonly delivery: Delivery }) {
         <Quiet small>
           <span
             className={s.wide}
-            title={t`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
+            title={t`Waits for the endpoint. Its next attempt: ${{ when: formatDateTime(probeUtc) }}`}
           >
             {t`endpoint fails`}
           </span>

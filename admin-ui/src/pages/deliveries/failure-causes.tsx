@@ -125,7 +125,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
 function Acknowledged({ cause }: { readonly cause: FailureCause }) {
   const { acknowledgedUtc, acknowledgedBy } = cause;
   if (acknowledgedUtc === null) return null;
-  const title = t`By ${acknowledgedBy ?? ''}, ${formatDateTime(acknowledgedUtc)}`;
+  const title = t`By ${{ member: acknowledgedBy ?? '' }}, ${{ when: formatDateTime(acknowledgedUtc) }}`;
   return isQuiet(cause) ? (
     <Badge title={title}>{t`Acknowledged`}</Badge>
   ) : (

@@ -29,10 +29,13 @@ export function LiveTail() {
       description={
         [
           tail.dropped > 0 &&
-            plural(tail.dropped, {
-              one: '# attempt skipped: too many at once.',
-              other: '# attempts skipped: too many at once.',
-            }),
+            plural(
+              { count: tail.dropped },
+              {
+                one: '# attempt skipped: too many at once.',
+                other: '# attempts skipped: too many at once.',
+              },
+            ),
           tail.interrupted && t`Attempts made while this page was disconnected are in the log.`,
         ]
           .filter(Boolean)
@@ -115,7 +118,9 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
     header: t`Subscription`,
     bounded: true,
     phone: 'detail',
-    cell: (one) => <Cut text={names.get(one.subscriptionId) ?? t`No. ${one.subscriptionId}`} />,
+    cell: (one) => (
+      <Cut text={names.get(one.subscriptionId) ?? t`No. ${{ subscription: one.subscriptionId }}`} />
+    ),
   },
   {
     header: t`Response`,

@@ -62,7 +62,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
           ...(current
             ? [
                 {
-                  label: t`Delete view “${current.name}”`,
+                  label: t`Delete view “${{ name: current.name }}”`,
                   danger: true,
                   onSelect: () => keep(views.filter((one) => one !== current)),
                 },

@@ -1,4 +1,4 @@
-import { plural, t } from '@lingui/core/macro';
+import { ph, plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -121,19 +121,19 @@ function Shares({ id }: { readonly id: string }) {
         <Row key={share.id} justify="space-between" nowrap>
           <span>
             <Trans>
-              <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
-              <br />
-              <Quiet small>
-                {share.opened === 0
-                  ? t`Never opened`
-                  : t`Opened ${plural(share.opened, { one: '# time', other: '# times' })}`}
-                {share.lastOpenedUtc !== null && (
-                  <>
-                    , last <TimeAgo time={share.lastOpenedUtc} />
-                  </>
-                )}
-              </Quiet>
+              <bdi>{ph({ member: share.createdBy })}</bdi>, ends <TimeAgo time={share.expiresUtc} />
             </Trans>
+            <br />
+            <Quiet small>
+              {share.opened === 0
+                ? t`Never opened`
+                : t`Opened ${plural({ times: share.opened }, { one: '# time', other: '# times' })}`}
+              {share.lastOpenedUtc !== null && (
+                <Trans>
+                  , last <TimeAgo time={share.lastOpenedUtc} />
+                </Trans>
+              )}
+            </Quiet>
           </span>
           <Button size="s" pending={revoke.isPending} onClick={() => revoke.mutate(share.id)}>
             {t`Revoke link`}

@@ -38,7 +38,7 @@ export function SharedPage() {
       <Loaded query={query} skeleton={<SkeletonCard lines={16} />}>
         {({ delivery, attempt, expiresUtc }) => (
           <Page
-            title={t`Delivery ${delivery.id}`}
+            title={t`Delivery ${{ delivery: delivery.id }}`}
             back={<Logo size={28} />}
             badge={
               <>
@@ -70,7 +70,7 @@ export function SharedPage() {
                 />
               </Card>
               {attempt && (
-                <Card title={t`Attempt ${attempt.attempt}`}>
+                <Card title={t`Attempt ${{ attempt: attempt.attempt }}`}>
                   <AttemptView attempt={attempt} when={<Moment time={attempt.startedUtc} />} />
                 </Card>
               )}

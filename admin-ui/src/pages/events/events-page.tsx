@@ -54,7 +54,7 @@ export function EventsPage() {
   return (
     <Page
       title={t`Events`}
-      description={t`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, { one: '# day', other: '# days' })}.`}
+      description={t`Everything that happened in your CRM, with or without a subscription. Kept for ${plural({ days: settings.retentionDays }, { one: '# day', other: '# days' })}.`}
       actions={send}
       refreshing={query.isPlaceholderData}
     >
@@ -139,7 +139,7 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
     meta: { invalidates: [['listPortalEvents']], saves: 'events/test' },
     onSuccess: (event) => {
       toast(
-        t`Sent to ${plural(event.subscriptionCount, { one: '# subscription', other: '# subscriptions' })}`,
+        t`Sent to ${plural({ count: event.subscriptionCount }, { one: '# subscription', other: '# subscriptions' })}`,
       );
       void navigate({ to: '/events/$id', params: { id: event.id } });
     },

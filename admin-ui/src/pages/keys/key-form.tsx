@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro';
+import { ph, t } from '@lingui/core/macro';
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -150,7 +150,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
           value={expiry}
           onValue={(value) => draft.set({ expiry: value })}
           options={[
-            ...(kept === undefined ? [] : [{ value: 'kept', label: t`On ${formatDateMinute(kept)}` }]),
+            ...(kept === undefined
+              ? []
+              : [{ value: 'kept', label: t`On ${{ when: formatDateMinute(kept) }}` }]),
             ...expiries(),
           ]}
         />
@@ -195,8 +197,8 @@ function NetworkWarning({ networks }: { readonly networks: readonly string[] }) 
   return (
     <Notice tone="warn">
       <Trans>
-        Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
-        be refused.
+        Your present address, <code>{ph({ address: data.address })}</code>, is not among them: requests from
+        this computer will be refused.
       </Trans>
     </Notice>
   );

@@ -178,7 +178,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
             </Quiet>
             {refused.has(key.id) && (
               <Badge tone="warn" title={t`Requests over its rate limit in the last hour`}>
-                {plural(refused.get(key.id) ?? 0, { one: '# refused', other: '# refused' })}
+                {plural({ count: refused.get(key.id) ?? 0 }, { one: '# refused', other: '# refused' })}
               </Badge>
             )}
             {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}

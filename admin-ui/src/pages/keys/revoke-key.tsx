@@ -30,7 +30,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Revoke “${apiKey.name}”?`}
+      title={t`Revoke “${{ name: apiKey.name }}”?`}
       confirm={t`Revoke key`}
       danger
       typed={recent ? 'revoke' : undefined}

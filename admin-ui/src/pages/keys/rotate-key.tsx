@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro';
+import { ph, t } from '@lingui/core/macro';
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -133,8 +133,8 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
       <Stack gap="s">
         <p>
           <Trans>
-            The old one, <code>{previous.masked}</code>, works until <Moment time={previous.untilUtc} />. The
-            new one is <code>{masked}</code>.
+            The old one, <code>{ph({ previous: previous.masked })}</code>, works until{' '}
+            <Moment time={previous.untilUtc} />. The new one is <code>{masked}</code>.
           </Trans>
         </p>
         {use !== undefined && (
@@ -144,8 +144,9 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
             ) : (
               <Trans>
                 The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
-                <code>{use.previous.address}</code>;{' '}
-                <Plural value={use.previousInLastHour} one="# request" other="# requests" /> in the last hour.
+                <code>{ph({ address: use.previous.address })}</code>;{' '}
+                <Plural value={{ requests: use.previousInLastHour }} one="# request" other="# requests" /> in
+                the last hour.
               </Trans>
             )}
           </p>

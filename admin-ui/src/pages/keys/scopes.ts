@@ -55,7 +55,7 @@ export const permissionsOf = ({ scopes }: Pick<ApiKey, 'scopes'>): string => {
   if (scopes.every((scope) => scope.endsWith(':read'))) return t`Read only`;
   return scopes.length === 1
     ? scopeWords()[scopes[0]!].label
-    : plural(scopes.length, { one: '# permission', other: '# permissions' });
+    : plural({ count: scopes.length }, { one: '# permission', other: '# permissions' });
 };
 
 type Dated = Pick<ApiKey, 'isActive' | 'expiresUtc'>;

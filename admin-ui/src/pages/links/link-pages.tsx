@@ -16,7 +16,7 @@ export function InvitationPage() {
   const invitation = useQuery({ ...operationQuery('getInvitation', { body: { token } }), retry: false });
   return (
     <LinkPage
-      title={invitation.data ? t`Join ${invitation.data.companyName}` : t`Invitation`}
+      title={invitation.data ? t`Join ${{ company: invitation.data.companyName }}` : t`Invitation`}
       query={invitation}
       invalid={{
         title: t`This invitation is no longer valid`,

@@ -104,7 +104,7 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
         : toastError(
             new Error(
               statusCode === null
-                ? t`The test failed: ${error ?? noAnswer()}.`
+                ? t`The test failed: ${{ reason: error ?? noAnswer() }}.`
                 : t`The test failed: status ${statusCode}.`,
             ),
           ),
@@ -138,7 +138,7 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
             <Badge tone={channel.last.error === null ? 'good' : 'bad'} dot>
               {channel.last.error === null
                 ? t`Accepted`
-                : t`Failed: ${channel.last.statusCode ?? noAnswer()}`}
+                : t`Failed: ${{ answer: channel.last.statusCode ?? noAnswer() }}`}
             </Badge>{' '}
             <Quiet small>
               <Trans>
@@ -148,8 +148,12 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
           </p>
         )}
         <Field
-          label={t`URL of ${names()[name]}`}
-          hint={channel && name === 'slack' ? t`Now ${channel.url}. Leave it empty to keep it.` : undefined}
+          label={t`URL of ${{ field: names()[name] }}`}
+          hint={
+            channel && name === 'slack'
+              ? t`Now ${{ url: channel.url }}. Leave it empty to keep it.`
+              : undefined
+          }
           error={fieldError(save.error, 'url')}
         >
           <TextInput type="url" inputMode="url" mono value={url} onValue={setUrl} />

@@ -145,7 +145,7 @@ function Numbers({ usage, stats, range }: NumbersProps) {
           >
             {failing && failing.count > 0
               ? t`${failingCount} failing`
-              : plural(delivered ?? 0, { one: '# delivery', other: '# deliveries' })}
+              : plural({ count: delivered ?? 0 }, { one: '# delivery', other: '# deliveries' })}
           </Link>
         }
         more={

@@ -95,7 +95,7 @@ function About({ person }: { readonly person: Person }) {
             role !== 'viewer' && { label: t`E-mail`, value: shown(person.email) },
             role !== 'viewer' && { label: t`Phone`, value: shown(person.phone) },
             { label: t`Created`, value: <Moment time={person.createdUtc} /> },
-            { label: t`Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
+            { label: t`Version ${{ version: person.version }}`, value: <TimeAgo time={person.updatedUtc} /> },
             { label: t`Last changed by`, value: shown(origin ?? person.origin) },
           ]}
         />
@@ -148,7 +148,7 @@ function Events({ client }: { readonly client: number }) {
         {({ events }) =>
           events.length === 0 ? (
             <Empty title={t`No events`}>
-              {t`Events are kept for ${plural(settings.retentionDays, { one: '# day', other: '# days' })}.`}
+              {t`Events are kept for ${plural({ days: settings.retentionDays }, { one: '# day', other: '# days' })}.`}
             </Empty>
           ) : (
             <ol className={s.list}>
@@ -156,7 +156,7 @@ function Events({ client }: { readonly client: number }) {
                 <li key={event.id}>
                   <Row>
                     <Link to="/events/$id" params={{ id: event.id }}>
-                      <strong>{t`Event ${event.id}`}</strong>
+                      <strong>{t`Event ${{ event: event.id }}`}</strong>
                     </Link>
                     <Badge mono>{event.type}</Badge>
                     {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}

@@ -1,6 +1,6 @@
 import type { ErrorClass } from '@causeway/proto';
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
+import { Plural, Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -228,8 +228,11 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
         ) : (
           <p>
             <Trans>
-              <strong>{plural(count, { one: '# delivery', other: '# deliveries' })}</strong>, in about{' '}
-              {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
+              <strong>
+                <Plural value={count} one="# delivery" other="# deliveries" />
+              </strong>
+              , in about {{ duration: span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000) }}. New
+              events are not delayed.
             </Trans>
           </p>
         )}

@@ -24,7 +24,7 @@ export function Progress({ replay }: { readonly replay: Replay }) {
         <span className={s.way} data-mark style={{ flexGrow: underWay }} />
         <span style={{ flexGrow: Math.max(total - made, 0) }} />
       </div>
-      <p className={s.text}>{t`${number(made)} of ${number(total)}`}</p>
+      <p className={s.text}>{t`${{ done: number(made) }} of ${{ total: number(total) }}`}</p>
     </div>
   );
 }

@@ -95,16 +95,24 @@ export function SecurityPage() {
             <Notice tone="warn">
               <Trans>
                 You have{' '}
-                <Plural value={user.recoveryCodesLeft} one="# recovery code" other="# recovery codes" /> left.
-                Create new ones before they run out.
+                <Plural
+                  value={{ count: user.recoveryCodesLeft }}
+                  one="# recovery code"
+                  other="# recovery codes"
+                />{' '}
+                left. Create new ones before they run out.
               </Trans>
             </Notice>
           )}
           {hasFactor && user.recoveryCodesLeft >= 4 && (
             <p>
               <Trans>
-                <Plural value={user.recoveryCodesLeft} one="# recovery code" other="# recovery codes" /> left.
-                Use one to sign in if you lose your phone or passkeys.
+                <Plural
+                  value={{ count: user.recoveryCodesLeft }}
+                  one="# recovery code"
+                  other="# recovery codes"
+                />{' '}
+                left. Use one to sign in if you lose your phone or passkeys.
               </Trans>
             </p>
           )}

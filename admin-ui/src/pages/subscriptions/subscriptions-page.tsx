@@ -195,7 +195,7 @@ const columns = (): readonly Column<Subscription>[] => [
     header: t`Events`,
     cell: (one) => (
       <span data-tip={one.eventTypes.join('\n')}>
-        {plural(one.eventTypes.length, { one: '# type', other: '# types' })}
+        {plural({ count: one.eventTypes.length }, { one: '# type', other: '# types' })}
       </span>
     ),
   },

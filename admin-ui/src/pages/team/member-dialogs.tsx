@@ -23,7 +23,7 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
     <Dialog
       open
       onClose={onClose}
-      title={t`Change the role of ${nameOfMember(member)}`}
+      title={t`Change the role of ${{ name: nameOfMember(member) }}`}
       description={t`Takes effect on their next request.`}
     >
       <RoleForm member={member} onClose={onClose} />
@@ -43,7 +43,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey] },
     onSuccess: () => {
-      toast(t`${nameOfMember(member)} now has the role ${role}`);
+      toast(t`${{ name: nameOfMember(member) }} now has the role ${role}`);
       onClose();
     },
   });
@@ -72,7 +72,7 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(t`${nameOfMember(member)} removed`);
+      if (member) toast(t`${{ name: nameOfMember(member) }} removed`);
       onClose();
     },
   });
@@ -81,7 +81,7 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     <ConfirmDialog
       open
       onClose={onClose}
-      title={member.you ? t`Leave this company?` : t`Remove ${nameOfMember(member)}?`}
+      title={member.you ? t`Leave this company?` : t`Remove ${{ name: nameOfMember(member) }}?`}
       confirm={member.you ? t`Leave company` : t`Remove member`}
       danger
       typed={member.role === 'owner' ? (member.you ? t`leave` : t`remove`) : undefined}
@@ -116,7 +116,7 @@ function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
   if (keys.length === 0) return <Quiet small>{t`They created no active API keys.`}</Quiet>;
   return (
     <Fieldset
-      legend={t`Revoke ${plural(keys.length, { one: '# API key', other: '# API keys' })} they created`}
+      legend={t`Revoke ${plural({ count: keys.length }, { one: '# API key', other: '# API keys' })} they created`}
       hint={t`They know the values of these keys. A revoked key stops working at once and cannot be restored.`}
     >
       <div className={s.keys}>
@@ -187,7 +187,7 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Reset the password of ${nameOfMember(member)}?`}
+      title={t`Reset the password of ${{ name: nameOfMember(member) }}?`}
       confirm={t`Create reset link`}
       mutation={offer}
       onSubmit={() => offer.mutate(member.id)}
@@ -204,7 +204,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
     meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(t`Second factor of ${nameOfMember(member)} reset`);
+      if (member) toast(t`Second factor of ${{ name: nameOfMember(member) }} reset`);
       onClose();
     },
   });
@@ -213,7 +213,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Reset the second factor of ${nameOfMember(member)}?`}
+      title={t`Reset the second factor of ${{ name: nameOfMember(member) }}?`}
       confirm={t`Reset second factor`}
       danger
       mutation={reset}

@@ -21,7 +21,7 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
   const required = company.secondFactorRequired;
   const without = members.filter((member) => !hasFactor(member)).length;
   const you = members.find((member) => member.you);
-  const all = plural(members.length, { one: '# member', other: '# members' });
+  const all = plural({ count: members.length }, { one: '# member', other: '# members' });
   const own = !required && you && !hasFactor(you);
   const change = useMutation({
     mutationFn: () => call('requireSecondFactor', { body: { required: !required } }),

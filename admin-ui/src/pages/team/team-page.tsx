@@ -166,7 +166,7 @@ const columns = onFirstUse((): readonly Column<Invitation>[] => [
       <Stack gap="xs">
         <Cut strong text={invitation.email} />
         <Quiet small>
-          <Cut text={t`Invited by ${invitation.invitedBy}`} />
+          <Cut text={t`Invited by ${{ member: invitation.invitedBy }}`} />
         </Quiet>
       </Stack>
     ),
@@ -198,7 +198,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
       size="s"
       pending={revoke.isPending}
       disabledReason={refusal}
-      aria-label={t`Revoke invitation for ${invitation.email}`}
+      aria-label={t`Revoke invitation for ${{ email: invitation.email }}`}
       onClick={() => revoke.mutate()}
     >
       {t`Revoke invitation`}

@@ -35,8 +35,9 @@ const check = (schema: Schema, value: unknown, path: Path): Mismatch[] => {
   }
   const types = schema.type === undefined ? [] : [schema.type].flat();
   if (types.length > 0 && !types.some((type) => isOfType(type, value)))
-    return say(t`should be ${types.map((type) => typeNames()[type] ?? type).join(' or ')}`);
-  if (schema.enum && !schema.enum.includes(value)) return say(t`should be one of ${schema.enum.join(', ')}`);
+    return say(t`should be ${{ types: types.map((type) => typeNames()[type] ?? type).join(' or ') }}`);
+  if (schema.enum && !schema.enum.includes(value))
+    return say(t`should be one of ${{ values: schema.enum.join(', ') }}`);
   if (typeof value === 'number') return checkNumber(schema, value).flatMap(say);
   if (typeof value === 'string') return checkText(schema, value).flatMap(say);
   if (Array.isArray(value)) {
@@ -57,10 +58,11 @@ const checkObject = (schema: Schema, value: Record<string, unknown>, path: Path)
 
 const checkNumber = (schema: Schema, value: number): string[] => {
   if (schema.minimum !== undefined && value < schema.minimum)
-    return [t`should be at least ${schema.minimum}`];
+    return [t`should be at least ${{ bound: schema.minimum }}`];
   if (schema.exclusiveMinimum !== undefined && value <= schema.exclusiveMinimum)
-    return [t`should be greater than ${schema.exclusiveMinimum}`];
-  if (schema.maximum !== undefined && value > schema.maximum) return [t`should be at most ${schema.maximum}`];
+    return [t`should be greater than ${{ bound: schema.exclusiveMinimum }}`];
+  if (schema.maximum !== undefined && value > schema.maximum)
+    return [t`should be at most ${{ bound: schema.maximum }}`];
   return [];
 };
 
