@@ -114,6 +114,16 @@ export default defineConfig({
     // One sheet weighs less than its parts, and nothing is ever unstyled for a moment.
     cssCodeSplit: false,
     chunkSizeWarningLimit: 600,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'entry', tags: ['$initial'] }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // One file of what many pages share: a browser asks for six files at once over HTTP/1.1.
+          groups: [
+            { name: 'entry', tags: ['$initial'] },
+            { name: 'shared', minShareCount: 5 },
+          ],
+        },
+      },
+    },
   },
 });
