@@ -38,6 +38,7 @@ import * as people from './portal/people.ts';
 import * as profile from './portal/profile.ts';
 import * as replays from './portal/replays.ts';
 import * as session from './portal/session.ts';
+import * as settings from './portal/settings.ts';
 import * as portalSubscriptions from './portal/subscriptions.ts';
 import * as team from './portal/team.ts';
 import type { ServiceName } from './subjects.ts';
@@ -69,6 +70,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(subscriptionDeliveries),
   ...definitionsIn(events),
   ...definitionsIn(session),
+  ...definitionsIn(settings),
   ...definitionsIn(profile),
   ...definitionsIn(passkeys),
   ...definitionsIn(team),

@@ -5,7 +5,14 @@ import { expect, test } from 'vitest';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
-const pages = ['/docs', '/docs/contract', '/docs/contract.md', '/llms.txt', '/.well-known/api-catalog'];
+const pages = [
+  '/docs',
+  '/docs/contract',
+  '/docs/contract.md',
+  '/llms.txt',
+  '/docs/settings.schema.json',
+  '/.well-known/api-catalog',
+];
 
 test.each(pages)('%s is read without a key, and asked again only if it changed', async (path) => {
   const page = await world.ask(`/${path}`);

@@ -1,3 +1,4 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
@@ -69,4 +70,25 @@ test('The log has a partition for each day, so that a day is dropped at once', a
       "SELECT partition_name FROM information_schema.partitions WHERE table_schema = DATABASE() AND table_name = 'request_log' AND partition_name LIKE 'p20%'",
     );
   await expect.poll(async () => (await days()).length).toBeGreaterThanOrEqual(8);
+});
+
+test('A tool call of an agent is listed once, as the operation of the tool', async () => {
+  const made = await owner.browser.ask('POST', '/keys', { name: 'Agent', scopes: ['integrations:read'] });
+  const transport = new StreamableHTTPClientTransport(new URL(`${world.baseUrl}/mcp`), {
+    requestInit: { headers: { 'X-Api-Key': made.json.value } },
+  });
+  const agent = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await agent.connect(transport);
+  await agent.callTool({ name: 'lookups_employees', arguments: {} });
+  await agent.listTools();
+  const calls = async (): Promise<readonly Logged[]> =>
+    (await owner.browser.ask('GET', `/keys/${made.json.id}/requests?limit=100`)).json.requests;
+  await expect
+    .poll(async () => (await calls()).map(({ path }) => path).filter((path) => path !== '/mcp'))
+    .toEqual(['/api/v1/integrations/lookups/employees']);
+  // Connecting and listing the tools are requests too; the call of the tool was the one between them.
+  const all = await calls();
+  expect(all.filter(({ path }) => path === '/mcp').length).toBeGreaterThan(0);
+  const { requestId } = all.find(({ path }) => path !== '/mcp')!;
+  expect(all.filter((one) => one.requestId === requestId)).toHaveLength(1);
 });

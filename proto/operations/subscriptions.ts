@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { enablingDeadlineMs } from '../delivery-states.ts';
 import { defineOperation, maxBodyBytes } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
+import { sameName } from '../portal/fields.ts';
 import { replay } from '../portal/replays.ts';
 import { portalSubscription, testAttempt } from '../portal/subscriptions.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething, subscriptionPath } from '../schemas/records.ts';
@@ -59,8 +60,9 @@ export const createSubscription = defineOperation({
       ...member,
       id: 'createPortalSubscription',
       path: '/subscriptions',
-      body: z.strictObject(w.newSubscription),
+      body: z.strictObject({ ...w.newSubscription, basedOn: sameName }),
       answers: { 201: portalRecordWithSecret },
+      errors: [409],
     },
   },
 });

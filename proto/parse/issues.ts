@@ -17,7 +17,7 @@ export const details = (
       const field = pathText(issue.path) || 'body';
       if (issue.code === 'unrecognized_keys')
         return issue.keys.slice(0, maxDetails).map((key) => ({
-          field: echo(key),
+          field: pathText([...issue.path, echo(key)]),
           code: 'unknown_field',
           message: `${unknown}: ${echo(key)}${Object.hasOwn(elsewhere, key) ? `; ${elsewhere[key]}` : ''}`,
         }));

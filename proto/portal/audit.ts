@@ -115,7 +115,7 @@ export const listAudit = defineOperation({
     userId: idParameter.optional(),
     q: z.string().trim().max(100).optional().meta({
       description:
-        'Words that the names of the actor and the target, the action or the address contain, all of them. A page of a search may hold fewer entries than `limit`, or none, while `hasMore` is true: each page looks through a bounded number of entries.',
+        'Words that the names of the actor and the target, the action, the address or the request ID contain, all of them. A page of a search may hold fewer entries than `limit`, or none, while `hasMore` is true: each page looks through a bounded number of entries.',
     }),
     since: instantParameter,
     until: instantParameter,

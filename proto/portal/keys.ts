@@ -3,7 +3,7 @@ import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
 import { count, fieldName, id, instant, optionalText, text, valueRule } from '../schemas/values.ts';
-import { cursorParameter } from './fields.ts';
+import { cursorParameter, sameName } from './fields.ts';
 import { canonicalNetwork } from './network.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;
@@ -62,6 +62,15 @@ const keyNetworks = z
 /** In the future, and at most five years from now. */
 const keyExpiry = instant.nullish();
 
+export const newKey = {
+  name: keyName,
+  scopes: keyScopes,
+  note: keyNote,
+  expiresUtc: keyExpiry,
+  networks: keyNetworks.optional(),
+};
+const changes = z.strictObject(newKey).partial();
+
 export const listApiKeys = defineOperation({
   ...keys,
   id: 'listApiKeys',
@@ -102,14 +111,9 @@ export const createApiKey = defineOperation({
   method: 'POST',
   path: '/keys',
   deadlineMs: 10_000,
-  body: z.strictObject({
-    name: keyName,
-    scopes: keyScopes,
-    note: keyNote,
-    expiresUtc: keyExpiry,
-    networks: keyNetworks.optional(),
-  }),
+  body: z.strictObject({ ...newKey, basedOn: sameName }),
   answers: { 201: { schema: apiKey.extend({ value: z.string() }) } },
+  errors: [409],
 });
 
 /** Whether the networks contain the address of the member who asks. */
@@ -130,17 +134,10 @@ export const updateApiKey = defineOperation({
   method: 'PATCH',
   path: '/keys/{id}',
   deadlineMs: 10_000,
-  body: z
-    .strictObject({
-      name: keyName.optional(),
-      scopes: keyScopes.optional(),
-      note: keyNote,
-      expiresUtc: keyExpiry,
-      networks: keyNetworks.optional(),
-    })
-    .check(setsSomething),
+  /** With `basedOn`, a field that was changed meanwhile is refused, with its stored value in `changed`. */
+  body: changes.extend({ basedOn: changes.optional() }).check(setsSomething),
   answers: { 200: { schema: apiKey } },
-  // The key is revoked.
+  // The key is revoked, or a field was changed meanwhile.
   errors: [409],
 });
 

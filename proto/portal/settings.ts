@@ -1,22 +1,37 @@
 import { z } from 'zod';
+import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
+import { headerNamesAnswer } from '../schemas/subscription-rules.ts';
 import { newSubscription } from '../schemas/webhooks.ts';
-import { createApiKey } from './keys.ts';
+import { newKey } from './keys.ts';
 
 const { headers: _, ...subscriptionFields } = newSubscription;
 
-/** The file that the portal exports. It has no secret: neither signing secrets nor keys, and only the names of headers. */
+/**
+ * The file that the portal exports and imports. It has no secret: neither signing secrets nor keys, and only the names of headers.
+ * A field that is left out has its default.
+ */
 export const settingsFile = z.strictObject({
+  $schema: z.string().max(500).optional(),
   version: z.literal(1),
-  subscriptions: z.array(
-    z.strictObject({
-      ...subscriptionFields,
-      headerNames: z.array(z.string()).optional().meta({ description: 'Their values are secret.' }),
-    }),
-  ),
-  keys: z.array(createApiKey.body),
+  subscriptions: z.array(z.strictObject({ ...subscriptionFields, headerNames: headerNamesAnswer })),
+  keys: z.array(z.strictObject(newKey)),
 });
 
 export type SettingsFile = z.input<typeof settingsFile>;
 
 export const settingsSchemaText = (): string =>
   `${JSON.stringify(z.toJSONSchema(settingsFile, { io: 'input' }), null, 2)}\n`;
+
+/** Answers the file as its values are stored, trimmed for example, so that it can be compared with the present settings. */
+export const checkSettings = defineOperation({
+  ...memberDefaults,
+  id: 'checkSettings',
+  service: 'webhooks',
+  method: 'POST',
+  repeat: 'harmless',
+  path: '/settings/check',
+  role: 'viewer',
+  maxBodyBytes,
+  body: settingsFile,
+  answers: { 200: { schema: settingsFile } },
+});

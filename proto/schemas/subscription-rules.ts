@@ -168,10 +168,9 @@ export const headerNamesAnswer = z
   .meta({ description: 'Names of its own headers, whose values are secret. Absent: it has none.' });
 
 /** With what a subscription is created or changed. */
-export const subscriptionRules = { conditions, pace, headers };
-export const subscriptionChanges = { ...subscriptionRules, paused };
+export const subscriptionChanges = { conditions, pace, headers, paused };
 /** What a form showed of them. */
-export const knownRules = { conditions, pace, headerNames: z.array(z.string()).max(maxHeaders) };
+export const knownRules = { conditions, pace, paused, headerNames: z.array(z.string()).max(maxHeaders) };
 export const subscriptionRulesAnswer = {
   conditions: conditionsAnswer,
   pace: paceAnswer,

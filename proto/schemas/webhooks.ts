@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
 import { type EventType, eventTypes, isEventType, maxPayloadBytes } from '../events.ts';
-import { knownRules, subscriptionRules, subscriptionRulesAnswer } from './subscription-rules.ts';
+import { knownRules, subscriptionChanges, subscriptionRulesAnswer } from './subscription-rules.ts';
 import {
   codePoints,
   echo,
@@ -105,7 +105,7 @@ export const newSubscription = {
   enabled: z.boolean().default(true),
   name: subscriptionName,
   description: subscriptionDescription,
-  ...subscriptionRules,
+  ...subscriptionChanges,
 };
 
 /** The value that a form showed for each field that it changes. */
@@ -115,6 +115,7 @@ export const basedOn = z
     eventTypes: z.array(z.string()).max(100),
     name: z.string().nullable(),
     description: z.string().nullable(),
+    enabled: z.boolean(),
     ...knownRules,
   })
   .partial();

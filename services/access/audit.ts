@@ -76,7 +76,7 @@ export const listAudit = ({ db, cursors }: Access) =>
     });
   });
 
-const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4))`;
+const searchedText = sql`CONCAT_WS(' ', actor_name, target_name, CONVERT(action USING utf8mb4), CONVERT(address USING utf8mb4), CONVERT(request_id USING utf8mb4))`;
 
 /** Entries that one page reads where no index finds those that match, such as a part of a name. */
 const searchedEntries = 20_000;

@@ -53,6 +53,7 @@ export class Exchange {
   #onAnswer: ((status: number) => void) | undefined;
   #onGone: (() => void) | undefined;
   #over = false;
+  #listed = true;
   #heldMs = 0;
   #refusal: ErrorCode | undefined;
   #reading: Reading | undefined;
@@ -83,6 +84,11 @@ export class Exchange {
   /** In logs and metrics, of a request that is no operation itself. */
   label(name: string): void {
     this.#label = name;
+  }
+
+  /** Its parts are in the request log instead. */
+  unlisted(): void {
+    this.#listed = false;
   }
 
   calledBy(caller: Caller): void {
@@ -214,7 +220,7 @@ export class Exchange {
     const durationMs = performance.now() - this.#startedMs;
     this.#gateway.traffic.finished(operation?.id ?? this.#label, status, durationMs - this.#heldMs);
     const { companyId, keyId, isPrevious = false } = this.#caller;
-    if (keyId !== undefined && companyId !== undefined)
+    if (this.#listed && keyId !== undefined && companyId !== undefined)
       this.#gateway.requestLog.note({
         companyId,
         keyId,

@@ -31,6 +31,10 @@ export const createPages = (): Pages => {
       htmlPage(shell('Contract', markdownHtml(contents.join('\n')), markdownHtml(contract))),
     ],
     ['/docs/contract.md', page(contract, 'text/markdown; charset=utf-8')],
+    [
+      '/docs/settings.schema.json',
+      page(read('proto/portal/settings.generated.json'), 'application/schema+json'),
+    ],
     ['/llms.txt', page(llmsText, 'text/plain; charset=utf-8')],
     ['/.well-known/api-catalog', page(JSON.stringify(apiCatalog), catalogType, [catalogLink])],
     ['/', welcome],

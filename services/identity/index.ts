@@ -1,4 +1,5 @@
 export { writeAudit } from './audit.ts';
+export { assertSameName, assertUnchanged } from './based-on.ts';
 export { type Callers, followCallers } from './callers.ts';
 export { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table-digest.ts';

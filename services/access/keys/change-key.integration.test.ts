@@ -99,3 +99,37 @@ test('two rotations at once give the key one new secret', async () => {
   );
   expect(entries.filter((entry) => !isRefusal(entry))).toHaveLength(1);
 });
+
+test('a change that is based on an old value is refused, with the stored value, and another field is not', async () => {
+  const { id } = await makeKey();
+  const change = (body: object) => owner.ask('updateApiKey', body, [String(id)]);
+  const basedOn = {
+    name: 'Zapier',
+    note: null,
+    scopes: ['integrations:read'],
+    networks: [],
+    expiresUtc: null,
+  };
+  const scopes = ['integrations:write', 'integrations:read'];
+  const mine = { scopes, networks: ['203.0.113.5'], expiresUtc: inDays(3) };
+  const theirs = { scopes: ['admin'], networks: ['10.0.0.0/8'], expiresUtc: inDays(5) };
+  expect((await change({ ...theirs, basedOn })).status).toBe(200);
+  const refused = await change({ ...mine, basedOn });
+  expect([refused.status, refused.changed]).toEqual([409, theirs]);
+  expect(await change({ note: 'Mine', basedOn })).toMatchObject({ status: 200, ...theirs, note: 'Mine' });
+  // The answer was lost, and the form is sent again.
+  expect((await change({ ...theirs, basedOn })).status).toBe(200);
+  expect((await change({ ...mine, basedOn: theirs })).status).toBe(200);
+});
+
+test('a create that knows of the keys of its name makes one, however often and wherever it is sent', async () => {
+  const create = (sameName: number) =>
+    owner.ask('createApiKey', { name: 'Once', scopes: ['admin'], basedOn: { sameName } });
+  const all = await Promise.all(Array.from({ length: 5 }, () => create(0)));
+  expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+  const made = all.find(({ status }) => status === 201)!;
+  expect((await create(1)).status).toBe(201);
+  expect((await create(1)).status).toBe(409);
+  await owner.ask('revokeApiKey', undefined, [String(made.id)]);
+  expect((await create(1)).status).toBe(201);
+});

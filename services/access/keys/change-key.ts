@@ -1,4 +1,4 @@
-import { isAllowedFrom } from '@causeway/identity';
+import { assertUnchanged, isAllowedFrom } from '@causeway/identity';
 import { changes, conflict, contract, notFound } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Updateable } from 'kysely';
@@ -26,6 +26,7 @@ export const updateApiKey = (access: Access) =>
     };
     const row = await transaction(db, async (trx) => {
       const before = await changeableKey(access, trx, call);
+      assertUnchanged('key', settingsOf(before), body, body.basedOn);
       const after = await changeRow(trx, before, set);
       const change = changes(settingsOf(before), settingsOf(after));
       if (Object.keys(change.after).length > 0)

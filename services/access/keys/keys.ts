@@ -1,4 +1,4 @@
-import { createKeyValue, hashKeyValue, lastFour } from '@causeway/identity';
+import { assertSameName, createKeyValue, hashKeyValue, lastFour } from '@causeway/identity';
 import {
   type AnswerTo,
   type AuditSource,
@@ -40,6 +40,7 @@ export const createApiKey = (access: Access) =>
       ...body,
       expires: expiryOf(body, access.now()),
       by: byMember(call),
+      basedOn: body.basedOn,
       check: (trx) => requireRoleStill(trx, companyId, call.user.id, 'developer'),
     });
     return json(201, { ...portalKey(row), value });
@@ -152,13 +153,14 @@ interface NewKey {
   readonly expires?: Date | null;
   readonly networks?: readonly string[] | undefined;
   readonly by: AuditSource;
+  readonly basedOn?: { readonly sameName: number } | undefined;
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
 /** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded` */
 const makeKey = async (
   access: Access,
-  { companyId, name, scopes, note, expires, networks = [], by, check }: NewKey,
+  { companyId, name, scopes, note, expires, networks = [], by, basedOn, check }: NewKey,
 ) => {
   const { db, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
@@ -177,7 +179,8 @@ const makeKey = async (
   };
   const id = await transaction(db, async (trx) => {
     await check?.(trx);
-    await requireRoomForKey(trx, companyId, keyQuota);
+    const names = await requireRoomForKey(trx, companyId, keyQuota);
+    assertSameName('key', names, name, basedOn);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     const made = Number(insertId);
     await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], {
@@ -217,26 +220,34 @@ const untouched = {
   previous_active: 0,
 } as const;
 
-/** Locks the company, so creates take turns (contract, "Quotas"). @throws Problem `quota_exceeded` */
-const requireRoomForKey = async (trx: Trx<AccessTables>, companyId: number, limit: number): Promise<void> => {
+/**
+ * Locks the company, so creates take turns (contract, "Quotas"). @returns the names of its active keys.
+ * @throws Problem `quota_exceeded`
+ */
+const requireRoomForKey = async (
+  trx: Trx<AccessTables>,
+  companyId: number,
+  limit: number,
+): Promise<readonly string[]> => {
   await trx
     .selectFrom('companies')
     .select('company_id')
     .where('company_id', '=', companyId)
     .forUpdate()
     .executeTakeFirst();
-  const { active } = await trx
+  const active = await trx
     .selectFrom('api_keys')
-    .select((eb) => eb.fn.countAll<number>().as('active'))
+    .select('name')
     .where('company_id', '=', companyId)
     .where('is_active', '=', 1)
-    .executeTakeFirstOrThrow();
-  if (Number(active) >= limit)
+    .execute();
+  if (active.length >= limit)
     throw quotaExceeded(
       'keys',
       limit,
       `a company may have ${limit} active keys; revoke one that is not needed`,
     );
+  return active.map(({ name }) => name);
 };
 
 /**

@@ -60,6 +60,7 @@ const answer = async (
     const response = await gateway.agents.ask({ scopes, headers, body }, async (request) => {
       // Its time is that of the tool's request, which may wait for something to read.
       const resume = exchange.hold(ignore);
+      exchange.unlisted();
       const { headers: answered, ...served } = await serveToolCall(gateway, exchange, apiKey, request);
       resume();
       gateway.uses.called(companyId, request.tool, served.status);

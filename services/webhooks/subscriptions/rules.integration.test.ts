@@ -166,3 +166,71 @@ test("a tool's subscription is paused and resumed in the portal only", async () 
   expect((await update({ paused: true, name: 'x' })).status).toBe(403);
   expect((await update({ paused: false })).body).not.toHaveProperty('paused');
 });
+
+test('a subscription that is created paused is paused by its creator, and delivers nothing meanwhile', async () => {
+  company++;
+  const made = await make({ paused: true });
+  expect(made).toMatchObject({ paused: true, enabled: true });
+  const { body } = await portal('getPortalSubscription', company, { params: [made.id] });
+  expect(body).toMatchObject({ pausedUtc: expect.any(String), pausedBy: expect.any(String) });
+  expect(await make({ paused: false })).not.toHaveProperty('paused');
+});
+
+test('a create that knows of the subscriptions of its name makes one, however often it is sent', async () => {
+  company++;
+  const create = (sameName: number, more: object = { name: 'Billing' }) =>
+    portal('createPortalSubscription', company, { body: { ...wanted, ...more, basedOn: { sameName } } });
+  const all = await Promise.all(Array.from({ length: 5 }, () => create(0)));
+  expect(all.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+  // Names are compared as the portal does it, and not as MySQL would.
+  for (const name of ['billing', 'Bílling', null]) expect((await create(0, { name })).status).toBe(201);
+  expect((await create(0, { name: null })).status).toBe(409);
+  expect((await create(1)).status).toBe(201);
+});
+
+test('a settings file is checked as creates would be, with the place of each problem, and comes back as it is stored', async () => {
+  company++;
+  const check = (body: object) => portal('checkSettings', company, { body, role: 'viewer' });
+  const subscription = {
+    ...wanted,
+    ...rules,
+    headers: undefined,
+    name: ' Billing ',
+    headerNames: ['X-Team'],
+  };
+  const key = { name: 'Zapier', scopes: ['admin'], networks: ['203.0.113.5'] };
+  const file = { version: 1, subscriptions: [subscription], keys: [key] };
+  const { status, body } = await check({
+    ...file,
+    $schema: 'https://crm.example.com/docs/settings.schema.json',
+  });
+  expect([status, body]).toMatchObject([
+    200,
+    { subscriptions: [{ name: 'Billing', enabled: true }], keys: [{ networks: ['203.0.113.5/32'] }] },
+  ]);
+  const wrong = await check({
+    version: 2,
+    subscriptions: [
+      { ...subscription, eventTypes: ['client.born'] },
+      { ...subscription, secret: 'whsec_' },
+    ],
+    keys: [{ ...key, networks: ['everywhere'] }],
+  });
+  const places = wrong.body.details.map(({ field }: { field: string }) => field);
+  expect([wrong.status, places.toSorted()]).toEqual([
+    400,
+    ['keys[0].networks[0]', 'subscriptions[0].eventTypes[0]', 'subscriptions[1].secret', 'version'],
+  ]);
+  const refused = await check({
+    ...file,
+    subscriptions: [
+      subscription,
+      { ...subscription, url: 'https://127.0.0.1/' },
+      { ...subscription, conditions: [{ field: 'nothing', exists: true }] },
+    ],
+  });
+  expect(refused.body.details.map(({ field }: { field: string }) => field)).toEqual([
+    'subscriptions[1].url',
+    'subscriptions[2].conditions[0].field',
+  ]);
+});

@@ -13,6 +13,7 @@ import {
 import { handler, json, openSecret } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
+import type { Editor } from './editor.ts';
 import { sealGiven } from './seal.ts';
 
 /** What a caller asks of a subscription's events and deliveries; undefined: it stays as it is. */
@@ -41,6 +42,16 @@ export const ruleColumns = (
   }),
   ...(headers !== undefined && headerColumns(keyRing, companyId, headers, before?.headers ?? null)),
 });
+
+/** Disabling and enabling leave the pause as it is. */
+export const pausedBy = (
+  before: Pick<SubscriptionRow, 'paused_utc'>,
+  { paused }: { readonly paused?: boolean | undefined },
+  { editor, now }: { readonly editor: Editor; readonly now: Date },
+) => {
+  if (paused === undefined || paused === (before.paused_utc !== null)) return {};
+  return { paused_utc: paused ? now : null, paused_by: paused ? editor.by.name.slice(0, 200) : null };
+};
 
 const headerColumns = (
   keyRing: WebhooksContext['keyRing'],

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
+import { assertUnchanged } from '@causeway/identity';
 import {
   type BodyOf,
   conditionProblems,
@@ -28,7 +29,7 @@ import {
   type SubscriptionRecord,
   subscriptionAnswer,
 } from './record.ts';
-import { ruleColumns, rulesAnswer, typeProblems } from './rules.ts';
+import { pausedBy, ruleColumns, rulesAnswer, typeProblems } from './rules.ts';
 import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
 import { targetProblems } from './write.ts';
 
@@ -87,7 +88,13 @@ const changeSubscription = async (
     const before = await lockSubscription(trx, companyId, subscriptionId);
     // The precondition was checked before verification, which has changed the record.
     if (!isVerified) assertAllowed(await readSubscription(trx, companyId, subscriptionId), editor, changes);
-    assertUnchanged(before, changes, basedOn);
+    // Headers merge by name, so the names that the caller knew are compared, and not the changes.
+    assertUnchanged(
+      'subscription',
+      shownFields(before),
+      { ...changes, headerNames: changes.headers },
+      basedOn,
+    );
     const now = context.now();
     const isUnverified = isMoved(before, changes) && (await verifiesEndpoints(trx, companyId));
     if (changes.enabled === true && before.verification !== null && !isMoved(before, changes))
@@ -171,40 +178,10 @@ const assertAllowed = (before: SubscriptionRecord, editor: Editor, changes: Chan
   if (problems.length > 0) throw invalid(problems);
 };
 
-/** @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one. */
-const assertUnchanged = (before: SubscriptionRow, changes: Changes, basedOn: KnownFields): void => {
-  const { conditions = null, pace = null, headerNames = [] } = rulesAnswer(before);
-  const stored = { ...editable(before), conditions, pace, headerNames };
-  const { headers, ...others } = changes;
-  // Headers merge by name, so the names that the caller knew are compared, and not the changes.
-  const wanted = { ...others, ...(headers !== undefined && { headerNames: headers }) };
-  const known: Readonly<Record<string, unknown>> = basedOn;
-  const asked: Readonly<Record<string, unknown>> = wanted;
-  const changed = (Object.keys(basedOn) as (keyof KnownFields)[])
-    .filter((name) => asked[name] !== undefined)
-    .filter((name) => ![known[name], asked[name]].some((value) => isSame(value, stored[name])));
-  if (changed.length > 0)
-    throw stateConflict('the subscription was changed meanwhile', {
-      changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
-    });
-};
-
-/** The order of a list's values and of their parts does not matter. */
-const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(comparable(a), comparable(b));
-
-const comparable = (value: unknown): unknown => {
-  if (!Array.isArray(value)) return value;
-  return value
-    .map((one) =>
-      JSON.stringify(
-        typeof one === 'object'
-          ? Object.entries(one ?? {})
-              .filter(([, part]) => part !== undefined)
-              .sort()
-          : one,
-      ),
-    )
-    .sort();
+/** What the forms of members show. */
+const shownFields = (row: SubscriptionRow) => {
+  const { conditions = null, pace = null, paused = false, headerNames = [] } = rulesAnswer(row);
+  return { ...editable(row), conditions, pace, paused, headerNames };
 };
 
 const isMoved = (before: Pick<SubscriptionRow, 'url'>, { url }: Changes): boolean =>
@@ -244,16 +221,6 @@ const storedForm = (row: SubscriptionRow) => ({
   conditions: row.conditions && JSON.stringify(row.conditions),
   header_names: row.header_names && JSON.stringify(row.header_names),
 });
-
-/** Disabling and enabling leave it as it is. */
-const pausedBy = (
-  before: Pick<SubscriptionRow, 'paused_utc'>,
-  { paused }: Changes,
-  { editor, now }: { readonly editor: Editor; readonly now: Date },
-) => {
-  if (paused === undefined || paused === (before.paused_utc !== null)) return {};
-  return { paused_utc: paused ? now : null, paused_by: paused ? editor.by.name.slice(0, 200) : null };
-};
 
 /** If the subscription was already disabled, the reason and time stay. */
 const switched = (

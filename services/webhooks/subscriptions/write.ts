@@ -5,6 +5,7 @@ import {
   raiseSubscriptionsVersion,
   type SubscriptionRow,
 } from '@causeway/deliveries';
+import { assertSameName } from '@causeway/identity';
 import {
   type AuditEntry,
   contract,
@@ -23,7 +24,7 @@ import type { Tables } from '../tables.ts';
 import { disabledThrough, type Editor, editorOf, noteChange } from './editor.ts';
 import { shownTo } from './read.ts';
 import { lockSubscription, readSubscription, subscriptionAnswer } from './record.ts';
-import { ruleColumns, typeProblems } from './rules.ts';
+import { pausedBy, ruleColumns, typeProblems } from './rules.ts';
 import { makeSecret } from './secrets.ts';
 import { findSame, subscribeAgain } from './subscribe-again.ts';
 import { verifiesEndpoints } from './verification.ts';
@@ -58,6 +59,8 @@ export const createSubscription = (context: WebhooksContext) =>
           return json(200, { ...subscriptionAnswer(record), signingSecret });
         }
         await assertRoom(trx, companyId, context.quotas.subscriptions);
+        if (call.audience === 'member' && call.body.basedOn)
+          assertSameName('subscription', await namesOf(trx, companyId), body.name ?? null, call.body.basedOn);
         const unverified = await verifiesEndpoints(trx, companyId);
         const enabled = body.enabled && !unverified;
         const { insertId } = await trx
@@ -76,6 +79,7 @@ export const createSubscription = (context: WebhooksContext) =>
             verification: unverified ? (body.enabled ? 'pending' : 'required') : null,
             secret: secret.sealed,
             ...ruleColumns(context, companyId, body),
+            ...pausedBy({ paused_utc: null }, body, { editor, now }),
             previous_secret: null,
             previous_secret_until: null,
             created_utc: now,
@@ -98,6 +102,15 @@ export const createSubscription = (context: WebhooksContext) =>
     },
     (fields) => [...targetProblems(context.targets)(fields), ...typeProblems(fields)],
   );
+
+const namesOf = async (trx: Trx<Tables>, companyId: number): Promise<readonly (string | null)[]> => {
+  const rows = await trx
+    .selectFrom('subscriptions')
+    .select('name')
+    .where('company_id', '=', companyId)
+    .execute();
+  return rows.map(({ name }) => name);
+};
 
 /** Locks the company, so its creates run one after another (contract, "Quotas"). */
 export const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<void> => {
@@ -175,6 +188,20 @@ export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
       throw error;
     }
   });
+
+/** Answers what creating the subscriptions would refuse, by their places in the file. */
+export const checkSettings = ({ targets }: WebhooksContext) =>
+  handler(
+    contract.checkSettings,
+    async ({ body }) => json(200, body),
+    ({ subscriptions = [] }) =>
+      subscriptions.flatMap((fields, at) =>
+        [...targetProblems(targets)(fields), ...typeProblems(fields)].map((problem) => ({
+          ...problem,
+          field: `subscriptions[${at}].${problem.field}`,
+        })),
+      ),
+  );
 
 /** Every attempt checks the host again, and the address that it resolves to. */
 export const targetProblems =

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import { stateConflict } from '@causeway/proto';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Of a form that says which values it showed (`basedOn`).
+ * @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one, with what is stored
+ */
+export const assertUnchanged = (what: string, stored: Fields, wanted: Fields, known: Fields = {}): void => {
+  const changed = Object.keys(known)
+    .filter((name) => wanted[name] !== undefined && known[name] !== undefined)
+    .filter((name) => ![known[name], wanted[name]].some((value) => isSame(value, stored[name])));
+  if (changed.length > 0)
+    throw stateConflict(`the ${what} was changed meanwhile`, {
+      changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
+    });
+};
+
+/** @throws Problem `state_conflict` if the company has other records of the name than the caller knew of */
+export const assertSameName = (
+  what: string,
+  names: readonly (string | null)[],
+  name: string | null,
+  basedOn: { readonly sameName: number } | undefined,
+): void => {
+  if (basedOn && names.filter((one) => one === name).length !== basedOn.sameName)
+    throw stateConflict(`a ${what} of this name was created or removed meanwhile`);
+};
+
+/** The order of a list's values and of their parts does not matter. */
+const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(comparable(a), comparable(b));
+
+const comparable = (value: unknown): unknown => {
+  if (!Array.isArray(value)) return value;
+  return value
+    .map((one) =>
+      JSON.stringify(
+        typeof one === 'object'
+          ? Object.entries(one ?? {})
+              .filter(([, part]) => part !== undefined)
+              .sort()
+          : one,
+      ),
+    )
+    .sort();
+};
