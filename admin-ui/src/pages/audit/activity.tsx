@@ -89,7 +89,14 @@ const actorKinds = onFirstUse(
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
-export function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+interface ChangesProps {
+  readonly before: Fields;
+  readonly after: Fields;
+  /** Shows all of many fields. */
+  readonly open?: boolean;
+}
+
+export function Changes({ before, after, open = false }: ChangesProps) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   if (names.length === 0) return null;
   const list = (
@@ -110,7 +117,7 @@ export function Changes({ before, after }: { readonly before: Fields; readonly a
       })}
     </dl>
   );
-  if (names.length <= maxUnfolded) return list;
+  if (open || names.length <= maxUnfolded) return list;
   return (
     <details className={s.folded}>
       <summary>{t`${{ count: names.length }} fields`}</summary>

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
-import { useBaseUrl } from '../../app/session.ts';
+import { useBaseUrl, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card, Stack } from '../../ui/layout.tsx';
@@ -10,15 +10,18 @@ import { save } from '../../ui/save.ts';
 import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
 import type { ApiKey } from '../keys/scopes.ts';
 import { keysQuery, subscriptionsQuery } from '../queries.ts';
-import { curlOf, settingsOf } from './settings.ts';
+import { ImportSettings } from './import-settings.tsx';
+import { curlOf, ownSubscriptions, type Present, settingsOf } from './settings.ts';
 
 export function SettingsAsCode() {
-  const query = useQuery(settingsQuery);
+  const query = useQuery(presentQuery);
   const baseUrl = useBaseUrl();
+  const { company } = useSession();
   return (
     <Loaded query={query} skeleton={<SkeletonCard lines={14} />}>
-      {(settings) => {
-        const json = JSON.stringify(settings, null, 2);
+      {(present) => {
+        const schema = new URL('/docs/settings.schema.json', baseUrl).href;
+        const json = JSON.stringify(settingsOf(present, schema), null, 2);
         return (
           <Stack>
             <Card
@@ -32,16 +35,21 @@ export function SettingsAsCode() {
             >
               <CodeBlock code={json} language="json" label={t`settings`} />
             </Card>
+            <ImportSettings readPresent={readPresent} />
             <Card
               title={t`Subscriptions as curl`}
-              description={t`Creates the same subscriptions in another company, with its key in CAUSEWAY_KEY. Each run creates them again, with new signing secrets in the answers. Keys are created in the portal only.`}
+              description={t`Creates the same subscriptions in another company, with its key in CAUSEWAY_KEY, with new signing secrets in the answers. Run again within 24 hours, it creates nothing again. Keys are created in the portal only.`}
             >
-              {settings.subscriptions.length === 0 ? (
+              {ownSubscriptions(present).length === 0 ? (
                 <Empty title={t`No subscriptions`}>
                   <Trans>Subscriptions that you add in the portal appear here.</Trans>
                 </Empty>
               ) : (
-                <CodeBlock code={curlOf(settings, baseUrl)} language="code" label={t`curl script`} />
+                <CodeBlock
+                  code={curlOf(present, company.id, baseUrl)}
+                  language="code"
+                  label={t`curl script`}
+                />
               )}
             </Card>
           </Stack>
@@ -51,20 +59,22 @@ export function SettingsAsCode() {
   );
 }
 
-const settingsQuery = {
+const readPresent = async (signal?: AbortSignal): Promise<Present> => {
+  const [{ subscriptions }, keys] = await Promise.all([
+    call('listPortalSubscriptions', {}, signal),
+    activeKeys(signal),
+  ]);
+  return { subscriptions, keys };
+};
+
+const presentQuery = {
   queryKey: [...subscriptionsQuery.queryKey, ...keysQuery.queryKey, 'settings'],
-  queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-    const [{ subscriptions }, keys] = await Promise.all([
-      call('listPortalSubscriptions', {}, signal),
-      activeKeys(signal),
-    ]);
-    return settingsOf(subscriptions, keys);
-  },
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => readPresent(signal),
   // A key that was made a moment ago is in the export.
   staleTime: 0,
 };
 
-const activeKeys = async (signal: AbortSignal): Promise<readonly ApiKey[]> => {
+const activeKeys = async (signal: AbortSignal | undefined): Promise<readonly ApiKey[]> => {
   const all: ApiKey[] = [];
   let cursor: string | undefined;
   do {

@@ -1,30 +1,53 @@
 import type { SettingsFile } from '@causeway/proto';
+import type { Answer } from '../../api/client.ts';
 import type { ApiKey } from '../keys/scopes.ts';
 import type { Subscription } from '../subscriptions/subscriptions.ts';
 
-/** Without what a tool or an agent manages. The order is that of names, then of creation. */
-export const settingsOf = (
-  subscriptions: readonly Subscription[],
-  keys: readonly ApiKey[],
-): SettingsFile => ({
+/** What a company has now: all its subscriptions and its active keys. */
+export interface Present {
+  readonly subscriptions: readonly Subscription[];
+  readonly keys: readonly ApiKey[];
+}
+
+/** A settings file as the server has read it. */
+export type CheckedSettings = Answer<'checkSettings'>;
+
+type InFile<Kind extends 'subscriptions' | 'keys'> = CheckedSettings[Kind][number];
+
+/** With every field and in one order, so that equal settings are equal texts. */
+export const subscriptionSettings = (one: InFile<'subscriptions'> | Subscription) => ({
+  name: one.name ?? null,
+  url: one.url,
+  eventTypes: [...one.eventTypes].sort(),
+  description: one.description ?? null,
+  // It is enabled when its receiver has been verified.
+  enabled: one.enabled || ('verification' in one && one.verification?.state === 'pending'),
+  paused: one.paused ?? false,
+  conditions: (one.conditions as Subscription['conditions'])?.map(sorted) ?? null,
+  pace: one.pace ? sorted(one.pace) : null,
+  headerNames: [...(one.headerNames ?? [])].sort(),
+});
+
+export const keySettings = (one: InFile<'keys'> | ApiKey) => ({
+  name: one.name,
+  scopes: [...one.scopes].sort(),
+  note: one.note ?? null,
+  expiresUtc: one.expiresUtc ? new Date(one.expiresUtc).toISOString() : null,
+  networks: [...(one.networks ?? [])].sort(),
+});
+
+const sorted = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).sort()) as Value;
+
+/** Those that no tool or agent manages, in the order of names, then of creation. */
+export const ownSubscriptions = ({ subscriptions }: Present): readonly Subscription[] =>
+  subscriptions.filter(({ managedBy, isAgent }) => managedBy === null && !isAgent).sort(byName);
+
+export const settingsOf = (present: Present, schema: string): SettingsFile => ({
+  $schema: schema,
   version: 1,
-  subscriptions: subscriptions
-    .filter(({ managedBy, isAgent }) => managedBy === null && !isAgent)
-    .sort(byName)
-    .map(({ name, url, eventTypes, description, enabled, conditions, pace, headerNames }) => ({
-      name,
-      url,
-      eventTypes: [...eventTypes].sort(),
-      description,
-      enabled,
-      ...(conditions && { conditions }),
-      ...(pace && { pace }),
-      ...(headerNames && { headerNames }),
-    })),
-  keys: keys
-    .filter(({ isActive }) => isActive)
-    .sort(byName)
-    .map(({ name, scopes, note, expiresUtc, networks }) => ({ name, scopes, note, expiresUtc, networks })),
+  subscriptions: ownSubscriptions(present).map(subscriptionSettings),
+  keys: [...present.keys].sort(byName).map(keySettings),
 });
 
 interface Named {
@@ -39,18 +62,23 @@ const byName = (a: Named, b: Named): number => {
   return left < right ? -1 : 1;
 };
 
-/** A script that creates the subscriptions through the API. Header values are secret: the script names what to add. */
-export const curlOf = ({ subscriptions }: SettingsFile, baseUrl: string): string =>
-  subscriptions
-    .map(({ headerNames, ...body }) =>
-      [
-        ...(headerNames ? [`# Add "headers" with values for: ${headerNames.join(', ')}`] : []),
+/**
+ * A script that creates the subscriptions through the API. Header values are secret: the script names what to add.
+ * @param companyId names the requests, so that a script that runs again within 24 hours creates nothing again
+ */
+export const curlOf = (present: Present, companyId: number, baseUrl: string): string =>
+  ownSubscriptions(present)
+    .map((subscription) => {
+      const { headerNames, ...body } = subscriptionSettings(subscription);
+      return [
+        ...(headerNames.length > 0 ? [`# Add "headers" with values for: ${headerNames.join(', ')}`] : []),
         `curl --fail-with-body -X POST ${quoted(`${baseUrl}/webhooks/subscriptions`)} \\`,
         '  -H "X-Api-Key: $CAUSEWAY_KEY" \\',
+        `  -H 'Idempotency-Key: causeway-${companyId}-subscription-${subscription.id}' \\`,
         "  -H 'Content-Type: application/json' \\",
         `  --data-raw ${quoted(JSON.stringify(body))}`,
-      ].join('\n'),
-    )
+      ].join('\n');
+    })
     .join('\n\n');
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -3,18 +3,18 @@ import { settingsFile } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import type { ApiKey } from '../keys/scopes.ts';
 import type { Subscription } from '../subscriptions/subscriptions.ts';
-import { curlOf, settingsOf } from './settings.ts';
+import { type CheckedSettings, curlOf, type Present, settingsOf } from './settings.ts';
+import { planOf } from './settings-plan.ts';
 
 const subscription = (id: number, name: string, more: Partial<Subscription> = {}): Subscription =>
   ({
     ...{ id, name, url: 'https://hooks.example.com/crm', description: null, enabled: true },
     ...{ eventTypes: ['client.created', 'affiliate.created'], managedBy: null, isAgent: false, ...more },
   }) as Subscription;
-const key = (id: number, name: string, isActive: boolean): ApiKey =>
+const key = (id: number, name: string): ApiKey =>
   ({
     id,
     name,
-    isActive,
     scopes: ['events:read'],
     note: null,
     expiresUtc: null,
@@ -22,34 +22,134 @@ const key = (id: number, name: string, isActive: boolean): ApiKey =>
   }) as unknown as ApiKey;
 
 const hostile = `it's $(touch x) \`id\` "quoted"`;
-const exported = settingsOf(
-  [
+const present: Present = {
+  subscriptions: [
     subscription(3, 'b', { managedBy: 'Zapier' }),
-    subscription(2, 'b', { headerNames: ['X-Token'], pace: { limit: 5, per: 'second' } }),
+    subscription(2, 'b', { headerNames: ['X-Token'], pace: { limit: 5, per: 'second' }, paused: true }),
     subscription(1, hostile, { description: 'two\nlines' }),
     subscription(4, 'a', { isAgent: true }),
-    subscription(5, 'B'),
+    subscription(5, 'B', { conditions: [{ field: 'email', exists: true }] }),
   ],
-  [key(2, 'Zapier', true), key(1, 'Zapier', false), key(3, 'Agent', true)],
-);
+  keys: [key(2, 'Zapier'), key(3, 'Agent')],
+};
+const exported = settingsOf(present, 'https://crm.example.com/docs/settings.schema.json');
 
-test('an export meets the schema, in the order of names, without what a tool manages or was revoked', () => {
+test('an export meets the schema, in the order of names, without what a tool manages', () => {
   expect(settingsFile.safeParse(exported).error).toBeUndefined();
   expect(exported.subscriptions.map(({ name }) => name)).toEqual(['B', 'b', hostile]);
   expect(exported.subscriptions[1]).toMatchObject({
     eventTypes: ['affiliate.created', 'client.created'],
     headerNames: ['X-Token'],
     pace: { limit: 5, per: 'second' },
+    paused: true,
   });
   expect(exported.keys.map(({ name }) => name)).toEqual(['Agent', 'Zapier']);
 });
 
-test('a shell passes on names of the script as they are', () => {
-  const script = curlOf(exported, 'https://crm.example.com/api/v1');
+test('a shell passes on names of the script as they are, and each request has a name of its own', () => {
+  const script = curlOf(present, 7, 'https://crm.example.com/api/v1');
   const run = `curl() { printf '%s' "\${@: -1}"; echo; }\n${script}`;
   const bodies = execFileSync('bash', ['-c', run], { encoding: 'utf8' }).trim().split('\n');
   expect(bodies.map((body) => JSON.parse(body))).toEqual(
     exported.subscriptions.map(({ headerNames, ...body }) => body),
   );
   expect(script).toContain('# Add "headers" with values for: X-Token');
+  expect(script.match(/Idempotency-Key: .*(?=')/g)).toEqual(
+    [5, 2, 1].map((id) => `Idempotency-Key: causeway-7-subscription-${id}`),
+  );
+});
+
+/** The file as the server answers it, which leaves out what is not there. */
+const read = (file: object): CheckedSettings => settingsFile.parse(file);
+const told = (file: object, of: Present = present, prune = false) => {
+  const { steps, same, unnamed } = planOf(read(file), of, prune);
+  return { steps: steps.map(({ action, name, after }) => [action, name, after]), same, unnamed };
+};
+
+test('the export of a company is what it has: there is nothing to change', () => {
+  expect(told(exported)).toEqual({ steps: [], same: 5, unnamed: 0 });
+  expect(told({ ...exported, subscriptions: [...exported.subscriptions].reverse() }).steps).toEqual([]);
+});
+
+test('what a file leaves out is its default, and only what it changes is sent', () => {
+  const [, b] = exported.subscriptions;
+  const { paused: _, pace: __, headerNames: ___, ...plain } = b!;
+  const subscriptions = exported.subscriptions.map((one) => (one === b ? plain : one));
+  const { steps } = planOf(read({ ...exported, subscriptions }), present, false);
+  expect(steps).toMatchObject([
+    {
+      ...{ action: 'changed', objectId: 2, removedHeaders: ['X-Token'] },
+      before: { paused: true, pace: { limit: 5, per: 'second' }, headerNames: ['X-Token'] },
+      body: {
+        ...{ paused: false, pace: null },
+        basedOn: { paused: true, pace: { limit: 5, per: 'second' }, headerNames: ['X-Token'] },
+      },
+    },
+  ]);
+});
+
+test('objects are known by name, then by URL, and nothing is deleted unless that is asked for', () => {
+  const [B, b, third] = exported.subscriptions;
+  const [url, elsewhere] = ['https://hooks.example.com/own', 'https://hooks.example.com/elsewhere'];
+  const of = {
+    ...present,
+    subscriptions: present.subscriptions.map((one) => (one.id === 1 ? { ...one, url } : one)),
+  };
+  const file = {
+    ...exported,
+    subscriptions: [
+      { ...B, url: elsewhere },
+      { ...third, name: 'Renamed', url },
+      { ...b, name: 'New', url: elsewhere },
+    ],
+    keys: [{ name: 'Agent', scopes: ['admin'] }],
+  };
+  const { steps, unnamed } = told(file, of);
+  expect(steps).toMatchObject([
+    ['new', 'New', {}],
+    ['changed', 'Agent', { scopes: ['admin'] }],
+    ['changed', 'B', { url: elsewhere }],
+    ['changed', hostile, { name: 'Renamed' }],
+  ]);
+  expect(unnamed).toBe(2);
+  expect(told(file, of, true).steps.slice(4)).toEqual([
+    ['deleted', 'b', null],
+    ['deleted', 'Zapier', null],
+  ]);
+  // Of two with the URL, nobody knows which was renamed.
+  expect(told(file).steps.map(([action]) => action)).toEqual(['new', 'new', 'changed', 'changed']);
+});
+
+test('whichever part of a plan was applied, the same file plans the rest, and then nothing', () => {
+  const url = 'https://hooks.example.com/new';
+  const names = ['Twin', 'Twin', null, 'Ünique 🧾'];
+  const wanted = read({
+    ...exported,
+    subscriptions: names.map((name) => ({ name, url, eventTypes: ['client.created'] })),
+  });
+  const empty: Present = { subscriptions: [], keys: [] };
+  const { steps } = planOf(wanted, empty, false);
+  // Each create says how many of its name it expects, the earlier ones of the plan included.
+  expect(steps.map(({ name, body }) => [name, (body.basedOn as { sameName: number }).sameName])).toEqual([
+    ...[
+      ['Agent', 0],
+      ['Zapier', 0],
+      ['Twin', 0],
+      ['Twin', 1],
+      [url, 0],
+      ['Ünique 🧾', 0],
+    ],
+  ]);
+  for (let applied = 0; applied <= names.length; applied++) {
+    const subscriptions = names
+      .slice(0, applied)
+      .map((name, id) => subscription(id + 1, name as string, { url, eventTypes: ['client.created'] }));
+    const rest = planOf(wanted, { ...empty, subscriptions }, false).steps;
+    expect(rest.map(({ action, name }) => [action, name])).toEqual(
+      steps
+        .filter(({ kind }) => kind === 'key')
+        .concat(steps.filter(({ kind }) => kind === 'subscription').slice(applied))
+        .map(({ action, name }) => [action, name]),
+    );
+  }
 });

@@ -1,0 +1,113 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
+import { useState } from 'react';
+import { call, type Input, useMutation } from '../../api/client.ts';
+import { ApiError, errorText } from '../../errors.ts';
+import { Field, Form, TextArea, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
+import { Card } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { PlanCard, type ShownPlan } from './plan-card.tsx';
+import type { CheckedSettings, Present } from './settings.ts';
+import { planOf } from './settings-plan.ts';
+
+const form = 'settings/import';
+
+/** Nothing of it happens before the plan is confirmed. The text is a draft; values of headers and new secrets are in no storage. */
+export function ImportSettings({ readPresent }: { readonly readPresent: () => Promise<Present> }) {
+  const draft = useDraft(form, { text: '' }, { text: t`Settings file` });
+  const { text } = draft.values;
+  const [plan, setPlan] = useState<ShownPlan>();
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const show = (file: CheckedSettings, present: Present, prune: boolean): void =>
+    setPlan({ file, present, prune, ...planOf(file, present, prune) });
+  const check = useMutation({
+    mutationFn: async () => {
+      const body = parse(text) as Input<'checkSettings'>['body'];
+      return Promise.all([call('checkSettings', { body }), readPresent()]);
+    },
+    onSuccess: ([file, present]) => show(file, present, false),
+  });
+  const edit = (next: string): void => {
+    draft.set({ text: next });
+    setPlan(undefined);
+    check.reset();
+  };
+  const problems = check.error instanceof ApiError ? check.error.details : [];
+  return (
+    <>
+      <Card
+        title={t`Import settings`}
+        description={t`Compares a file like the one above with what this company has, and shows a plan before anything changes. Keys are known by their names; subscriptions by their names, or else their URLs.`}
+      >
+        <Form
+          draft={draft}
+          mutation={check}
+          fields={problems.map(({ field }) => field.split(/[.[]/)[0] ?? '')}
+          submit={plan ? t`Plan again` : t`Show plan`}
+          submitDisabledReason={text.trim() === '' ? t`Paste or choose a file first` : undefined}
+        >
+          <Field label={t`Choose a file`} optional>
+            <TextInput
+              type="file"
+              accept=".json,application/json"
+              onChange={({ target: { files } }) => void files?.[0]?.text().then(edit)}
+            />
+          </Field>
+          <Field
+            label={t`Settings file`}
+            hint={
+              <Trans>
+                JSON, as its <a href="/docs/settings.schema.json">schema</a> says. What it leaves out has its
+                default.
+              </Trans>
+            }
+          >
+            <TextArea mono rows={8} dir="ltr" spellCheck={false} value={text} onValue={edit} />
+          </Field>
+          {problems.length > 0 && (
+            <div data-problem tabIndex={-1}>
+              <Notice
+                tone="bad"
+                title={plural(problems.length, {
+                  one: 'The file has # problem',
+                  other: 'The file has # problems',
+                })}
+              >
+                <ul>
+                  {problems.map(({ field, message }) => (
+                    <li key={field + message}>
+                      <code>{field}</code>: {message}
+                    </li>
+                  ))}
+                </ul>
+              </Notice>
+            </div>
+          )}
+        </Form>
+      </Card>
+      {plan && (
+        <PlanCard
+          plan={plan}
+          values={values}
+          onValue={(name, value) => setValues({ ...values, [name]: value })}
+          onPrune={(prune) => show(plan.file, plan.present, prune)}
+          onStep={(at, outcome) =>
+            setPlan((now) => now && { ...now, steps: now.steps.with(at, { ...now.steps[at]!, ...outcome }) })
+          }
+          readPresent={readPresent}
+          onMoved={(present) => show(plan.file, present, plan.prune)}
+        />
+      )}
+    </>
+  );
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = errorText(error);
+    throw new Error(t`This is not JSON. ${why}`);
+  }
+};

@@ -1,0 +1,255 @@
+import { t } from '@lingui/core/macro';
+import { Plural, Trans } from '@lingui/react/macro';
+import { useBlocker } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from '../../api/client.ts';
+import { useRefusal } from '../../app/session.ts';
+import { ApiError, errorText } from '../../errors.ts';
+import { onFirstUse } from '../../i18n/i18n.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
+import { Checkbox, Field, PasswordInput } from '../../ui/form.tsx';
+import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { save } from '../../ui/save.ts';
+import { Empty, Notice } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { Badge, type Tone } from '../../ui/values.tsx';
+import { Changes } from '../audit/activity.tsx';
+import { keysQuery, subscriptionsQuery } from '../queries.ts';
+import { carryOut } from './apply-settings.ts';
+import type { CheckedSettings, Present } from './settings.ts';
+import { planOf, type Step } from './settings-plan.ts';
+
+export interface ShownPlan extends Omit<ReturnType<typeof planOf>, 'steps'> {
+  readonly file: CheckedSettings;
+  readonly present: Present;
+  readonly prune: boolean;
+  readonly steps: readonly ShownStep[];
+}
+
+export interface ShownStep extends Step {
+  readonly outcome?: 'running' | 'done' | { readonly error: string };
+  readonly secret?: string | undefined;
+}
+
+interface PlanCardProps {
+  readonly plan: ShownPlan;
+  /** Of headers, by step and name. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly onValue: (name: string, value: string) => void;
+  readonly onPrune: (prune: boolean) => void;
+  readonly onStep: (at: number, outcome: Pick<ShownStep, 'outcome' | 'secret'>) => void;
+  readonly onMoved: (present: Present) => void;
+  readonly readPresent: () => Promise<Present>;
+}
+
+/** Applies the plan step by step. What was applied before a fault is not in the next plan of the file. */
+export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, readPresent }: PlanCardProps) {
+  const { file, present, prune, steps, same, unnamed } = plan;
+  const [asking, setAsking] = useState(false);
+  const [secrets, setSecrets] = useState('');
+  const refusal = useRefusal('developer');
+  const apply = useMutation({
+    mutationFn: async () => {
+      const now = await readPresent();
+      if (JSON.stringify(planOf(file, now, prune)) !== JSON.stringify(planOf(file, present, prune))) {
+        onMoved(now);
+        throw new Error(
+          t`Somebody changed the settings meanwhile, so nothing was done. This is the new plan.`,
+        );
+      }
+      const shown: string[] = [];
+      for (const [at, step] of steps.entries()) {
+        onStep(at, { outcome: 'running' });
+        try {
+          const secret = await carryOut(step, (name) => values[headerOf(step, name)]);
+          if (secret !== undefined) shown.push(`${step.name}: ${secret}`);
+          onStep(at, { outcome: 'done' });
+        } catch (error) {
+          onStep(at, { outcome: { error: errorText(error) } });
+          // It may have been carried out, and the next ones would fail as well.
+          if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) break;
+        }
+      }
+      setSecrets(shown.join('\n'));
+    },
+    meta: { invalidates: [subscriptionsQuery.queryKey, keysQuery.queryKey] },
+  });
+  useBlocker({
+    shouldBlockFn: () => {
+      toast(t`Wait until the plan is applied`);
+      return true;
+    },
+    enableBeforeUnload: true,
+    disabled: !apply.isPending,
+  });
+  const counts = summaryOf(steps, same);
+  const isBegun = steps.some(({ outcome }) => outcome !== undefined);
+  const done = steps.filter(({ outcome }) => outcome === 'done').length;
+  const total = steps.length;
+  const isWhole = done === total;
+  const missing = steps.flatMap((step) => step.headers.map((name) => ({ step, name })));
+  return (
+    <Card
+      title={t`Plan`}
+      description={<span role="status">{counts}</span>}
+      actions={
+        total > 0 &&
+        !isBegun && (
+          <Button variant="primary" disabledReason={refusal} onClick={() => setAsking(true)}>
+            <Trans>Apply plan…</Trans>
+          </Button>
+        )
+      }
+    >
+      <Stack>
+        {apply.error && <Notice tone="bad">{errorText(apply.error)}</Notice>}
+        {isBegun && (
+          <Notice
+            tone={apply.isPending ? 'info' : isWhole ? 'good' : 'bad'}
+            title={t`${done} of ${total} done`}
+          >
+            {!apply.isPending && !isWhole && t`“Plan again” shows what is left. Nothing is done twice.`}
+          </Notice>
+        )}
+        {!isBegun && (unnamed > 0 || prune) && (
+          <Checkbox
+            label={t`Delete what the file does not name`}
+            description={
+              <Plural
+                value={unnamed}
+                one="# subscription or key stays otherwise. A key that is deleted is revoked."
+                other="# subscriptions and keys stay otherwise. A key that is deleted is revoked."
+              />
+            }
+            checked={prune}
+            onChange={({ target }) => onPrune(target.checked)}
+          />
+        )}
+        {!isBegun &&
+          missing.map(({ step, name }) => (
+            <Field
+              key={headerOf(step, name)}
+              label={t`Value of ${name} for ${step.name}`}
+              optional
+              hint={t`The file has no values of headers. Without a value, the header is left out.`}
+            >
+              <PasswordInput
+                autoComplete="off"
+                value={values[headerOf(step, name)] ?? ''}
+                onValue={(value) => onValue(headerOf(step, name), value)}
+              />
+            </Field>
+          ))}
+        <Table
+          label={t`Plan`}
+          columns={columns()}
+          rows={steps}
+          rowKey={({ id }) => id}
+          emptyState={
+            <Empty title={t`Nothing to change`}>
+              <Trans>The company has what the file says.</Trans>
+            </Empty>
+          }
+        />
+      </Stack>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={t`Apply this plan?`}
+        confirm={t`Apply plan`}
+        danger={steps.some(({ action }) => action === 'deleted')}
+        typed={steps.some(({ action }) => action === 'deleted') ? 'delete' : undefined}
+        mutation={apply as never}
+        onSubmit={() => {
+          setAsking(false);
+          apply.mutate();
+        }}
+      >
+        <p>{counts}</p>
+        <p>
+          <Trans>New keys and signing secrets are shown once, when all is done.</Trans>
+        </p>
+      </ConfirmDialog>
+      {secrets !== '' && (
+        <SecretDialog
+          title={t`New secrets`}
+          name={t`list of secrets`}
+          value={secrets}
+          onClose={() => setSecrets('')}
+        >
+          {(onCopied) => (
+            <Row>
+              <Button
+                onClick={() => {
+                  save('causeway-secrets.txt', `${secrets}\n`);
+                  onCopied();
+                }}
+              >
+                <Trans>Download as a file</Trans>
+              </Button>
+            </Row>
+          )}
+        </SecretDialog>
+      )}
+    </Card>
+  );
+}
+
+const headerOf = (step: Step, name: string): string => `${step.id} ${name}`;
+
+const summaryOf = (steps: readonly Step[], same: number): string => {
+  const count = (wanted: Step['action']): number => steps.filter(({ action }) => action === wanted).length;
+  const [made, changed, deleted] = [count('new'), count('changed'), count('deleted')];
+  return t`${made} new, ${changed} changed, ${deleted} deleted, ${same} as they are`;
+};
+
+const actions = onFirstUse(
+  (): Readonly<Record<Step['action'], { readonly tone: Tone; readonly label: string }>> => ({
+    new: { tone: 'good', label: t`New` },
+    changed: { tone: 'info', label: t`Changed` },
+    deleted: { tone: 'bad', label: t`Deleted` },
+  }),
+);
+
+const columns = onFirstUse((): readonly Column<ShownStep>[] => [
+  {
+    id: 'object',
+    header: t`Object`,
+    cell: ({ kind, name }) => (
+      <Stack gap="xs">
+        <bdi>{name}</bdi>
+        <Quiet small>{kind === 'key' ? t`API key` : t`Subscription`}</Quiet>
+      </Stack>
+    ),
+  },
+  {
+    id: 'action',
+    header: t`Change`,
+    cell: ({ action }) => <Badge tone={actions()[action].tone}>{actions()[action].label}</Badge>,
+  },
+  {
+    id: 'fields',
+    header: t`Fields`,
+    grow: true,
+    cell: ({ action, before, after }) => (
+      <Changes before={before} after={after} open={action === 'changed'} />
+    ),
+  },
+  {
+    id: 'outcome',
+    header: t`Result`,
+    cell: ({ outcome }) => {
+      if (outcome === undefined) return null;
+      if (outcome === 'running') return <Badge tone="info">{t`Applying…`}</Badge>;
+      if (outcome === 'done') return <Badge tone="good">{t`Done`}</Badge>;
+      return (
+        <Stack gap="xs">
+          <Badge tone="bad">{t`Failed`}</Badge>
+          <span>{outcome.error}</span>
+        </Stack>
+      );
+    },
+  },
+]);
