@@ -172,8 +172,7 @@ export const updateSubscription = defineOperation({
       /** With `w.basedOn`, a field that was changed meanwhile is refused, with its stored value in `changed`. */
       body: z.strictObject({ ...changes, basedOn: w.basedOn.optional() }).check(setsSomething),
       answers: { 200: { schema: portalSubscription } },
-      // The receiver did not echo the challenge, or a field was changed meanwhile.
-      errors: [409],
+      errors: [409], // The receiver did not echo the challenge, or a field was changed meanwhile.
     },
   },
 });

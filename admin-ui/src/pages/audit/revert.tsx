@@ -40,7 +40,8 @@ const ways: Readonly<Partial<Record<Entry['action'], Way>>> = {
   'key.changed': {
     names: ['name', 'note', 'scopes'],
     read: async (id) => (await call('listApiKeys', { query: { ids: String(id) } })).keys[0] ?? null,
-    write: (id, body) => call('updateApiKey', { params: { id }, body }),
+    write: (id, before, after) =>
+      call('updateApiKey', { params: { id }, body: { ...before, basedOn: after } }),
   },
   'company.time_zone_changed': {
     names: ['time_zone'],

@@ -69,7 +69,7 @@ interface CreateFormProps {
 function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const form = `keys/new/${preset ?? ''}`;
   const create = useMutation({
-    mutationFn: ({ draft: body }: KeyChange) => call('createApiKey', { body }),
+    mutationFn: (body: KeyChange) => call('createApiKey', { body }),
     gcTime: 0,
     meta: { invalidates: [keysQuery.queryKey], saves: form },
     onSuccess: onMade,

@@ -2,7 +2,7 @@ import { ph, t } from '@lingui/core/macro';
 import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { operationQuery } from '../../api/client.ts';
+import { type Input, operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -24,28 +24,16 @@ import { Badge, Moment } from '../../ui/values.tsx';
 import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../queries.ts';
 import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
 
-export interface KeyDraft {
-  readonly name: string;
-  readonly note: string | null;
-  readonly scopes: Scope[];
-  /** Undefined: as it is. */
-  readonly expiresUtc: string | null | undefined;
-  readonly networks: string[];
-}
-
 const labels = onFirstUse(() => ({
   name: t`Name`,
   note: t`Note`,
   scopes: t`What it may do`,
-  expiry: t`Expires`,
+  expiresUtc: t`Expires`,
   networks: t`Allowed networks`,
 }));
 
-/** What to save, and the values that were known of it. */
-export interface KeyChange {
-  readonly draft: KeyDraft;
-  readonly known: Partial<ApiKey>;
-}
+/** The fields that were changed, and with them the values that were known of them. A new key has all fields. */
+export type KeyChange = Input<'createApiKey'>['body'] & Input<'updateApiKey'>['body'];
 
 interface KeyFormProps {
   /** Of its draft. */
@@ -61,18 +49,18 @@ interface KeyFormProps {
 export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: KeyFormProps) {
   const { scopes } = useSession();
   const { error } = mutation;
-  const kept = initial?.expiresUtc ?? undefined;
   const filled = initial ?? (preset && keyPresets()[preset]);
   const [tool, setTool] = useState<string>(preset ?? 'other');
-  const stored = {
+  const [since] = useState(() => Date.now());
+  const stored: KeyValues = {
     name: filled?.name ?? '',
     note: initial?.note ?? '',
     scopes: filled?.scopes ?? [],
-    expiry: kept === undefined ? 'never' : 'kept',
+    expiresUtc: initial?.expiresUtc ?? '',
     networks: initial?.networks?.join('\n') ?? '',
   };
   const draft = useDraft(form, stored, labels());
-  const { name, note, scopes: chosen, expiry, networks } = draft.values;
+  const { name, note, scopes: chosen, expiresUtc, networks } = draft.values;
   const fill = (to: string): void => {
     setTool(to);
     const wanted = keyPresetNames.find((one) => one === to);
@@ -83,22 +71,16 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   };
   const toggle = (scope: Scope, on: boolean): void =>
     draft.set({ scopes: on ? [...chosen, scope] : chosen.filter((one) => one !== scope) });
-  const save = (): void =>
-    mutation.mutate({
-      draft: {
-        name,
-        note: note.trim() || null,
-        scopes: [...chosen],
-        expiresUtc: expiry === 'kept' ? undefined : expiresAfter(Number(expiry)),
-        networks: networksIn(networks),
-      },
-      known: {
-        name: draft.base.name,
-        note: draft.base.note || null,
-        scopes: [...draft.base.scopes],
-        networks: networksIn(draft.base.networks),
-      },
-    });
+  const save = (): void => {
+    const all = fieldsOf(draft.values);
+    const only = (of: KeyValues) => {
+      const fields = fieldsOf(of);
+      return Object.fromEntries(draft.changed.map((field) => [field, fields[field]]));
+    };
+    mutation.mutate(
+      initial ? ({ ...only(draft.values), basedOn: only(draft.base) } as unknown as KeyChange) : all,
+    );
+  };
   return (
     <Form
       draft={draft}
@@ -147,14 +129,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         error={fieldError(error, 'expiresUtc')}
       >
         <Select
-          value={expiry}
-          onValue={(value) => draft.set({ expiry: value })}
-          options={[
-            ...(kept === undefined
-              ? []
-              : [{ value: 'kept', label: t`On ${{ when: formatDateMinute(kept) }}` }]),
-            ...expiries(),
-          ]}
+          value={expiresUtc}
+          onValue={(value) => draft.set({ expiresUtc: value })}
+          options={expiries(since, [stored.expiresUtc, expiresUtc])}
         />
       </Field>
       <Field
@@ -182,6 +159,23 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
     </Form>
   );
 }
+
+interface KeyValues {
+  readonly name: string;
+  readonly note: string;
+  readonly scopes: readonly Scope[];
+  /** Empty: never. */
+  readonly expiresUtc: string;
+  readonly networks: string;
+}
+
+const fieldsOf = ({ name, note, scopes, expiresUtc, networks }: KeyValues) => ({
+  name,
+  note: note.trim() || null,
+  scopes: [...scopes],
+  expiresUtc: expiresUtc || null,
+  networks: networksIn(networks),
+});
 
 const networksIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
 
@@ -225,14 +219,16 @@ const tools = onFirstUse(() => [
   ...keyPresetNames.map((value) => ({ value, label: keyPresets()[value].name })),
 ]);
 
-const expiries = onFirstUse(() => [
-  { value: 'never', label: t`Never` },
-  { value: '7', label: t`In 7 days` },
-  { value: '30', label: t`In 30 days` },
-  { value: '90', label: t`In 90 days` },
-  { value: '365', label: t`In a year` },
-]);
-
-/** @param days not a number: never. */
-const expiresAfter = (days: number): string | null =>
-  Number.isNaN(days) ? null : new Date(Date.now() + days * 86_400_000).toISOString();
+/** @param times that are among the choices too, whenever they were chosen */
+const expiries = (now: number, times: readonly string[]) => {
+  const inDays = (days: number): string => new Date(now + days * 86_400_000).toISOString();
+  const choices = [
+    { value: '', label: t`Never` },
+    { value: inDays(7), label: t`In 7 days` },
+    { value: inDays(30), label: t`In 30 days` },
+    { value: inDays(90), label: t`In 90 days` },
+    { value: inDays(365), label: t`In a year` },
+  ];
+  const others = [...new Set(times)].filter((time) => choices.every(({ value }) => value !== time));
+  return [...others.map((value) => ({ value, label: t`On ${{ when: formatDateMinute(value) }}` })), ...choices];
+};

@@ -4,11 +4,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { call, operationQuery, useMutation } from '../../api/client.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { ApiError } from '../../errors.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { changedMeanwhile } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
@@ -236,33 +236,21 @@ interface EditKeyProps {
   readonly onClose: () => void;
 }
 
-const editable = ['name', 'note', 'scopes', 'networks'] as const;
-
 function EditKey({ open, apiKey, onClose }: EditKeyProps) {
   const { id } = apiKey;
   const queryClient = useQueryClient();
   const update = useMutation({
-    mutationFn: async ({ draft, known }: KeyChange) => {
-      // The form asks about fields that somebody else has changed as well.
-      const { keys } = await queryClient.fetchQuery({
-        ...operationQuery('listApiKeys', { query: { ids: String(id) } }),
-        staleTime: 0,
-      });
-      const differs = (a: object | undefined, b: object) => (name: (typeof editable)[number]) =>
-        String(a?.[name as never] ?? '') !== String(b[name as never] ?? '');
-      const mine = editable.filter(differs(known, draft));
-      const theirs = mine.filter(differs(keys[0], known)).filter(differs(keys[0], draft));
-      if (theirs.length > 0)
-        throw new ApiError({
-          status: 409,
-          message: t`The key was changed meanwhile`,
-          extra: { changed: theirs },
+    mutationFn: async (change: KeyChange) =>
+      Object.keys(change.basedOn ?? {}).length > 0
+        ? call('updateApiKey', { params: { id }, body: change })
+        : undefined,
+    // The form asks about fields that somebody else has changed as well.
+    onError: (error) => {
+      const changed = changedMeanwhile(error);
+      if (changed)
+        queryClient.setQueryData(keyQuery(id).queryKey, {
+          ...{ keys: [{ ...apiKey, ...changed }], nextCursor: null, hasMore: false },
         });
-      const changes = Object.fromEntries(mine.map((name) => [name, draft[name]]));
-      if (draft.expiresUtc !== undefined) changes.expiresUtc = draft.expiresUtc;
-      return mine.length + (draft.expiresUtc === undefined ? 0 : 1) === 0
-        ? undefined
-        : call('updateApiKey', { params: { id }, body: changes });
     },
     meta: { invalidates: [keysQuery.queryKey], saves: `keys/${id}` },
     onSuccess: () => {
