@@ -89,7 +89,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
   const done = steps.filter(({ outcome }) => outcome === 'done').length;
   const total = steps.length;
   const isWhole = done === total;
-  const missing = steps.flatMap((step) => step.headers.map((name) => ({ step, name })));
+  const missing = steps.flatMap((step) => step.headers.map((name) => ({ step, name, owner: step.name })));
   return (
     <Card
       title={t`Plan`}
@@ -119,8 +119,8 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
             description={
               <Plural
                 value={unnamed}
-                one="# subscription or key stays otherwise. A key that is deleted is revoked."
-                other="# subscriptions and keys stay otherwise. A key that is deleted is revoked."
+                one="Otherwise # subscription or key stays. Keys are revoked: their tools stop working."
+                other="Otherwise # subscriptions and keys stay. Keys are revoked: their tools stop working."
               />
             }
             checked={prune}
@@ -128,10 +128,10 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           />
         )}
         {!isBegun &&
-          missing.map(({ step, name }) => (
+          missing.map(({ step, name, owner }) => (
             <Field
               key={headerOf(step, name)}
-              label={t`Value of ${name} for ${step.name}`}
+              label={t`Value of ${name} for ${owner}`}
               optional
               hint={t`The file has no values of headers. Without a value, the header is left out.`}
             >
