@@ -30,6 +30,31 @@ const statusWith = async (key: string): Promise<number> =>
   (await world.ask('/integrations/lookups/employees', { key })).status;
 
 describe('An API key', () => {
+  test('leads from a request to the record and to what the audit log has of it', async () => {
+    const { team, page } = await portal.openOwner();
+    const { json } = await team.owner.browser.ask('POST', '/keys', {
+      name: 'Tool',
+      scopes: ['webhooks:write'],
+    });
+    const subscription = { url: 'https://hooks.example.com/crm', name: 'Billing', eventTypes: ['lead.created'] };
+    const made = await world.ask('/webhooks/subscriptions', {
+      ...{ method: 'POST', key: json.value, body: JSON.stringify(subscription) },
+    });
+    const changed = await world.ask(`/webhooks/subscriptions/${made.json.id}`, {
+      ...{ method: 'PATCH', key: json.value, body: JSON.stringify({ name: 'Accounting' }) },
+    });
+    await visit(page, `keys/${json.id}`, 'Tool');
+    const row = page.getByRole('row').filter({ hasText: 'PATCH' });
+    await row.getByRole('link', { name: `/subscriptions/${made.json.id}` }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Accounting' })).toBeVisible();
+    await page.goBack();
+    await row.getByRole('link', { name: /^Audit entries of request/ }).click();
+    await see(page).toHaveURL(new RegExp(String(changed.headers['x-request-id'])));
+    const entries = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
+    await see(entries.filter({ hasText: 'Billing → Accounting' })).toBeVisible();
+    await see(entries.filter({ hasText: 'added the subscription' })).toBeHidden();
+  });
+
   test('is created, copied, works at once, is listed without its secret, and ends when it is revoked', async () => {
     const { team, page } = await portal.openOwner();
     await createKey(page, 'Website form');

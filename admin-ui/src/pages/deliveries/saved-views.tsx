@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro';
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
+import { useMutation } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, TextInput } from '../../ui/form.tsx';
-import { Row, Stack } from '../../ui/layout.tsx';
+import { Field, Form, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.ts';
 import type { DeliverySearch } from './deliveries.ts';
@@ -16,6 +17,7 @@ interface SavedView {
 }
 
 const maxViews = 20;
+const form = 'deliveries/view';
 
 interface SavedViewsProps {
   readonly search: DeliverySearch;
@@ -27,7 +29,10 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
   const { user, company } = useSession();
   const place = `causeway.views.${company.id}.${user.id}`;
   const [views, setViews] = useState(() => readViews(place));
-  const [name, setName] = useState<string>();
+  const [naming, setNaming] = useState(false);
+  const draft = useDraft(form, { name: '' }, { name: t`Name` });
+  const { name } = draft.values;
+  const close = (): void => setNaming(false);
   const keep = (next: readonly SavedView[]): void => {
     setViews(next);
     try {
@@ -36,6 +41,15 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
       toast(t`This browser does not let the portal save views`);
     }
   };
+  const add = useMutation({
+    mutationFn: async () =>
+      keep([...views.filter((one) => one.name !== name.trim()), { name: name.trim(), search }]),
+    meta: { saves: form },
+    onSuccess: () => {
+      draft.discard();
+      close();
+    },
+  });
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   const current = views.find((one) => JSON.stringify(one.search) === JSON.stringify(search));
   return (
@@ -52,7 +66,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
                 ? undefined
                 : t`Delete one of your ${maxViews} views first`
               : t`Choose filters first`,
-            onSelect: () => setName(''),
+            onSelect: () => setNaming(true),
           },
           {
             label: t`Copy link to this view`,
@@ -70,32 +84,18 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
             : []),
         ]}
       />
-      <Dialog open={name !== undefined} onClose={() => setName(undefined)} title={t`Save this view`} size="s">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const chosen = name?.trim();
-            if (!chosen) return;
-            keep([...views.filter((one) => one.name !== chosen), { name: chosen, search }]);
-            setName(undefined);
-          }}
+      <Dialog open={naming} onClose={close} title={t`Save this view`} size="s">
+        <Form
+          draft={draft}
+          mutation={add}
+          submit={t`Save view`}
+          submitDisabledReason={name.trim() ? undefined : t`Give the view a name`}
+          onCancel={close}
         >
-          <Stack>
-            <Field label={t`Name`} hint={t`Kept in this browser. To share a view, share the page’s address.`}>
-              <TextInput value={name ?? ''} maxLength={60} onValue={setName} />
-            </Field>
-            <Row justify="flex-end">
-              <Button onClick={() => setName(undefined)}>{t`Cancel`}</Button>
-              <Button
-                type="submit"
-                variant="primary"
-                disabledReason={name?.trim() ? undefined : t`Give the view a name`}
-              >
-                {t`Save view`}
-              </Button>
-            </Row>
-          </Stack>
-        </form>
+          <Field label={t`Name`} hint={t`Kept in this browser. To share a view, share the page’s address.`}>
+            <TextInput value={name} maxLength={60} onValue={(value) => draft.set({ name: value })} />
+          </Field>
+        </Form>
       </Dialog>
     </>
   );

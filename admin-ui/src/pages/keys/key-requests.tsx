@@ -1,6 +1,8 @@
 import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../api/client.ts';
+import { roleAtLeast, useSession } from '../../app/session.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { milliseconds } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
@@ -68,21 +70,62 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
 
 const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad');
 
+const recordPages = {
+  leads: '/clients/$id',
+  clients: '/clients/$id',
+  people: '/clients/$id',
+  subscriptions: '/subscriptions/$id',
+  events: '/events/$id',
+} as const;
+
+/** The path, as a link to the record that the request read or changed. */
+function RecordLink({ path }: Pick<KeyRequest, 'path'>) {
+  const [, kind, id] = /\/(\w+)\/(\d+)(?![^/])/.exec(path ?? '') ?? [];
+  const to = recordPages[kind as keyof typeof recordPages];
+  if (path === null) return t`an unknown path`;
+  return to === undefined ? (
+    path
+  ) : (
+    <Link to={to} params={{ id: Number(id) }}>
+      {path}
+    </Link>
+  );
+}
+
+/** To the audit entries of the request, if it is of a kind that the audit log has. */
+function RequestLink({
+  method,
+  path,
+  status,
+  requestId,
+}: Pick<KeyRequest, 'method' | 'path' | 'status' | 'requestId'>) {
+  const { role } = useSession().user;
+  const isAudited = /\/(subscriptions|events\/test|people)(\/|$)/.test(path ?? '') && method !== 'GET';
+  const id = <code>{requestId}</code>;
+  return isAudited && status < 300 && requestId !== null && roleAtLeast(role, 'admin') ? (
+    <Link to="/audit" search={{ q: requestId }} aria-label={t`Audit entries of request ${requestId}`}>
+      {id}
+    </Link>
+  ) : (
+    id
+  );
+}
+
 const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
   {
     header: t`Request`,
     phone: 'title',
     grow: true,
-    cell: ({ method, path, requestId, address, requests, isPrevious }) => (
+    cell: ({ method, path, status, requestId, address, requests, isPrevious }) => (
       <Stack gap="xs">
         <code>
-          {method} {path ?? t`an unknown path`}
+          {method} <RecordLink path={path} />
         </code>
         <Quiet small>
           {requests > 1 ? (
             plural(requests, { one: '# like this', other: '# like this' })
           ) : (
-            <code>{requestId}</code>
+            <RequestLink {...{ method, path, status, requestId }} />
           )}
           {address !== null && (
             <>

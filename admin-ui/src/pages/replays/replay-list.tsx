@@ -9,6 +9,7 @@ import { errorText } from '../../errors.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
+import { type FormDraft, useDraft } from '../../ui/form-draft.ts';
 import { span } from '../../ui/format.ts';
 import { Card, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
@@ -94,13 +95,16 @@ const periods = onFirstUse(() => [
   { value: 720, label: t`the last 30 days` },
 ]);
 
+const labels = onFirstUse(() => ({ subscriptionId: t`To`, kind: t`Deliveries`, hours: t`Events of` }));
+
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
-  const [subscriptionId, setSubscriptionId] = useState(filters.subscription);
   // Of one cause: failed and discarded ones; the others are still on their way, or held.
   const ofCause = filters.cause !== undefined && filters.state === 'failing';
-  const [kind, setKind] = useState<Kind>(ofCause || filters.state === 'succeeded' ? 'filter' : 'failed');
-  const [hours, setHours] = useState(24);
+  const initial = (ofCause || filters.state === 'succeeded' ? 'filter' : 'failed') as Kind;
+  const form = `replays/new ${JSON.stringify(filters)}`;
+  const draft = useDraft(form, { subscriptionId: filters.subscription, kind: initial, hours: 24 }, labels());
+  const { subscriptionId, kind, hours } = draft.values;
   const [now] = useState(Date.now);
   const chosen = subscriptionId ?? subscriptions[0]?.id;
   const since = sinceOf(filters) ?? new Date(now - hours * 3_600_000).toISOString();
@@ -112,12 +116,12 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
       title={t`Replay deliveries`}
       description={t`Events are delivered again with the same ID, to the current URL, signed with the current secret.`}
     >
-      <ReplayForm body={body} onClose={onClose}>
+      <ReplayForm form={form} draft={draft} body={body} onClose={onClose}>
         <Field label={t`To`}>
           <Select
             value={chosen ?? ''}
             options={subscriptions.map((one) => ({ value: one.id, label: nameOf(one) }))}
-            onValue={(id) => setSubscriptionId(Number(id))}
+            onValue={(id) => draft.set({ subscriptionId: Number(id) })}
           />
         </Field>
         {ofCause ? (
@@ -129,21 +133,21 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
             <Radio
               name="kind"
               checked={kind === 'failed'}
-              onChange={() => setKind('failed')}
+              onChange={() => draft.set({ kind: 'failed' })}
               label={t`Failed deliveries`}
               description={t`All attempts failed, and no replay succeeded since.`}
             />
             <Radio
               name="kind"
               checked={kind === 'missed'}
-              onChange={() => setKind('missed')}
+              onChange={() => draft.set({ kind: 'missed' })}
               label={t`Missed events`}
               description={t`Never sent, because the subscription was disabled or did not exist yet.`}
             />
             <Radio
               name="kind"
               checked={kind === 'filter'}
-              onChange={() => setKind('filter')}
+              onChange={() => draft.set({ kind: 'filter' })}
               label={t`Everything`}
               description={t`Includes successful deliveries. The receiver gets them again.`}
             />
@@ -151,7 +155,11 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
         )}
         {sinceOf(filters) === undefined && (
           <Field label={t`Events of`}>
-            <Select value={hours} options={periods()} onValue={(value) => setHours(Number(value))} />
+            <Select
+              value={hours}
+              options={periods()}
+              onValue={(value) => draft.set({ hours: Number(value) })}
+            />
           </Field>
         )}
       </ReplayForm>
@@ -182,12 +190,14 @@ const toBody = (subscriptionId: number, kind: Kind, since: string, filters: Deli
 };
 
 interface ReplayFormProps {
+  readonly form: string;
+  readonly draft: FormDraft;
   readonly body: Body | null;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-function ReplayForm({ body, onClose, children }: ReplayFormProps) {
+function ReplayForm({ form, draft, body, onClose, children }: ReplayFormProps) {
   const navigate = useNavigate();
   const preview = useQuery({
     // Loads only if there is a subscription.
@@ -197,12 +207,13 @@ function ReplayForm({ body, onClose, children }: ReplayFormProps) {
   });
   const begin = useMutation({
     mutationFn: (asked: Body) => call('createReplay', { body: asked }),
-    meta: { invalidates: [['listReplays']] },
+    meta: { invalidates: [['listReplays']], saves: form },
     onSuccess: (replay) => void navigate({ to: '/replays/$id', params: { id: replay.id } }),
   });
   const count = preview.data?.count;
   return (
     <Form
+      draft={draft}
       mutation={begin}
       onSubmit={() => body && begin.mutate(body)}
       submit={count ? t`Replay ${plural(count, { one: '# delivery', other: '# deliveries' })}` : t`Replay`}

@@ -8,6 +8,7 @@ import { errorText, fieldError } from '../../errors.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -31,9 +32,13 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
   );
 }
 
+const noKeys: readonly number[] = [];
+const roleLabels = onFirstUse(() => ({ role: t`Role`, keep: t`API keys to keep` }));
+
 function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
-  const [role, setRole] = useState<Role>(member.role);
-  const [keep, setKeep] = useState<readonly number[]>([]);
+  const form = `team/role/${member.id}`;
+  const draft = useDraft(form, { role: member.role, keep: noKeys }, roleLabels());
+  const { role, keep } = draft.values;
   const demoted = !roleAtLeast(role, member.role);
   const change = useMutation({
     mutationFn: () =>
@@ -41,7 +46,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
         params: { id: member.id },
         body: { role, ...(demoted && { keepKeys: [...keep] }) },
       }),
-    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey] },
+    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey], saves: form },
     onSuccess: () => {
       toast(t`${{ name: nameOfMember(member) }} now has the role ${role}`);
       onClose();
@@ -49,17 +54,22 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
   });
   return (
     <Form
+      draft={draft}
       mutation={change}
       fields={['role']}
       submit={t`Change role`}
       submitDisabledReason={role === member.role ? t`They already have this role` : undefined}
       onCancel={onClose}
     >
-      <RoleChoice value={role} onChange={setRole} error={fieldError(change.error, 'role')} />
+      <RoleChoice
+        value={role}
+        onChange={(to) => draft.set({ role: to })}
+        error={fieldError(change.error, 'role')}
+      />
       {demoted && (
         <>
           <p>{t`Invitations and reset links that they created stop working.`}</p>
-          <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+          <KeyChoice memberId={member.id} keep={keep} onChange={(to) => draft.set({ keep: to })} />
         </>
       )}
     </Form>
