@@ -36,7 +36,11 @@ describe('An API key', () => {
       name: 'Tool',
       scopes: ['webhooks:write'],
     });
-    const subscription = { url: 'https://hooks.example.com/crm', name: 'Billing', eventTypes: ['lead.created'] };
+    const subscription = {
+      url: 'https://hooks.example.com/crm',
+      name: 'Billing',
+      eventTypes: ['lead.created'],
+    };
     const made = await world.ask('/webhooks/subscriptions', {
       ...{ method: 'POST', key: json.value, body: JSON.stringify(subscription) },
     });

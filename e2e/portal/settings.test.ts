@@ -137,7 +137,7 @@ test('A plan that was cut off in the middle, whether its answers came or not, is
   });
   await apply(page);
   await see(page.getByText('3 of 5 done')).toBeVisible();
-  await see(page.getByRole('row').filter({ hasText: 'Third' })).toContainText('Failed');
+  await see(page.locator('tr').filter({ hasText: 'Third' })).toContainText('Failed');
   expect((await stored(team)).subscriptions).toHaveLength(3);
   await page.unroute('**/portal/api/v1/subscriptions');
   // What was made is shown, as a list of secrets; the tab is closed instead.
@@ -211,9 +211,7 @@ test('A wrong file is refused with the places of its problems, and errors are sh
   await apply(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Copy list of secrets' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
-  await see(page.getByRole('row').filter({ hasText: 'Expired' })).toContainText(
-    'expiresUtc must be in the future',
-  );
+  await see(page.getByRole('row').filter({ hasText: 'Expired' })).toContainText('must be in the future');
   await see(page.getByText('1 of 2 done')).toBeVisible();
   await see(page.getByRole('link', { name: 'schema' })).toHaveAttribute('href', '/docs/settings.schema.json');
 });
