@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
+import { Plural } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
@@ -13,7 +13,7 @@ import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { toast } from '../../ui/toast.ts';
 import { Badge, type Tone } from '../../ui/values.tsx';
 import { Changes } from '../audit/activity.tsx';
 import { keysQuery, subscriptionsQuery } from '../queries.ts';
@@ -98,7 +98,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
         total > 0 &&
         !isBegun && (
           <Button variant="primary" disabledReason={refusal} onClick={() => setAsking(true)}>
-            <Trans>Apply plan…</Trans>
+            {t`Apply plan…`}
           </Button>
         )
       }
@@ -147,11 +147,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           columns={columns()}
           rows={steps}
           rowKey={({ id }) => id}
-          emptyState={
-            <Empty title={t`Nothing to change`}>
-              <Trans>The company has what the file says.</Trans>
-            </Empty>
-          }
+          emptyState={<Empty title={t`Nothing to change`}>{t`The company has what the file says.`}</Empty>}
         />
       </Stack>
       <ConfirmDialog
@@ -168,9 +164,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
         }}
       >
         <p>{counts}</p>
-        <p>
-          <Trans>New keys and signing secrets are shown once, when all is done.</Trans>
-        </p>
+        <p>{t`New keys and signing secrets are shown once, when all is done.`}</p>
       </ConfirmDialog>
       {secrets !== '' && (
         <SecretDialog
@@ -187,7 +181,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
                   onCopied();
                 }}
               >
-                <Trans>Download as a file</Trans>
+                {t`Download as a file`}
               </Button>
             </Row>
           )}
@@ -215,7 +209,6 @@ const actions = onFirstUse(
 
 const columns = onFirstUse((): readonly Column<ShownStep>[] => [
   {
-    id: 'object',
     header: t`Object`,
     cell: ({ kind, name }) => (
       <Stack gap="xs">
@@ -225,12 +218,10 @@ const columns = onFirstUse((): readonly Column<ShownStep>[] => [
     ),
   },
   {
-    id: 'action',
     header: t`Change`,
     cell: ({ action }) => <Badge tone={actions()[action].tone}>{actions()[action].label}</Badge>,
   },
   {
-    id: 'fields',
     header: t`Fields`,
     grow: true,
     cell: ({ action, before, after }) => (
@@ -238,7 +229,6 @@ const columns = onFirstUse((): readonly Column<ShownStep>[] => [
     ),
   },
   {
-    id: 'outcome',
     header: t`Result`,
     cell: ({ outcome }) => {
       if (outcome === undefined) return null;

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
@@ -29,7 +28,7 @@ export function SettingsAsCode() {
               description={t`The subscriptions that no tool manages, and the active keys, always in the same order: keep the file under version control to see what changed. It has no signing secret, no key and no header value.`}
               actions={
                 <Button onClick={() => save('causeway-settings.json', `${json}\n`)}>
-                  <Trans>Download JSON</Trans>
+                  {t`Download JSON`}
                 </Button>
               }
             >
@@ -42,7 +41,7 @@ export function SettingsAsCode() {
             >
               {ownSubscriptions(present).length === 0 ? (
                 <Empty title={t`No subscriptions`}>
-                  <Trans>Subscriptions that you add in the portal appear here.</Trans>
+                  {t`Subscriptions that you add in the portal appear here.`}
                 </Empty>
               ) : (
                 <CodeBlock
