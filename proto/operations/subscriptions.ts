@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { enablingDeadlineMs } from '../delivery-states.ts';
 import { defineOperation, maxBodyBytes } from '../operation.ts';
 import { readOnly } from '../parse/read-only.ts';
-import { sameName } from '../portal/fields.ts';
 import { replay } from '../portal/replays.ts';
 import { portalSubscription, testAttempt } from '../portal/subscriptions.ts';
 import { actionInvalid, pathId, recordMissing, setsSomething, subscriptionPath } from '../schemas/records.ts';
 import { subscriptionChanges } from '../schemas/subscription-rules.ts';
-import { count } from '../schemas/values.ts';
+import { count, sameName } from '../schemas/values.ts';
 import * as w from '../schemas/webhooks.ts';
 
 const subscriptions = { service: 'webhooks', deadlineMs: 5000, query: null, body: null } as const;

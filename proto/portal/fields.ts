@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idParameter } from '../schemas/fields.ts';
-import { codePoints, count, fieldName, text, valueRule } from '../schemas/values.ts';
+import { codePoints, fieldName, text, valueRule } from '../schemas/values.ts';
 import { maxPasswordCharacters, minPasswordCharacters } from './passwords.ts';
 
 /** Not trimmed: blanks are part of it. The upper bound keeps hashing cheap. */
@@ -74,9 +74,6 @@ export const recordParameters = {
   email: text({ min: 1, max: 254 }).optional(),
   externalId: text({ min: 1, max: 100 }).optional(),
 };
-
-/** How many active records of this name the caller knows; if there are others, a create is refused with 409. */
-export const sameName = z.strictObject({ sameName: count }).optional();
 
 export const instantParameter = z.iso
   .datetime({ offset: true, error: `${fieldName} must be an ISO 8601 time with its offset` })

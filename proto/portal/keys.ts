@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineOperation, memberDefaults, scopes } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { setsSomething } from '../schemas/records.ts';
-import { count, fieldName, id, instant, optionalText, text, valueRule } from '../schemas/values.ts';
-import { cursorParameter, sameName } from './fields.ts';
+import { count, fieldName, id, instant, optionalText, sameName, text, valueRule } from '../schemas/values.ts';
+import { cursorParameter } from './fields.ts';
 import { canonicalNetwork } from './network.ts';
 
 const keys = { ...memberDefaults, service: 'access', role: 'developer' } as const;

@@ -74,6 +74,8 @@ function textFault(value: string, min: number, max: number, oneLine: boolean): F
 
 export const id = z.int().min(1);
 export const count = z.int().min(0).meta({ description: 'Number of items in this answer.' });
+/** How many active records of this name the caller knows; if there are others, a create is refused with 409. */
+export const sameName = z.strictObject({ sameName: count }).optional();
 export const instant = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
 
 interface Checked {
