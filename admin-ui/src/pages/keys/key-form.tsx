@@ -230,5 +230,8 @@ const expiries = (now: number, times: readonly string[]) => {
     { value: inDays(365), label: t`In a year` },
   ];
   const others = [...new Set(times)].filter((time) => choices.every(({ value }) => value !== time));
-  return [...others.map((value) => ({ value, label: t`On ${{ when: formatDateMinute(value) }}` })), ...choices];
+  return [
+    ...others.map((value) => ({ value, label: t`On ${{ when: formatDateMinute(value) }}` })),
+    ...choices,
+  ];
 };
