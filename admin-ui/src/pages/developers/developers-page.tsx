@@ -220,11 +220,7 @@ function SignatureChecker() {
     gcTime: 0,
   });
   if (!globalThis.crypto?.subtle)
-    return (
-      <Notice tone="warn">
-        <Trans>This works only over https or on localhost.</Trans>
-      </Notice>
-    );
+    return <Notice tone="warn">{t`This works only over https or on localhost.`}</Notice>;
   return (
     <Grid min={24}>
       <Card
@@ -273,10 +269,7 @@ X-Webhook-Signature: sha256=…`}
             </Stack>
           ) : (
             <Empty title={t`Nothing checked yet`}>
-              <Trans>
-                Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s
-                page, under “Request as sent”; what arrived is in your receiver’s logs.
-              </Trans>
+              {t`Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s page, under “Request as sent”; what arrived is in your receiver’s logs.`}
             </Empty>
           )}
         </div>

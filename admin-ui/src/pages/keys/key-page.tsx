@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
@@ -50,11 +49,7 @@ export function KeyPage() {
     <Page
       title={key?.name ?? t`API key`}
       badge={key && <StateBadge {...keyState(key, now)} />}
-      back={
-        <BackLink to="/keys">
-          <Trans>API keys</Trans>
-        </BackLink>
-      }
+      back={<BackLink to="/keys">{t`API keys`}</BackLink>}
       refreshing={query.isRefetching}
       actions={
         key?.isActive && (
@@ -64,14 +59,14 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'edit' }, false)}
             >
-              <Trans>Edit</Trans>
+              {t`Edit`}
             </Button>
             <Button
               icon={<RotateCw />}
               disabledReason={refusal}
               onClick={() => show({ dialog: 'rotate' }, false)}
             >
-              <Trans>Rotate…</Trans>
+              {t`Rotate…`}
             </Button>
             <Button
               icon={<Ban />}
@@ -79,7 +74,7 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'revoke' }, false)}
             >
-              <Trans>Revoke…</Trans>
+              {t`Revoke…`}
             </Button>
           </>
         )
@@ -90,11 +85,7 @@ export function KeyPage() {
           found === null ? (
             <Empty
               title={t`This key does not exist`}
-              action={
-                <LinkButton to="/keys">
-                  <Trans>All API keys</Trans>
-                </LinkButton>
-              }
+              action={<LinkButton to="/keys">{t`All API keys`}</LinkButton>}
             />
           ) : (
             <Split aside={<KeyFacts apiKey={found} mayLook={refusal === undefined} />}>
@@ -154,9 +145,7 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
         <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
           {({ keys }) =>
             keys[0] === undefined ? (
-              <Quiet>
-                <Trans>Not used in this period.</Trans>
-              </Quiet>
+              <Quiet>{t`Not used in this period.`}</Quiet>
             ) : (
               keys[0].buckets.map((bucket) => <BucketBar key={bucket.bucket} bucket={bucket} />)
             )
@@ -223,7 +212,7 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
       />
       <Quiet small>
         <Link to="/audit" search={{ kind: 'key', q: apiKey.name.split(/\s+/).slice(0, 4).join(' ') }}>
-          <Trans>Who changed it</Trans>
+          {t`Who changed it`}
         </Link>
       </Quiet>
     </Card>

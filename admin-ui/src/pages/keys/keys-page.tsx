@@ -49,7 +49,7 @@ export function KeysPage() {
       disabledReason={refusal}
       onClick={() => open({ dialog: 'create' })}
     >
-      <Trans>Create API key</Trans>
+      {t`Create API key`}
     </Button>
   );
   return (
@@ -99,23 +99,17 @@ export function KeysPage() {
             q !== undefined ? (
               <Empty
                 title={show === 'revoked' ? t`No revoked key matches` : t`No active key matches`}
-                action={
-                  <Button onClick={() => set({ q: undefined })}>
-                    <Trans>Clear search</Trans>
-                  </Button>
-                }
+                action={<Button onClick={() => set({ q: undefined })}>{t`Clear search`}</Button>}
               />
             ) : show === 'limited' ? (
               <Empty title={t`No key reached its limit in the last hour`} />
             ) : show === 'revoked' ? (
               <Empty title={t`No revoked keys`}>
-                <Trans>Revoked keys stay listed here, so that you can see when they were last used.</Trans>
+                {t`Revoked keys stay listed here, so that you can see when they were last used.`}
               </Empty>
             ) : (
               <Empty title={t`No API keys yet`} action={create}>
-                <Trans>
-                  Create a key for the first tool you want to connect, such as Zapier, Make or your website.
-                </Trans>
+                {t`Create a key for the first tool you want to connect, such as Zapier, Make or your website.`}
               </Empty>
             )
           }
@@ -254,12 +248,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
       </Stack>
     );
   }
-  if (apiKey.lastUsedUtc === null)
-    return (
-      <Badge>
-        <Trans>Never used</Trans>
-      </Badge>
-    );
+  if (apiKey.lastUsedUtc === null) return <Badge>{t`Never used`}</Badge>;
   const age = now - Date.parse(apiKey.lastUsedUtc);
   const idleDays = idleAfterMs / 86_400_000;
   return (

@@ -46,9 +46,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
             </Trans>
           </Notice>
         )}
-        <p>
-          <Trans>Requests with this key are refused at once. This cannot be undone.</Trans>
-        </p>
+        <p>{t`Requests with this key are refused at once. This cannot be undone.`}</p>
       </Stack>
     </ConfirmDialog>
   );

@@ -76,9 +76,7 @@ function RotateForm({ apiKey, onClose, onDone }: RotateFormProps) {
     <Form mutation={rotate} fields={['graceHours']} submit={t`Rotate key`} danger={!keeps} onCancel={onClose}>
       {isRotated && (
         <Notice tone="info">
-          <Trans>
-            The key was rotated already, and both secrets work. End one of them first, or end both now.
-          </Trans>
+          {t`The key was rotated already, and both secrets work. End one of them first, or end both now.`}
         </Notice>
       )}
       <Fieldset legend={t`The present secret`}>
@@ -153,10 +151,10 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
         )}
         <Row gap="s">
           <Button disabledReason={refusal} onClick={() => setKeep('new')}>
-            <Trans>End the old secret…</Trans>
+            {t`End the old secret…`}
           </Button>
           <Button disabledReason={refusal} onClick={() => setKeep('old')}>
-            <Trans>Keep the old secret…</Trans>
+            {t`Keep the old secret…`}
           </Button>
         </Row>
         {keep !== null && (
@@ -174,11 +172,7 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
                 Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
               </Trans>
             </p>
-            {keep === 'old' && (
-              <p>
-                <Trans>The old secret then works as before the rotation.</Trans>
-              </p>
-            )}
+            {keep === 'old' && <p>{t`The old secret then works as before the rotation.`}</p>}
           </ConfirmDialog>
         )}
       </Stack>

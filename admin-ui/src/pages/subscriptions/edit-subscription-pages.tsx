@@ -56,7 +56,7 @@ export function NewSubscriptionPage() {
           mutation={create}
           secondary={
             <LinkButton to="/subscriptions" onClick={draft.discard}>
-              <Trans>Cancel</Trans>
+              {t`Cancel`}
             </LinkButton>
           }
         />
@@ -159,7 +159,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
       mutation={{ ...update, mutate: () => update.mutate() }}
       secondary={
         <LinkButton to="/subscriptions/$id" params={{ id }} onClick={draft.discard}>
-          <Trans>Cancel</Trans>
+          {t`Cancel`}
         </LinkButton>
       }
     />

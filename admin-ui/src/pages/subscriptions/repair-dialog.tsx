@@ -82,7 +82,7 @@ function TestStep({ subscription }: { readonly subscription: Subscription }) {
     <Step number={1} title={t`Test the endpoint`} done={test.data?.success ?? false}>
       <Row>
         <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-          <Trans>Send test delivery</Trans>
+          {t`Send test delivery`}
         </Button>
         {test.data && <StatusBadge attempt={test.data} />}
         {test.data?.success && <span>{t`It works.`}</span>}
@@ -114,7 +114,7 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
           )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
-              <Trans>Enable subscription</Trans>
+              {t`Enable subscription`}
             </Button>
           </div>
           {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
@@ -163,7 +163,7 @@ function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
       ) : (
         <div>
           <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
-            <Trans>Deliver missed events</Trans>
+            {t`Deliver missed events`}
           </Button>
         </div>
       )}
@@ -213,7 +213,7 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
         <p>
           {begun.kind === 'drop' ? t`They are being discarded.` : t`They are being delivered.`}{' '}
           <Link to="/replays/$id" params={{ id: begun.id }}>
-            <Trans>View progress</Trans>
+            {t`View progress`}
           </Link>
         </p>
       ) : (
@@ -225,14 +225,14 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
               pending={decide.isPending && decide.variables === 'releaseHeld'}
               onClick={() => decide.mutate('releaseHeld')}
             >
-              <Trans>Release deliveries</Trans>
+              {t`Release deliveries`}
             </Button>
             <Button
               size="s"
               pending={decide.isPending && decide.variables === 'discardHeld'}
               onClick={() => decide.mutate('discardHeld')}
             >
-              <Trans>Discard deliveries</Trans>
+              {t`Discard deliveries`}
             </Button>
           </Row>
         )

@@ -197,7 +197,7 @@ function FilterPart({
           disabledReason={names.length === 0 ? t`First choose event types that share a field` : undefined}
           onClick={() => onChange([...rows, { field: names[0] ?? '', operator: 'equals', value: '' }])}
         >
-          <Trans>Add condition</Trans>
+          {t`Add condition`}
         </Button>
       </Row>
       <p className={s.quiet} role="status">
@@ -269,7 +269,7 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
           <div key={name} className={s.known}>
             <code>{name}</code>
             <Button size="s" onClick={() => set({ value: '' })}>
-              <Trans>Set new value</Trans>
+              {t`Set new value`}
             </Button>
             <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
           </div>
@@ -297,7 +297,7 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
           disabledReason={rows.length >= 20 ? t`At most 20 headers` : undefined}
           onClick={() => onChange([...rows, { name: '', value: '' }])}
         >
-          <Trans>Add header</Trans>
+          {t`Add header`}
         </Button>
       </Row>
     </Part>

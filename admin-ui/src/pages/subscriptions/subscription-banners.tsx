@@ -85,7 +85,7 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
           one="# delivery is held until you release or discard it."
           other="# deliveries are held until you release or discard them."
         />{' '}
-        <Trans>Events since then were not delivered.</Trans>
+        {t`Events since then were not delivered.`}
       </p>
       {expiresUtc !== null && (
         <p>
@@ -117,8 +117,7 @@ function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>)
         <HeldStep subscriptionId={subscription.id} />
       ) : (
         <p>
-          <Trans>They were held while it was disabled, until someone releases or discards them.</Trans>{' '}
-          {refusal}
+          {t`They were held while it was disabled, until someone releases or discards them.`} {refusal}
         </p>
       )}
     </Notice>
@@ -157,7 +156,7 @@ function VerificationBanner({ subscription, refusal }: VerificationBannerProps) 
           pending={send.isPending}
           onClick={() => send.mutate()}
         >
-          <Trans>Send challenge</Trans>
+          {t`Send challenge`}
         </Button>
       }
     >
@@ -230,7 +229,7 @@ export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
             pending={replay.isPending}
             onClick={() => replay.mutate(missed.sinceUtc)}
           >
-            <Trans>Replay missed events</Trans>
+            {t`Replay missed events`}
           </Button>
           <Button
             size="s"
@@ -238,7 +237,7 @@ export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
             pending={dismiss.isPending}
             onClick={() => dismiss.mutate()}
           >
-            <Trans>Dismiss</Trans>
+            {t`Dismiss`}
           </Button>
         </>
       }

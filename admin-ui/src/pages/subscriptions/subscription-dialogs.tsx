@@ -191,11 +191,7 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
           </Notice>
         )}
         {managedBy !== null && <p>{t`${managedBy} created this subscription and may create it again.`}</p>}
-        <p>
-          <Trans>
-            Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.
-          </Trans>
-        </p>
+        <p>{t`Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.`}</p>
       </Stack>
     </ConfirmDialog>
   );

@@ -142,9 +142,7 @@ function TwinHint({
   const name = nameOf(twin);
   return (
     <Notice tone="warn">
-      <Trans>
-        “{name}” already sends some of these events to this URL. The receiver would get each of them twice.
-      </Trans>
+      {t`“${name}” already sends some of these events to this URL. The receiver would get each of them twice.`}
     </Notice>
   );
 }
@@ -221,7 +219,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
           </Field>
           <Row nowrap>
             <span className={s.count} role="status">
-              <Trans>{count} chosen</Trans>
+              {t`${count} chosen`}
             </span>
             <Button size="s" onClick={() => onChange(everything ? [] : all.map((one) => one.type))}>
               {everything ? t`None` : t`All`}

@@ -75,14 +75,14 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         disabledReason={refusal}
         onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
       >
-        <Trans>Send test delivery</Trans>
+        {t`Send test delivery`}
       </Button>
       <Button
         icon={<Pencil />}
         disabledReason={refusal ?? managedReason(subscription)}
         onClick={() => void navigate({ to: '/subscriptions/$id/edit', params: { id } })}
       >
-        <Trans>Edit</Trans>
+        {t`Edit`}
       </Button>
       <Menu
         trigger={<IconButton variant="secondary" label={t`More actions`} icon={<Ellipsis />} />}
@@ -198,7 +198,7 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
           </p>
           <div>
             <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
-              <Trans>Rotate secret…</Trans>
+              {t`Rotate secret…`}
             </Button>
           </div>
         </Stack>
@@ -241,7 +241,7 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
       title={t`Latest deliveries`}
       actions={
         <Link to="/deliveries" search={{ subscription: subscriptionId }}>
-          <Trans>All deliveries</Trans>
+          {t`All deliveries`}
         </Link>
       }
     >
@@ -250,7 +250,7 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
         without="subscription"
         emptyState={
           <Empty title={t`No deliveries yet`}>
-            <Trans>The next matching event is delivered here. To try it now, send a test delivery.</Trans>
+            {t`The next matching event is delivered here. To try it now, send a test delivery.`}
           </Empty>
         }
       />

@@ -48,7 +48,7 @@ export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
           pending={pause.isPending}
           onClick={() => pause.mutate(false)}
         >
-          <Trans>Resume deliveries</Trans>
+          {t`Resume deliveries`}
         </Button>
       }
     >

@@ -1,5 +1,4 @@
 import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
@@ -43,11 +42,11 @@ export function SubscriptionsPage() {
   const filtered = search.q !== undefined || search.state !== undefined;
   const add = refusal ? (
     <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
-      <Trans>Add subscription</Trans>
+      {t`Add subscription`}
     </Button>
   ) : (
     <LinkButton to="/subscriptions/new" variant="primary" icon={<Plus />}>
-      <Trans>Add subscription</Trans>
+      {t`Add subscription`}
     </LinkButton>
   );
   return (
@@ -86,17 +85,11 @@ export function SubscriptionsPage() {
             filtered ? (
               <Empty
                 title={t`No subscription matches`}
-                action={
-                  <Button onClick={() => void navigate({ search: {} })}>
-                    <Trans>Clear all filters</Trans>
-                  </Button>
-                }
+                action={<Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>}
               />
             ) : (
               <Empty title={t`No subscriptions yet`} action={add}>
-                <Trans>
-                  Add the URL of a tool to notify about new clients, payments or signed agreements.
-                </Trans>
+                {t`Add the URL of a tool to notify about new clients, payments or signed agreements.`}
               </Empty>
             )
           }
@@ -155,15 +148,9 @@ const columns = (): readonly Column<Subscription>[] => [
             </Badge>
           )}
           {one.conditions !== undefined && (
-            <Badge title={one.conditions.map(conditionText).join('\n')}>
-              <Trans>Filtered</Trans>
-            </Badge>
+            <Badge title={one.conditions.map(conditionText).join('\n')}>{t`Filtered`}</Badge>
           )}
-          {one.pace !== undefined && (
-            <Badge title={paceText(one.pace)}>
-              <Trans>Paced</Trans>
-            </Badge>
-          )}
+          {one.pace !== undefined && <Badge title={paceText(one.pace)}>{t`Paced`}</Badge>}
         </Row>
         {one.name !== null && (
           <Quiet small>
