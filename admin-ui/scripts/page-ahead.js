@@ -15,7 +15,8 @@ try {
 }
 if (isSignedIn) {
   ask('session');
-  const wanted = location.search === '' && more.length === 0 ? calls[name] : undefined;
+  const isPlain = location.search === '' && more.length === 0 && /^\d+$/.test(id ?? '0');
+  const wanted = isPlain ? calls[name] : undefined;
   for (const path of wanted ?? []) ask(path.replace('{id}', id));
   if (wanted) for (const path of ['attention', 'usage?range=1h']) ask(path);
 }

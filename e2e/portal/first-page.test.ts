@@ -88,6 +88,17 @@ test.each([
   expect(asked.filter((call, at) => asked.indexOf(call) !== at)).toEqual([]);
 });
 
+test('/subscriptions/new, which looks like a subscription, asks for none', async () => {
+  const { page } = await portal.openOwner();
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() >= 400) refused.push(response.url());
+  });
+  await visit(page, 'subscriptions/new', 'Add a subscription');
+  await page.waitForLoadState('networkidle');
+  expect(refused).toEqual([]);
+});
+
 test('The browser can paint between the click on a link and the page that it opens', async () => {
   const { page } = await portal.openOwner();
   await visit(page, '', 'Overview');

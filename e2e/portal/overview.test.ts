@@ -79,6 +79,8 @@ describe('The overview', () => {
     await visit(page, '', 'Overview');
     await see(page.getByText('0 of 5 done.')).toBeVisible();
     await see(page.locator('[aria-busy="true"]')).toHaveCount(0);
+    // The page waits for fewer answers than it asks for.
+    await page.waitForLoadState('networkidle');
     const entries = (await page.evaluate(
       `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/portal/api/'))
          .map(({ name, startTime }) => [name.split('/api/v1/')[1], startTime])`,

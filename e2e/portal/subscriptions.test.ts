@@ -179,6 +179,7 @@ describe('A subscription', () => {
     expect(await stored()).toMatchObject({ ...rules, headerNames: ['X-Token'] });
 
     await page.getByRole('button', { name: 'Edit' }).click();
+    await see(page.getByRole('heading', { level: 1, name: 'Edit subscription' })).toBeVisible();
     await see(page.getByText('X-Token')).toBeVisible();
     await page.getByLabel('At most').fill('40');
     await team.owner.browser.ask('PATCH', path, { pace: { limit: 7, per: 'second' } });
