@@ -273,7 +273,7 @@ describe('A replay', () => {
     await visit(page, 'deliveries', 'Deliveries');
     await page.getByRole('button', { name: 'Replay…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
-    await dialog.getByLabel('To').selectOption('Late');
+    await dialog.getByLabel('Subscription').selectOption('Late');
     await dialog.getByRole('radio', { name: 'Missed events' }).check();
     // The last of them may still be on their way when the subscription is created, and are not missed then.
     await dialog.getByRole('button', { name: /^Replay [23]\d\d deliveries$/ }).click();

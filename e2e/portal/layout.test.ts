@@ -119,7 +119,7 @@ test('No page without rows shifts during a later load, scrolls in a window that 
 });
 
 /** Texts that do not fit into their boxes, without names, which may be cut off: hovering shows all of them. */
-const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h1, h2, h3, dt, summary, [role=tab]')]
+const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h2, h3, dt, summary, [role=tab]')]
   .filter((one) => one.clientWidth > 1 && !one.closest('.visually-hidden') && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('[data-tip-cut]'))
   .map((one) => one.textContent.trim().slice(0, 40))`;
 

@@ -1,7 +1,6 @@
 import { setupI18n } from '@lingui/core';
 import type { TransProps } from '@lingui/react';
 import { TransNoContext } from '@lingui/react/server';
-import type { translateProblem } from '../error-texts.ts';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
@@ -37,18 +36,27 @@ const readChoice = (): string | null => {
   }
 };
 
-let inOwnWords: typeof translateProblem = (facts) => facts;
+let serverTexts: typeof import('../server-texts.ts') | undefined;
 
-/** The server's errors are in English; those in its closed lists of codes are said in the reader's language. */
-export const problemInWords: typeof translateProblem = (facts) => inOwnWords(facts);
+/** An error of the server in the reader's language. */
+export const problemInWords: typeof import('../server-texts.ts').translateProblem = (facts) =>
+  serverTexts?.translateProblem(facts) ?? facts;
+
+/** Something to which the server gives a title, in the reader's language. */
+export const inWords = <One extends { readonly title: string }>(code: keyof Things, one: One): One => ({
+  ...one,
+  ...serverTexts?.namedThings()[code],
+});
+
+type Things = ReturnType<typeof import('../server-texts.ts').namedThings>;
 
 /** Before the first text is shown. Without its catalog the portal is English. */
 export const loadLanguage = async (): Promise<void> => {
   if (wantedLanguage() === 'de') {
-    const loading = Promise.all([import('./de.po'), import('../error-texts.ts')]);
+    const loading = Promise.all([import('./de.po'), import('../server-texts.ts')]);
     const [catalog, texts] = await loading.catch(() => []);
     if (catalog) i18n.loadAndActivate({ locale: 'de', messages: catalog.messages });
-    if (texts) inOwnWords = texts.translateProblem;
+    serverTexts = texts;
   }
   document.documentElement.lang = language();
 };

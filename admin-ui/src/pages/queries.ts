@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { type Answer, operationQuery } from '../api/client.ts';
 import type { auditSearch, eventsSearch } from '../app/search.ts';
-import { onFirstUse } from '../i18n/i18n.tsx';
+import { inWords, onFirstUse } from '../i18n/i18n.tsx';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
@@ -81,7 +81,13 @@ export const useSubscriptionCache = () => {
   };
 };
 
-export const eventTypesQuery = { ...operationQuery('listEventTypes', {}), staleTime: 3_600_000 };
+export const eventTypesQuery = {
+  ...operationQuery('listEventTypes', {}),
+  staleTime: 3_600_000,
+  select: ({ eventTypes }: Answer<'listEventTypes'>) => ({
+    eventTypes: eventTypes.map((one) => inWords(one.type, one)),
+  }),
+};
 
 export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor' | 'dialog'>;
 

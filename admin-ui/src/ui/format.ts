@@ -23,7 +23,7 @@ export const share = (part: number, total: number): string => {
 
 export const milliseconds = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 60_000) return `${fixed(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
   return span(ms);
 };
 
@@ -42,8 +42,11 @@ export const bytes = (count: number): string =>
   count < 1024
     ? `${count} B`
     : count < 1024 ** 2
-      ? `${(count / 1024).toFixed(1)} KiB`
-      : `${(count / 1024 ** 2).toFixed(1)} MiB`;
+      ? `${fixed(count / 1024, 1)} KiB`
+      : `${fixed(count / 1024 ** 2, 1)} MiB`;
+
+const fixed = (value: number, digits: number): string =>
+  value.toLocaleString(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 const dates = (options: Intl.DateTimeFormatOptions) => {
   let made: { readonly timeZone: string; readonly formatter: Intl.DateTimeFormat } | undefined;

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
+import { inWords, onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
@@ -162,7 +162,7 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
           {data.kinds.map(({ kind, title }) => (
             <Checkbox
               key={kind}
-              label={title}
+              label={inWords(kind, { title }).title}
               checked={kinds.includes(kind)}
               onChange={(event) =>
                 setKinds(event.target.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
+import { inWords, onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
@@ -127,15 +127,17 @@ function MailSettings() {
                 {t`This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.`}
               </NoticeBox>
             )}
-            {kinds.map(({ kind, title, description, mail }) => (
-              <Checkbox
-                key={kind}
-                label={title}
-                description={description}
-                checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
-                onChange={(event) => change.mutate({ [kind]: event.target.checked })}
-              />
-            ))}
+            {kinds
+              .map((one) => inWords(one.kind, one))
+              .map(({ kind, title, description, mail }) => (
+                <Checkbox
+                  key={kind}
+                  label={title}
+                  description={description}
+                  checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
+                  onChange={(event) => change.mutate({ [kind]: event.target.checked })}
+                />
+              ))}
           </Stack>
         </Card>
       )}

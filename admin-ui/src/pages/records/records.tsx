@@ -20,7 +20,8 @@ export const titleOf = (subject: Subject, names: ReadonlyMap<number, string>): s
 export const nameOf = ({ kind, id, name }: Subject, names: ReadonlyMap<number, string>): string | null =>
   (kind === 'client' ? names.get(id) : undefined) ?? name;
 
-export const numberOf = ({ kind, id }: Subject): string => `${kind} ${id}`;
+export const numberOf = ({ kind, id }: Subject): string =>
+  ({ client: t`client ${id}`, affiliate: t`affiliate ${id}`, invoice: t`invoice ${id}` })[kind];
 
 /** Of clients; empty for viewers, from whom names are hidden. */
 export const useNames = (subjects: readonly (Subject | null)[]): ReadonlyMap<number, string> => {

@@ -95,7 +95,7 @@ const periods = onFirstUse(() => [
   { value: 720, label: t`the last 30 days` },
 ]);
 
-const labels = onFirstUse(() => ({ subscriptionId: t`To`, kind: t`Deliveries`, hours: t`Events of` }));
+const labels = onFirstUse(() => ({ subscriptionId: t`Subscription`, kind: t`Deliveries`, hours: t`Events of` }));
 
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
@@ -117,7 +117,7 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
       description={t`Events are delivered again with the same ID, to the current URL, signed with the current secret.`}
     >
       <ReplayForm form={form} draft={draft} body={body} onClose={onClose}>
-        <Field label={t`To`}>
+        <Field label={t`Subscription`}>
           <Select
             value={chosen ?? ''}
             options={subscriptions.map((one) => ({ value: one.id, label: nameOf(one) }))}

@@ -96,7 +96,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
           fields={['statusOverride', 'samplePayload']}
           submit={t`Send test delivery`}
         >
-          <Field label={t`To`} hint={<code>{subscription.url}</code>}>
+          <Field label={t`Subscription`} hint={<code>{subscription.url}</code>}>
             <Select
               value={subscription.id}
               options={subscriptions.map((one) => ({

@@ -1,9 +1,66 @@
+import type { EventType, NoticeKind } from '@causeway/proto';
 import { type DetailCode, errorCodes, portalErrorCodes } from '@causeway/proto/errors';
 import { t } from '@lingui/core/macro';
 import type { ApiError } from './errors.ts';
 
-// Loaded only for languages other than English, in which the server answers. Its own words follow in brackets where they
-// say more than the code does.
+// What the server says by a closed list of codes. Loaded only for languages other than English, in which the server answers.
+
+/** Titles and descriptions of event types and of kinds of notifications. */
+export const namedThings = (): Readonly<Record<EventType | NoticeKind, Named>> => ({
+  'client.created': named(
+    t`Client created`,
+    t`A client was added: by hand, by an import or through the interface.`,
+  ),
+  'client.status_changed': named(
+    t`Client status changed`,
+    t`A client moved to another status, or a lead became a client.`,
+  ),
+  'lead.created': named(t`Lead created`, t`A new lead came in, for example from a web form.`),
+  'invoice.created': named(t`Invoice created`, t`An invoice was written for a client.`),
+  'invoice.status_changed': named(
+    t`Invoice status changed`,
+    t`An invoice was sent, paid, or became overdue.`,
+  ),
+  'payment.succeeded': named(t`Payment succeeded`, t`A client’s payment went through.`),
+  'payment.failed': named(t`Payment failed`, t`A client’s payment was refused; the payload says why.`),
+  'affiliate.created': named(t`Affiliate created`, t`An affiliate was added and awaits approval.`),
+  'document.uploaded': named(t`Document uploaded`, t`A document was added to a client’s record.`),
+  'agreement.signed': named(t`Agreement signed`, t`A client signed an agreement.`),
+  subscription_failing: named(t`Subscription failing`, t`Five attempts in a row have failed.`),
+  subscription_ending: named(
+    t`Subscription about to be switched off`,
+    t`Fifteen attempts in a row have failed; after twenty it is switched off.`,
+  ),
+  subscription_disabled: named(
+    t`Subscription switched off`,
+    t`Twenty attempts in a row have failed, the receiver answered 410 Gone, or the API key of its tool was revoked or has expired.`,
+  ),
+  subscription_recovered: named(
+    t`Subscription recovered`,
+    t`A failing subscription accepts deliveries again.`,
+  ),
+  delivery_given_up: named(
+    t`Delivery given up`,
+    t`The last attempt of a delivery has failed: the first one each day of each subscription.`,
+  ),
+  limit_near: named(
+    t`API key near its limit`,
+    t`A key has used 80 % of a limit in one minute: once a day for each key and limit.`,
+  ),
+  key_expiring: named(t`API key about to expire`, t`A key expires in seven days, and again in one day.`),
+  access_changed: named(
+    t`Members, roles and factors`,
+    t`A member joined or left, or a role or a second factor changed. You are always shown changes of your own.`,
+  ),
+  weekly_digest: named(t`Weekly digest`, t`Requests and deliveries of the week, on Mondays at 08:00 UTC.`),
+});
+
+interface Named {
+  readonly title: string;
+  readonly description: string;
+}
+
+const named = (title: string, description: string): Named => ({ title, description });
 
 const byReason = (): Readonly<Record<keyof typeof portalErrorCodes, string>> => ({
   signed_out: t`Sign in to continue`,
@@ -66,7 +123,7 @@ const sayAll: ReadonlySet<DetailCode> = new Set([
   'empty_update',
 ]);
 
-/** The facts of an answer that says an error, in the reader's language. */
+/** An error in the reader's language, with the server's own words in brackets where they say more than its code. */
 export const translateProblem = (facts: ProblemFacts): ProblemFacts => {
   const { status, message, details, extra } = facts;
   const texts: Readonly<Record<string, string>> = { ...byStatus(), ...byReason() };
