@@ -56,7 +56,7 @@ const inTwoWindows = async (
       for (const place of rest) {
         await page.setViewportSize(viewport);
         await goTo(page, place);
-        await page.waitForLoadState('networkidle');
+        if (prepare) await page.waitForLoadState('networkidle');
         await look(page, place);
       }
     }),
@@ -125,10 +125,13 @@ const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h2,
 
 test('Every page and dialog fits in German, whose words are longer', { timeout: 600_000 }, async () => {
   const found: string[] = [];
-  const places = [...allPlaces, ...dialogsOf(furnished)].map(({ name, path }) => ({ name, path }));
+  const places = [...allPlaces, ...dialogsOf(furnished)].map(({ name, path, dialog }) => ({
+    ...{ name, path },
+    ...(dialog === undefined ? { heading: /./ } : { dialog: /./ }),
+  }));
   const german = { viewport: wide, locale: 'de-DE' };
   await inTwoWindows(full.owner, german, places, async (page, { name }) => {
-    await expect.poll(() => page.locator('html[lang=de] h1').count()).toBe(1);
+    expect(await page.locator('html').getAttribute('lang')).toBe('de');
     for (const width of [1440, 1280, 390, 320]) {
       await page.setViewportSize({ width, height: 900 });
       const right = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
