@@ -95,7 +95,11 @@ const periods = onFirstUse(() => [
   { value: 720, label: t`the last 30 days` },
 ]);
 
-const labels = onFirstUse(() => ({ subscriptionId: t`Subscription`, kind: t`Deliveries`, hours: t`Events of` }));
+const labels = onFirstUse(() => ({
+  subscriptionId: t`Subscription`,
+  kind: t`Deliveries`,
+  hours: t`Events of`,
+}));
 
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
