@@ -4,6 +4,7 @@ import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { describe, expect, test } from 'vitest';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
+import { hardNames } from './support/furnish-hard.ts';
 import { dialogsOf, moveTo, type Place, pagesOf } from './support/pages.ts';
 import { openPortal, type PageOptions, see, visit } from './support/portal.ts';
 
@@ -103,6 +104,40 @@ describe('Every page and dialog is accessible in both themes, and fits on a narr
 });
 
 describe('Other states of pages are accessible in both themes', () => {
+  test('an import of settings: its problems, its plan, and what was done, on a narrow screen too', async () => {
+    const { page } = await portal.openOwner();
+    const narrow = { name: 'import', path: '' };
+    const plan = async (file: object): Promise<void> => {
+      await page.setViewportSize(desktop);
+      await page.getByRole('textbox', { name: 'Settings file' }).fill(JSON.stringify(file));
+      await page.getByRole('button', { name: 'Show plan' }).click();
+    };
+    await visit(page, 'developers?tab=settings', 'Developers');
+    await plan({ version: 2, [`long${'x'.repeat(200)}`]: 1 });
+    await see(page.getByRole('alert')).toBeVisible();
+    expect([await violations(page), await overflow(page, narrow)]).toEqual([[], undefined]);
+    const subscriptions = hardNames.map((name) => ({
+      ...{ name, url: `https://hooks.example.com/${'x'.repeat(300)}`, eventTypes: ['lead.created'] },
+      headerNames: ['X-Token'],
+    }));
+    await plan({ version: 1, subscriptions, keys: [] });
+    await see(page.getByRole('table', { name: 'Plan' })).toBeVisible();
+    await page
+      .getByText(/^\d fields$/)
+      .first()
+      .click();
+    expect([await violations(page), await overflow(page, narrow)]).toEqual([[], undefined]);
+    await page.getByRole('button', { name: 'Apply plan…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply plan' }).click();
+    const secrets = page.getByRole('dialog', { name: 'New secrets' });
+    await see(secrets).toBeVisible();
+    expect(await violations(page, ['[role="dialog"]'])).toEqual([]);
+    await secrets.getByRole('button', { name: 'Copy list of secrets' }).click();
+    await secrets.getByRole('button', { name: 'Done' }).click();
+    await see(secrets).toBeHidden();
+    expect([await violations(page), await overflow(page, narrow)]).toEqual([[], undefined]);
+  });
+
   test('the sign-in, an error in it, and an invitation', async () => {
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');

@@ -147,7 +147,7 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
           </Trans>
         </p>
         <div className={secretDialogCss.value}>
-          <code>{value}</code>
+          <code tabIndex={value.includes('\n') ? 0 : undefined}>{value}</code>
           <CopyButton ref={copy} value={value} label={t`Copy ${name}`} variant="primary" onCopied={onCopied}>
             {t`Copy`}
           </CopyButton>

@@ -14,7 +14,7 @@ import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
-import { Badge, type Tone } from '../../ui/values.tsx';
+import { Badge, Cut, type Tone } from '../../ui/values.tsx';
 import { Changes } from '../audit/activity.tsx';
 import { keysQuery, subscriptionsQuery } from '../queries.ts';
 import { carryOut } from './apply-settings.ts';
@@ -210,9 +210,10 @@ const actions = onFirstUse(
 const columns = onFirstUse((): readonly Column<ShownStep>[] => [
   {
     header: t`Object`,
+    bounded: true,
     cell: ({ kind, name }) => (
       <Stack gap="xs">
-        <bdi>{name}</bdi>
+        <Cut text={name} />
         <Quiet small>{kind === 'key' ? t`API key` : t`Subscription`}</Quiet>
       </Stack>
     ),
@@ -220,13 +221,6 @@ const columns = onFirstUse((): readonly Column<ShownStep>[] => [
   {
     header: t`Change`,
     cell: ({ action }) => <Badge tone={actions()[action].tone}>{actions()[action].label}</Badge>,
-  },
-  {
-    header: t`Fields`,
-    grow: true,
-    cell: ({ action, before, after }) => (
-      <Changes before={before} after={after} open={action === 'changed'} />
-    ),
   },
   {
     header: t`Result`,
@@ -241,5 +235,12 @@ const columns = onFirstUse((): readonly Column<ShownStep>[] => [
         </Stack>
       );
     },
+  },
+  {
+    header: t`Fields`,
+    grow: true,
+    cell: ({ action, before, after }) => (
+      <Changes before={before} after={after} open={action === 'changed'} />
+    ),
   },
 ]);
