@@ -105,3 +105,6 @@ export const formatRelative = (time: number, now: number): string => {
 };
 
 export const commandKey = (): string => (/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl');
+
+/** As one word of a shell. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -5,7 +5,7 @@ import type { Answer } from '../../api/client.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock, prettyJson } from '../../ui/code.tsx';
-import { bytes, milliseconds } from '../../ui/format.ts';
+import { bytes, milliseconds, shellQuoted } from '../../ui/format.ts';
 import { Facts, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -245,11 +245,9 @@ interface SentRequest {
 /** The request as a command for a shell, signature and all, so that it can be sent to a receiver under repair. */
 const toCurl = ({ url, headers, body }: SentRequest): string =>
   [
-    `curl -X POST ${quote(url)}`,
+    `curl -X POST ${shellQuoted(url)}`,
     ...headers
       .filter(([name]) => !/^(?:host|content-length|connection)$/i.test(name))
-      .map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    `--data-raw ${quote(body)}`,
+      .map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    `--data-raw ${shellQuoted(body)}`,
   ].join(' \\\n  ');
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

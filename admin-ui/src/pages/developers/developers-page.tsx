@@ -81,22 +81,18 @@ function QuickStart() {
               {
                 label: t`Over the limit`,
                 value: (
-                  <>
-                    <Trans>
-                      Requests get status 429. Every response carries <code>X-RateLimit-Remaining</code>.
-                    </Trans>
-                  </>
+                  <Trans>
+                    Requests get status 429. Every response carries <code>X-RateLimit-Remaining</code>.
+                  </Trans>
                 ),
               },
               {
                 label: t`Safe retries`,
                 value: (
-                  <>
-                    <Trans>
-                      Send an <code>external_id</code>: repeating it updates the record instead of creating a
-                      second one.
-                    </Trans>
-                  </>
+                  <Trans>
+                    Send an <code>external_id</code>: repeating it updates the record instead of creating a
+                    second one.
+                  </Trans>
                 ),
               },
             ]}
@@ -138,12 +134,10 @@ function Signatures() {
                 {
                   label: t`X-Webhook-Signature`,
                   value: (
-                    <>
-                      <Trans>
-                        <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a
-                        secret rotation
-                      </Trans>
-                    </>
+                    <Trans>
+                      <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a
+                      secret rotation
+                    </Trans>
                   ),
                 },
                 {

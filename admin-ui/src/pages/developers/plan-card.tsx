@@ -68,8 +68,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           onStep(at, { outcome: 'done' });
         } catch (error) {
           onStep(at, { outcome: { error: errorText(error) } });
-          // It may have been carried out, and the next ones would fail as well.
-          if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) break;
+          if (endsPlan(error)) break;
         }
       }
       setSecrets(shown.join('\n'));
@@ -190,6 +189,13 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
     </Card>
   );
 }
+
+/** The next steps would fail as well: nobody answers, too many calls were made, or the member did not prove who they are. */
+const endsPlan = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  [0, 401, 429].includes(error.status) ||
+  error.status >= 500 ||
+  error.extra.reason === 'proof_required';
 
 const headerOf = (step: Step, name: string): string => `${step.id} ${name}`;
 

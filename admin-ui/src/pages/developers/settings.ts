@@ -1,5 +1,6 @@
 import type { SettingsFile } from '@causeway/proto';
 import type { Answer } from '../../api/client.ts';
+import { shellQuoted } from '../../ui/format.ts';
 import type { ApiKey } from '../keys/scopes.ts';
 import type { Subscription } from '../subscriptions/subscriptions.ts';
 
@@ -72,13 +73,11 @@ export const curlOf = (present: Present, companyId: number, baseUrl: string): st
       const { headerNames, ...body } = subscriptionSettings(subscription);
       return [
         ...(headerNames.length > 0 ? [`# Add "headers" with values for: ${headerNames.join(', ')}`] : []),
-        `curl --fail-with-body -X POST ${quoted(`${baseUrl}/webhooks/subscriptions`)} \\`,
+        `curl --fail-with-body -X POST ${shellQuoted(`${baseUrl}/webhooks/subscriptions`)} \\`,
         '  -H "X-Api-Key: $CAUSEWAY_KEY" \\',
         `  -H 'Idempotency-Key: causeway-${companyId}-subscription-${subscription.id}' \\`,
         "  -H 'Content-Type: application/json' \\",
-        `  --data-raw ${quoted(JSON.stringify(body))}`,
+        `  --data-raw ${shellQuoted(JSON.stringify(body))}`,
       ].join('\n');
     })
     .join('\n\n');
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
