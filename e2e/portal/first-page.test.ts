@@ -99,6 +99,26 @@ test('/subscriptions/new, which looks like a subscription, asks for none', async
   expect(refused).toEqual([]);
 });
 
+test.each([
+  ['menu', 'audit', 'Audit log', 'Export', 'menu'],
+  ['dialog', 'team', 'Team', 'Invite member', 'dialog'],
+] as const)(
+  'A %s that is asked for before its code is there opens with it',
+  async (what, path, heading, button, role) => {
+    const { page } = await portal.openOwner();
+    const code = Promise.withResolvers<void>();
+    await page.route(new RegExp(`/assets/${what}-popup-`), async (route) => {
+      await code.promise;
+      await route.continue();
+    });
+    await visit(page, path, heading);
+    await page.getByRole('button', { name: button }).click();
+    expect(await page.getByRole(role).count()).toBe(0);
+    code.resolve();
+    await see(page.getByRole(role)).toBeVisible();
+  },
+);
+
 test('The browser can paint between the click on a link and the page that it opens', async () => {
   const { page } = await portal.openOwner();
   await visit(page, '', 'Overview');
