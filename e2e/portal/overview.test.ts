@@ -9,6 +9,23 @@ const portal = await openPortal();
 const { world } = portal;
 const receiver = await testReceiver();
 
+/** Three deliveries that arrived, and one that did not. */
+const addDayBefore = async (companyId: number, subscriptionId: number): Promise<void> => {
+  const ids = [companyId, subscriptionId];
+  await world.sql(
+    `INSERT INTO delivery_minutes (company_id, subscription_id, minute_utc, succeeded)
+     VALUES (?, ?, DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL 30 HOUR, '%Y-%m-%d %H:%i:00'), 3)`,
+    ids,
+  );
+  await world.sql(
+    `INSERT INTO deliveries (company_id, subscription_id, event_id, replay_id, created_utc, event_type, state,
+       attempts, last_status, last_error, updated_utc)
+     VALUES (?, ?, 900001, 0, UTC_TIMESTAMP() - INTERVAL 30 HOUR, 'client.created', 'failed', 11, 503, 'status',
+       UTC_TIMESTAMP() - INTERVAL 30 HOUR)`,
+    ids,
+  );
+};
+
 describe('The overview', () => {
   test('completes the first steps, and counts requests and deliveries, from real traffic', async () => {
     const { team, page } = await portal.openOwner();
@@ -37,11 +54,13 @@ describe('The overview', () => {
       const { total } = await ask('/deliveries/stats?range=24h');
       return total.succeeded === 5 && total.failed === 5;
     });
+    await addDayBefore(team.companyId, id);
     await page.reload();
     const tile = (label: string) => page.locator('dl > div').filter({ hasText: label });
     await see(tile('API requests')).toContainText('5');
     await see(tile('Delivered')).toContainText('50%');
     await see(tile('Delivered')).toContainText('50% of 10 attempts succeeded');
+    await see(tile('Delivered')).toContainText('75% in the 24 hours before');
     await see(tile('Delivered').getByRole('link')).toHaveText('5 failing');
     await see(tile('Failing or off').getByRole('link')).toHaveText('0 off, 1 failing');
     await see(page.getByText('1 subscription is failing')).toBeVisible();

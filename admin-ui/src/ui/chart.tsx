@@ -4,6 +4,7 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
+import { Empty } from './states.tsx';
 
 export function BarChart(props: ChartProps) {
   const { times, series } = props;
@@ -95,7 +96,9 @@ function ChartFrame({ label, times, series: all, format, max, linkOf, children }
   if (series.length === 0)
     return (
       <div className={s.chart}>
-        <p className={s.nothing}>{t`Nothing in this period`}</p>
+        <div className={s.nothing}>
+          <Empty title={t`Nothing in this period`} />
+        </div>
         <ChartTable {...{ label, times, series: all, format, linkOf }} />
       </div>
     );
