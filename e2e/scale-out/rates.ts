@@ -9,7 +9,7 @@ import { type Load, runWrk } from '../load/gateway/wrk.ts';
 import { median, micros, millis, ratio, type Table, whole, withRange } from '../load/report.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
-const connections = 32;
+const connections = 64;
 const companies = 24;
 const employeesEach = 16;
 const settings = { RATE_LIMIT_READ: '1000000000', RATE_LIMIT_WRITE: '1000000000' };
