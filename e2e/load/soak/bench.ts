@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
 import { startDeliveryWorld } from '../deliveries/world.ts';
@@ -36,9 +37,12 @@ export const benchSoak = async (context: BenchContext): Promise<void> => {
   const arrived = async () => (await world.count(true)).deliveries;
 
   say('looking for the highest rate …');
-  await highestRate(mix, arrived, options.seconds);
-  const highest = await highestRate(mix, arrived, options.seconds);
-  await world.settle();
+  const settled = async () => {
+    await world.settle();
+    while ((await world.number(waitingForSearch)) > 0) await sleep(50);
+  };
+  await highestRate(mix, arrived, settled, options.seconds);
+  const highest = await highestRate(mix, arrived, settled, options.seconds);
   const perSecond = options.rate ?? Math.floor(highest * load);
   const partSeconds = (options.minutes * 60) / parts;
   say(`highest rate ${whole(highest)} requests/s; ${options.minutes} minutes at ${whole(perSecond)}`);
@@ -49,6 +53,8 @@ export const benchSoak = async (context: BenchContext): Promise<void> => {
   for (let at = 1; at <= parts; at++) {
     const elapsedMs: Record<Kind, number[]> = { lookup: [], search: [], create: [], update: [] };
     const before = { cpu: readCpu(world.processes), machine: readMachineCpu(), own: process.cpuUsage() };
+    const pauses = monitorEventLoopDelay({ resolution: 5 });
+    pauses.enable();
     const sampling = sampleTimes(memory.sample, partSeconds);
     await mix.sendSteadily({
       perSecond,
@@ -56,6 +62,7 @@ export const benchSoak = async (context: BenchContext): Promise<void> => {
       answered: (kind, ms) => elapsedMs[kind].push(ms),
     });
     await sampling;
+    pauses.disable();
     const used = [...usedBetween(before.cpu, readCpu(world.processes)).values()];
     const cpuSeconds = used.reduce((sum, { total }) => sum + total, 0);
     const { user, system } = process.cpuUsage(before.own);
@@ -66,6 +73,7 @@ export const benchSoak = async (context: BenchContext): Promise<void> => {
       arrivalMs: arrivals.slice(known),
       cpuSeconds,
       coresElsewhere: Math.max(0, elsewhere / partSeconds),
+      pauseMs: pauses.max / 1e6,
     };
     known = arrivals.length;
     measured.push(part);
@@ -103,19 +111,33 @@ interface Part {
   readonly arrivalMs: readonly number[];
   readonly cpuSeconds: number;
   readonly coresElsewhere: number;
+  /** The longest turn of the load generator's own loop. */
+  readonly pauseMs: number;
 }
 
 const callers = 64;
+/** Clients of companies that have so many that the indexer takes them. */
+const waitingForSearch = `
+  SELECT COUNT(*) AS n FROM (SELECT company_id FROM client_search_pending GROUP BY company_id HAVING COUNT(*) >= 64) AS busy`;
 /** Deliveries under way at the highest rate: a rate that builds up a backlog is none. */
 const maxDeliveries = 500;
 
-/** As fast as requests are answered and delivered. @returns requests per second */
-const highestRate = async (mix: Mix, arrived: () => Promise<number>, seconds: number): Promise<number> => {
+/**
+ * As fast as requests are answered and delivered. What is done after the answers, such as indexing for the search, takes its part
+ * of the time. @returns requests per second
+ */
+const highestRate = async (
+  mix: Mix,
+  arrived: () => Promise<number>,
+  settled: () => Promise<void>,
+  seconds: number,
+): Promise<number> => {
   let behind = 0;
   const watching = setInterval(async () => {
     behind = mix.created() - (await arrived());
   }, 50);
-  const endMs = performance.now() + seconds * 1000;
+  const startedMs = performance.now();
+  const endMs = startedMs + seconds * 1000;
   let sent = 0;
   const caller = async (): Promise<void> => {
     while (performance.now() < endMs) {
@@ -128,7 +150,8 @@ const highestRate = async (mix: Mix, arrived: () => Promise<number>, seconds: nu
   };
   await Promise.all(Array.from({ length: callers }, caller));
   clearInterval(watching);
-  return sent / seconds;
+  await settled();
+  return (sent * 1000) / (performance.now() - startedMs);
 };
 
 const sampleTimes = async (sample: () => Promise<void>, seconds: number): Promise<void> => {
@@ -138,7 +161,7 @@ const sampleTimes = async (sample: () => Promise<void>, seconds: number): Promis
   }
 };
 
-const rowOf = ({ elapsedMs, arrivalMs, cpuSeconds, coresElsewhere }: Part): string[] => {
+const rowOf = ({ elapsedMs, arrivalMs, cpuSeconds, coresElsewhere, pauseMs }: Part): string[] => {
   const requests = kinds.reduce((sum, kind) => sum + elapsedMs[kind].length, 0);
   const times = [...kinds.map((kind) => elapsedMs[kind]), arrivalMs];
   return [
@@ -146,12 +169,21 @@ const rowOf = ({ elapsedMs, arrivalMs, cpuSeconds, coresElsewhere }: Part): stri
     ...times.map((ms) => `${percentile(ms, 0.5).toFixed(1)} / ${percentile(ms, 0.99).toFixed(1)}`),
     micros((cpuSeconds * 1e6) / requests),
     coresElsewhere.toFixed(2),
+    whole(pauseMs),
   ];
 };
 
 const timesTable = (measured: readonly Part[], minutes: number): Table => ({
   title: 'p50 / p99 in ms',
-  columns: ['until', 'requests', ...kinds, 'delivery', 'CPU µs/request', 'cores elsewhere'],
+  columns: [
+    'until',
+    'requests',
+    ...kinds,
+    'delivery',
+    'CPU µs/request',
+    'cores elsewhere',
+    'generator paused',
+  ],
   rows: measured.map((part, at) => [`minute ${Number(((at + 1) * minutes).toFixed(1))}`, ...rowOf(part)]),
 });
 
@@ -159,7 +191,7 @@ const howMeasured = ({ minutes, rate, startArgs }: BenchContext['options']): str
 A cluster as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, on a MySQL server of its own that flushes each commit to the disk, gets ${minutes} minutes of
 ${rate === undefined ? `${load * 100} % of its highest rate` : `${rate} requests a second`}: of ten requests six lookups, two creates of leads, an update and a search, over the keys of
 ${companies} companies. Each create has a delivery to a receiver on this machine. The highest rate is that of ${callers} callers
-who each send the next request when the previous one is answered. During the soak, requests are sent at a steady rate, and
+who each send the next request when the previous one is answered, and its time ends when all is delivered and indexed. During the soak, requests are sent at a steady rate, and
 their times count from when they were due; those of deliveries from the event's time, before its commit, to the arrival. Load
 generator, cluster, MySQL and receiver share the machine. The memory is sampled ${samplesPerPart} times in each of ${parts} parts, and counts after the
 first ${warmParts}: \`VmRSS\`, and for Node its used heap and its buffers, whose least values in a third of the samples count. The growth is the slope of

@@ -31,7 +31,8 @@ interface SteadyRate {
   readonly answered: (kind: Kind, elapsedMs: number) => void;
 }
 
-const connections = 64;
+/** More than the callers of the highest rate: no request waits for a connection behind another one's answer. */
+const connections = 512;
 /** Requests in flight that are a backlog and no longer a burst. */
 const maxUnderWay = 4_000;
 
