@@ -91,5 +91,5 @@ export const agentCallsSubject = 'agents.called';
 /** `LoggedRequest`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
 export const requestsLoggedSubject = 'requests.logged';
 
-/** `RequestReport` from gateways; one `access` replica of the queue group writes them. */
+/** A list of `RequestCount` from gateways; one `access` replica of the queue group writes them. */
 export const requestsCountedSubject = 'requests.counted';

@@ -39,14 +39,10 @@ export const createAffiliate = defineOperation({
     commission_rate: 12.5,
     affiliate_company_name: 'Meitner & Co',
   },
-  answers: {
-    201: { description: 'The affiliate was created.', schema: r.affiliateCreated, example: createdExample },
-    200: {
-      description: 'An affiliate with this external_id existed and was updated.',
-      schema: r.affiliateCreated,
-      example: { ...createdExample, is_approved: true },
-    },
-  },
+  answers: r.createdOrUpdated(['The affiliate', 'An affiliate'], r.affiliateCreated, createdExample, {
+    ...createdExample,
+    is_approved: true,
+  }),
   errors: {
     400: r.actionInvalid(
       'commission_rate',

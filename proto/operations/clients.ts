@@ -34,18 +34,11 @@ export const createClient = defineOperation({
     status: 'Client - Active',
     external_id: 'crm-88',
   },
-  answers: {
-    201: {
-      description: 'The client was created.',
-      schema: r.personCreated,
-      example: r.personCreatedExample('Client - Active'),
-    },
-    200: {
-      description: 'A record with this external_id existed and was updated.',
-      schema: r.personCreated,
-      example: r.personCreatedExample('Client - Active'),
-    },
-  },
+  answers: r.createdOrUpdated(
+    ['The client', 'A record'],
+    r.personCreated,
+    r.personCreatedExample('Client - Active'),
+  ),
   errors: { 400: r.actionInvalid('email', 'email_invalid', 'email must be one valid email address') },
 });
 
@@ -105,17 +98,9 @@ export const addClientNote = defineOperation({
   params: r.clientPath,
   body: r.noteBody,
   bodyExample: { text: 'Prefers to be called in the morning.', note_type: 'call' },
-  answers: {
-    201: {
-      description: 'The note was created.',
-      schema: r.noteCreated,
-      example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
-    },
-    200: {
-      description: 'A note with this external_id existed and was updated.',
-      schema: r.noteCreated,
-      example: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' },
-    },
-  },
+  answers: r.createdOrUpdated(['The note', 'A note'], r.noteCreated, {
+    client_note_id: 501,
+    created_utc: '2026-01-15T09:32:00.000Z',
+  }),
   errors: { 400: r.actionInvalid('text'), 404: r.recordMissing('client') },
 });

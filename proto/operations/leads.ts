@@ -34,18 +34,12 @@ export const createLead = defineOperation({
     package_keyword: 'starter',
     external_id: 'crm-88',
   },
-  answers: {
-    201: {
-      description: 'The lead was created.',
-      schema: r.personCreated,
-      example: r.personCreatedExample('Lead - New'),
-    },
-    200: {
-      description: 'A record with this external_id existed and was updated.',
-      schema: r.personCreated,
-      example: r.personCreatedExample('Lead - Contacted'),
-    },
-  },
+  answers: r.createdOrUpdated(
+    ['The lead', 'A record'],
+    r.personCreated,
+    r.personCreatedExample('Lead - New'),
+    r.personCreatedExample('Lead - Contacted'),
+  ),
   errors: { 400: r.actionInvalid('first_name') },
 });
 

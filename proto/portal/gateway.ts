@@ -39,7 +39,6 @@ export type RequestCount = readonly [
   limited: number,
   failed: number,
 ];
-export type RequestReport = readonly RequestCount[];
 export const maxRequestCounts = 2000;
 
 /**

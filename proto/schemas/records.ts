@@ -229,6 +229,21 @@ export const statusChanged = z.object({
   updated_utc: instant,
 });
 
+/** Of a create that updates the record with the same `external_id`. */
+export const createdOrUpdated = <Schema extends z.ZodType>(
+  [created, existing]: readonly [created: string, existing: string],
+  schema: Schema,
+  example: unknown,
+  exampleOfUpdate = example,
+) => ({
+  201: { description: `${created} was created.`, schema, example },
+  200: {
+    description: `${existing} with this external_id existed and was updated.`,
+    schema,
+    example: exampleOfUpdate,
+  },
+});
+
 export const actionInvalid = (
   field: string,
   code: DetailCode = 'required',

@@ -2,15 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { createSessionSigner } from '@causeway/identity';
 import { resolveSessionOperation } from '@causeway/proto';
 import {
-  type Bus,
   createCursors,
-  type Database,
   type KeyRing,
-  type Log,
-  type Metrics,
   noMetrics,
+  type ServiceOptions,
   serveOperations,
-  type Tracer,
 } from '@causeway/runtime';
 import { startCleanup } from './cleanup.ts';
 import type { Access, PortalSettings } from './context.ts';
@@ -108,13 +104,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   };
 };
 
-export interface AccessOptions {
-  readonly bus: Bus;
-  readonly db: Database<AccessTables>;
-  readonly instance: string;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
+export interface AccessOptions extends ServiceOptions<AccessTables> {
   readonly keyPrefix: string;
   readonly keyQuota: number;
   readonly portal: PortalSettings;
@@ -125,7 +115,6 @@ export interface AccessOptions {
   /** See `ensureLimitStreams`; none: a single NATS server. */
   readonly limitLogServers?: readonly string[];
   readonly checkIntervalMs?: number;
-  readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 

@@ -1,15 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { followCallers } from '@causeway/identity';
-import {
-  type Bus,
-  createOnce,
-  type Database,
-  type Log,
-  type Metrics,
-  noMetrics,
-  serveOperations,
-  type Tracer,
-} from '@causeway/runtime';
+import { createOnce, noMetrics, type ServiceOptions, serveOperations } from '@causeway/runtime';
 import { createTurns } from './actions/batches.ts';
 import { createRunner } from './actions/runner.ts';
 import { startCleanup } from './cleanup.ts';
@@ -29,15 +20,8 @@ export interface Crm {
   drain(): Promise<void>;
 }
 
-interface CrmOptions {
-  readonly bus: Bus;
-  readonly db: Database<Tables>;
-  readonly instance: string;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
+interface CrmOptions extends ServiceOptions<Tables> {
   readonly writeGroupSize?: number;
-  readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 

@@ -5,15 +5,7 @@ import {
   retryScheduleMs,
   waitingDeliveriesQuota,
 } from '@causeway/proto';
-import {
-  type Bus,
-  type Database,
-  type KeyRing,
-  type Log,
-  type Metrics,
-  noMetrics,
-  type Tracer,
-} from '@causeway/runtime';
+import { type Database, type KeyRing, noMetrics, type ServiceOptions } from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { serveCommands } from './commands/serve-commands.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
@@ -39,16 +31,10 @@ export interface Dispatcher {
   drain(): Promise<void>;
 }
 
-export interface DispatcherOptions {
-  readonly bus: Bus;
-  readonly db: Database<Tables>;
+export interface DispatcherOptions extends ServiceOptions<Tables> {
   /** One connection, for the sign of life that the leases depend on. */
   readonly beatDb: Database<Tables>;
-  readonly instance: string;
   readonly keyRing: KeyRing;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
   readonly allowHttp?: boolean;
   readonly allowPrivate?: boolean;
   readonly ports?: DeliveryPorts | undefined;
@@ -62,7 +48,6 @@ export interface DispatcherOptions {
   readonly waitingQuota?: number;
   readonly retentionDays?: number;
   readonly replicas?: number;
-  readonly now?: () => Date;
   readonly random?: () => number;
 }
 

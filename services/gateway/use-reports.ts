@@ -28,6 +28,7 @@ interface RequestSum {
   failed: number;
 }
 
+/** In the order of `AgentCallCount`. */
 interface CallSum {
   readonly companyId: number;
   readonly tool: string;
@@ -45,42 +46,31 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => {
-  const send = (subject: string, rows: readonly unknown[], perMessage: number): void => {
-    for (let at = 0; at < rows.length; at += perMessage)
-      bus.nc.publish(subject, JSON.stringify(rows.slice(at, at + perMessage)));
-  };
-  const shared = {
-    metrics,
-    everyMs: flushMs,
-    allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
-  };
-  const uses: Tally<number, { readonly key: KeyEntry; minute: number }> = createTally({
-    ...shared,
-    name: 'last-used',
-    flush: (all) =>
-      send(
-        keyUsedSubject,
-        all.map(({ key, minute }) => [key.id, key.companyId, minute]),
-        usesPerMessage,
-      ),
-  });
-  const sums: Tally<number, RequestSum> = createTally({
-    ...shared,
-    name: 'request-counts',
-    maxWaiting: maxSums,
-    flush: (all) => send(requestsCountedSubject, all.map(Object.values), maxRequestCounts),
-  });
-  const calls: Tally<string, CallSum> = createTally({
-    ...shared,
-    name: 'agent-calls',
-    maxWaiting: maxSums,
-    flush: (all) =>
-      send(
-        agentCallsSubject,
-        all.map(({ companyId, tool, hour, answered, refused }) => [companyId, tool, hour, answered, refused]),
-        maxRequestCounts,
-      ),
-  });
+  const tally = <Name extends string | number, Sum>(
+    name: string,
+    subject: string,
+    rowOf: (sum: Sum) => readonly unknown[],
+    { maxWaiting = maxSums, perMessage = maxRequestCounts } = {},
+  ): Tally<Name, Sum> =>
+    createTally({
+      name,
+      metrics,
+      everyMs: flushMs,
+      maxWaiting,
+      allowed: () => (bus.connected() ? Number.POSITIVE_INFINITY : 0),
+      flush: (all) => {
+        for (let at = 0; at < all.length; at += perMessage)
+          bus.nc.publish(subject, JSON.stringify(all.slice(at, at + perMessage).map(rowOf)));
+      },
+    });
+  const uses = tally<number, { readonly key: KeyEntry; minute: number }>(
+    'last-used',
+    keyUsedSubject,
+    ({ key, minute }) => [key.id, key.companyId, minute],
+    { maxWaiting: Number.POSITIVE_INFINITY, perMessage: usesPerMessage },
+  );
+  const sums = tally<number, RequestSum>('request-counts', requestsCountedSubject, Object.values);
+  const calls = tally<string, CallSum>('agent-calls', agentCallsSubject, Object.values);
   const flush = (): void => {
     uses.flush();
     sums.flush();

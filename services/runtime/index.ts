@@ -74,7 +74,7 @@ export {
   noMetrics,
 } from './metrics.ts';
 export { natsAddress, parseNatsUrl } from './nats-address.ts';
-export { openBus, openDatabase, runService } from './open.ts';
+export { openBus, openDatabase, runService, type ServiceOptions } from './open.ts';
 export {
   failureAnswer,
   type Handler,

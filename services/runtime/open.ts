@@ -2,8 +2,11 @@ import { type Bus, connectBus } from './bus.ts';
 import type { MysqlConfig } from './config.ts';
 import { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/handle.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import { natsAddress } from './nats-address.ts';
 import { type CommonConfig, type Kit, runProcess } from './process.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 /** @throws DatabaseUnavailable */
 export const openDatabase = async <DB>(
@@ -46,7 +49,7 @@ export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
   name: string,
   readConfig: () => Config,
   tenantTables: ReadonlySet<string>,
-  create: (parts: ServiceParts<DB>, config: Config) => Promise<RunningService>,
+  create: (parts: ServiceOptions<DB>, config: Config) => Promise<RunningService>,
 ): Promise<void> =>
   runProcess(name, readConfig, async (kit, config) => {
     const { instance, log, metrics, tracer } = kit;
@@ -57,11 +60,16 @@ export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
     kit.onStop('service', service.drain);
   });
 
-interface ServiceParts<DB> extends Pick<Kit, 'instance' | 'log' | 'metrics' | 'tracer'> {
+/** What every service with a database takes. Tests give it their own clock and no metrics. */
+export interface ServiceOptions<DB> {
   readonly bus: Bus;
   readonly db: Database<DB>;
-  /** The database's clock. */
-  readonly now: () => Date;
+  readonly instance: string;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
+  /** The database's clock, unless a test moves it. */
+  readonly now?: () => Date;
 }
 
 interface RunningService {

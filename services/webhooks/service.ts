@@ -2,22 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { type Callers, followCallers } from '@causeway/identity';
 import { maskTargets, retentionDays } from '@causeway/proto';
 import {
-  type Bus,
   createOnce,
   type Database,
   each,
   type Handler,
   type KeyRing,
   type LaneHandler,
-  type Log,
-  type Metrics,
   noMetrics,
   type Once,
   openSecret,
+  type ServiceOptions,
   sealSecret,
   serveOperations,
   startRetention,
-  type Tracer,
 } from '@causeway/runtime';
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
@@ -33,20 +30,13 @@ interface Webhooks {
   drain(): Promise<void>;
 }
 
-export interface WebhooksOptions {
-  readonly bus: Bus;
-  readonly db: Database<Tables>;
-  readonly instance: string;
-  readonly log: Log;
-  readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
+export interface WebhooksOptions extends ServiceOptions<Tables> {
   readonly keyRing: KeyRing;
   /** Default: https and public hosts only. */
   readonly targets?: TargetRules;
   /** Default: `defaultQuotas`. */
   readonly quotas?: Quotas;
   readonly retentionDays?: number;
-  readonly now?: () => Date;
   readonly random?: (bytes: number) => Uint8Array;
 }
 

@@ -5,7 +5,6 @@ import {
   type KeyUse,
   keyUsedSubject,
   type RequestCount,
-  type RequestReport,
   requestsCountedSubject,
 } from '@causeway/proto';
 import {
@@ -19,6 +18,7 @@ import {
   type Tally,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { AccessTables } from '../schema.ts';
 
 const minuteMs = 60_000;
@@ -34,10 +34,9 @@ export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
     ...options,
     subject: keyUsedSubject,
     what: 'last uses',
-    read: (data) => {
-      const currentMinute = Math.floor(options.now().getTime() / minuteMs);
-      return readUses(data).map(([key, company, minute]) => [key, company, Math.min(minute, currentMinute)]);
-    },
+    row: z
+      .tuple([positive, positive, positive])
+      .transform(([key, company, minute]) => [key, company, notAfter(options, minute, minuteMs)] as const),
     nameOf: ([key]) => `${key}`,
     merge: (known, use) => (known[2] < use[2] ? use : known),
     companyOf: ([, company]) => company,
@@ -52,14 +51,12 @@ export interface ReportsOptions {
   readonly now: () => Date;
 }
 
-const readUses = (data: Uint8Array): readonly KeyUse[] => {
-  const uses = JSON.parse(Buffer.from(data).toString()) as KeyUse[];
-  const isUse = (use: unknown) => Array.isArray(use) && use.length === 3 && use.every(isPositive);
-  if (!Array.isArray(uses) || !uses.every(isUse)) throw new Error('not a list of [key, company, minute]');
-  return uses;
-};
+const whole = z.int().nonnegative();
+const positive = z.int().positive();
 
-const isPositive = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+/** A gateway's clock may be ahead; rows must not be in the future. @param period number since 1970 */
+const notAfter = ({ now }: ReportsOptions, period: number, periodMs: number): number =>
+  Math.min(period, Math.floor(now().getTime() / periodMs));
 
 /** One statement per minute, rows in key order, so that concurrent writers queue instead of deadlocking. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
@@ -88,17 +85,9 @@ export const recordRequests = (options: ReportsOptions): ReportWriter =>
     ...options,
     subject: requestsCountedSubject,
     what: 'request counts',
-    read: (data) => {
-      // A gateway's clock may be ahead; rows must not be in the future.
-      const currentMinute = Math.floor(options.now().getTime() / minuteMs);
-      return readCounts(data).map(([company, key, bucket, minute, ...sums]) => [
-        company,
-        key,
-        bucket,
-        Math.min(minute, currentMinute),
-        ...sums,
-      ]);
-    },
+    row: z
+      .tuple([whole, whole, z.enum(buckets), whole, whole, whole, whole])
+      .transform((row) => row.with(3, notAfter(options, row[3], minuteMs)) as unknown as RequestCount),
     nameOf: (count) => count.slice(0, 4).join(' '),
     merge: ([company, key, bucket, minute, ...sums], [, , , , ...more]) => [
       company,
@@ -118,15 +107,9 @@ export const recordAgentCalls = (options: ReportsOptions): ReportWriter =>
     ...options,
     subject: agentCallsSubject,
     what: 'agent calls',
-    read: (data) => {
-      const currentHour = Math.floor(options.now().getTime() / hourMs);
-      return readCalls(data).map(([company, tool, hour, ...sums]) => [
-        company,
-        tool,
-        Math.min(hour, currentHour),
-        ...sums,
-      ]);
-    },
+    row: z
+      .tuple([whole, z.string().regex(/^[a-z_/]{1,64}$/), whole, whole, whole])
+      .transform((row) => row.with(2, notAfter(options, row[2], hourMs)) as unknown as AgentCallCount),
     nameOf: (count) => count.slice(0, 3).join(' '),
     merge: ([company, tool, hour, answered, refused], [, , , moreAnswered, moreRefused]) => [
       company,
@@ -140,17 +123,6 @@ export const recordAgentCalls = (options: ReportsOptions): ReportWriter =>
   });
 
 const hourMs = 3_600_000;
-
-const readCalls = (data: Uint8Array): readonly AgentCallCount[] => {
-  const counts = JSON.parse(Buffer.from(data).toString()) as readonly AgentCallCount[];
-  const isCall = (count: unknown): boolean =>
-    Array.isArray(count) &&
-    count.length === 5 &&
-    /^[a-z_/]{1,64}$/.test(String(count[1])) &&
-    count.every((value, at) => at === 1 || (Number.isSafeInteger(value) && value >= 0));
-  if (!Array.isArray(counts) || !counts.every(isCall)) throw new Error('not a list of agent calls');
-  return counts;
-};
 
 const addCalls = async (db: Database<AccessTables>, counts: readonly AgentCallCount[]): Promise<void> => {
   const rows = counts
@@ -176,18 +148,6 @@ const addCalls = async (db: Database<AccessTables>, counts: readonly AgentCallCo
     })
     .execute();
 };
-
-const readCounts = (data: Uint8Array): RequestReport => {
-  const counts = JSON.parse(Buffer.from(data).toString()) as RequestReport;
-  if (!Array.isArray(counts) || !counts.every(isCount)) throw new Error('not a list of request counts');
-  return counts;
-};
-
-const isCount = (count: unknown): boolean =>
-  Array.isArray(count) &&
-  count.length === 7 &&
-  (buckets as readonly unknown[]).includes(count[2]) &&
-  count.every((value, at) => at === 2 || (Number.isSafeInteger(value) && value >= 0));
 
 const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCount[]): Promise<void> => {
   const rows = counts
@@ -232,7 +192,8 @@ interface ReportWriter {
 
 /** One replica of a queue group. Failed rows return to the tally and are written later, no row twice. */
 export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter => {
-  const { bus, db, log, metrics, what, read, nameOf, companyOf, merge, write } = options;
+  const { bus, db, log, metrics, what, nameOf, companyOf, merge, write } = options;
+  const report = z.array(options.row);
   let draining = false;
 
   const writeAll = async (items: readonly { row: Row }[]): Promise<void> => {
@@ -270,7 +231,7 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
     callback: (error, message) => {
       if (error || !isNotice(message)) return;
       try {
-        for (const row of read(message.data)) take(row);
+        for (const row of report.parse(JSON.parse(message.string()))) take(row);
       } catch (cause) {
         log.error({ error: cause }, `report of ${what} cannot be read`);
       }
@@ -289,8 +250,8 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
 interface ReportOptions<Row> extends ReportsOptions {
   readonly subject: string;
   readonly what: string;
-  /** @throws on anything that is not a report: one wrong value would fail the statement for all rows. */
-  readonly read: (data: Uint8Array) => readonly Row[];
+  /** One wrong value would fail the statement for all rows. */
+  readonly row: z.ZodType<Row>;
   /** Rows with the same name are merged. */
   readonly nameOf: (row: Row) => string;
   readonly merge: (known: Row, row: Row) => Row;

@@ -11,6 +11,7 @@ import {
 } from '@causeway/proto';
 import { type Database, handler, json, keepDays, type Repeated, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { gatherReports, type ReportsOptions } from './reports.ts';
@@ -27,47 +28,26 @@ export const recordRequestLog = (options: ReportsOptions) =>
     ...options,
     subject: requestsLoggedSubject,
     what: 'request log',
-    read: readRequests,
+    row: requestRow,
     nameOf: (row) => row.slice(0, 4).join(' '),
     merge: (known) => known,
     companyOf: ([company]) => company,
     write: addRequests,
   });
 
-const readRequests = (data: Uint8Array): readonly LoggedRequest[] => {
-  const rows = JSON.parse(Buffer.from(data).toString()) as readonly LoggedRequest[];
-  if (!Array.isArray(rows) || !rows.every(isRequestRow)) throw new Error('not a list of requests');
-  return rows;
-};
+const whole = z.int().nonnegative();
 
-const isRequestRow = (row: unknown): boolean => {
-  if (!Array.isArray(row) || row.length !== 13) return false;
-  const [
-    company,
-    key,
-    utcMs,
-    serial,
-    operation,
-    method,
-    ids,
-    status,
-    durationMs,
-    requestId,
-    address,
-    ...rest
-  ] = row;
-  const numbers = [company, key, utcMs, serial, status, durationMs, ...rest];
-  return (
-    numbers.every((value) => Number.isSafeInteger(value) && value >= 0) &&
-    utcMs < lastMs &&
-    Math.max(status, durationMs) < 2 ** 31 &&
-    /^[\w /]{0,64}$/.test(operation) &&
-    /^[A-Z_]{1,10}$/.test(method) &&
-    /^[\d,]{0,64}$/.test(ids) &&
-    /^[\w.~:+/=-]{0,128}$/.test(requestId) &&
-    (address === '' || isIP(address) > 0)
-  );
-};
+const requestRow: z.ZodType<LoggedRequest> = z.tuple([
+  ...([whole, whole, whole.lt(lastMs), whole] as const),
+  z.string().regex(/^[\w /]{0,64}$/),
+  z.string().regex(/^[A-Z_]{1,10}$/),
+  z.string().regex(/^[\d,]{0,64}$/),
+  ...([whole.lt(2 ** 31), whole.lt(2 ** 31)] as const),
+  z.string().regex(/^[\w.~:+/=-]{0,128}$/),
+  z.string().refine((address) => address === '' || isIP(address) > 0),
+  z.literal([0, 1]),
+  whole,
+]);
 
 const addRequests = async (db: Database<AccessTables>, rows: readonly LoggedRequest[]): Promise<void> => {
   await db

@@ -1,6 +1,6 @@
 import type { ElapsedColumn } from '@causeway/deliveries';
 import { elapsedBoundsMs } from '@causeway/proto';
-import { acrossTenants, after, byShard, createBatch, type Database, rowList } from '@causeway/runtime';
+import { acrossTenants, byShard, createTally, type Database, rowList } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, companyOf, type QueueKey, queueName } from '../delivery.ts';
@@ -13,43 +13,37 @@ export interface Minutes {
 
 /** A killed process loses unwritten counts, but no attempt. */
 export const createMinutes = ({ db, log, metrics }: MinutesOptions): Minutes => {
-  const sums = new Map<string, Sum>();
-  const writeAll = async (all: readonly Sum[]): Promise<void> => {
-    for (const { name } of all) sums.delete(name);
+  const writeAll = async (sums: readonly Sum[]): Promise<void> => {
     try {
-      await write(db, all);
+      await write(db, sums);
     } catch (error) {
-      log.warn({ error, rows: all.length }, 'writing counts of attempts per minute failed; they are lost');
+      log.warn({ error, rows: sums.length }, 'writing counts of attempts per minute failed; they are lost');
     }
   };
-  const batch = createBatch<Sum>({
+  const tally = createTally<string, Sum>({
     name: 'attempts-per-minute',
     metrics,
-    when: after(5_000),
-    maxItems: maxSums,
+    everyMs: 5_000,
     flush: writeAll,
   });
 
   return {
     add: ({ company_id, subscription_id, startedMs, result, decision }) => {
       const minuteMs = startedMs - (startedMs % 60_000);
-      const name = `${queueName({ company_id, subscription_id })}.${minuteMs}`;
-      const known = sums.get(name);
-      const sum = known ?? { name, company_id, subscription_id, minuteMs, counts: columns.map(() => 0) };
+      const key = { company_id, subscription_id };
+      const sum = tally.of(`${queueName(key)}.${minuteMs}`, () => ({
+        ...key,
+        minuteMs,
+        counts: columns.map(() => 0),
+      }));
       sum.counts[decision.outcome === 'succeeded' ? 0 : 1]!++;
       sum.counts[2 + bucketOf(result.elapsedMs)]!++;
-      if (known) return;
-      sums.set(name, sum);
-      batch.add(sum);
     },
-    drain: batch.drain,
+    drain: tally.drain,
   };
 };
 
-const maxSums = 10_000;
-
 interface Sum extends QueueKey {
-  readonly name: string;
   readonly minuteMs: number;
   /** In the order of `columns`. */
   readonly counts: number[];
