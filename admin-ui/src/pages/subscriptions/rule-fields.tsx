@@ -51,7 +51,7 @@ const messageAt = (error: unknown, isThere: (field: string, message: string) => 
   if (!(error instanceof ApiError)) return undefined;
   const found = error.details.find(({ field, message }) => isThere(field, message));
   // Of a path such as `conditions[1].min` people need the last part at most, which is beside the message.
-  return found && sentence(found.message.replace(/^(?:conditions\[|pace\.)\S+ (?=must )/, ''));
+  return found && sentence(found.message.replace(/\b(?:conditions\[|pace\.)\S+ (?=must )/, ''));
 };
 
 interface PartProps {
