@@ -243,7 +243,7 @@ describe('A replay', () => {
     const { page, subscriber, settled, giveUp } = await open();
     subscriber.behave('status=500&retryAfter=3600');
     await subscriber.createClients(3);
-    await until('all were tried', () => subscriber.received().length >= 3);
+    await settled('failing', 3);
     await giveUp();
     await settled('failed', 3);
     subscriber.behave();
