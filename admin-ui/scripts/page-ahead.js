@@ -3,6 +3,8 @@ const [list = '', id, ...more] = location.pathname.slice(base.length).split('/')
 const name =
   id === undefined ? list : list === 'clients' ? 'record' : list.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** Of this page; any name may stand in an address. */
+const own = (table) => (Object.hasOwn(table, name) ? table[name] : undefined);
 const load = (link) => document.head.append(Object.assign(document.createElement('link'), link));
 const ask = (path) => load({ rel: 'preload', as: 'fetch', crossOrigin: '', href: `${base}api/v1/${path}` });
 
@@ -16,8 +18,8 @@ try {
 if (isSignedIn) {
   ask('session');
   const isPlain = location.search === '' && more.length === 0 && /^\d+$/.test(id ?? '0');
-  const wanted = isPlain ? calls[name] : undefined;
+  const wanted = isPlain ? own(calls) : undefined;
   for (const path of wanted ?? []) ask(path.replace('{id}', id));
   if (wanted) for (const path of ['attention', 'usage?range=1h']) ask(path);
 }
-for (const file of files[name] ?? []) load({ rel: 'modulepreload', href: base + file });
+for (const file of own(files) ?? []) load({ rel: 'modulepreload', href: base + file });

@@ -77,7 +77,7 @@ test('Pages of another company’s data are not found', async () => {
     await see(page.getByText('This does not exist or was deleted').first(), path).toBeVisible();
     await see(page.getByText('Billing'), path).toHaveCount(0);
   }
-  for (const path of ['nowhere', 'subscriptions/abc']) {
+  for (const path of ['nowhere', 'constructor', 'subscriptions/abc']) {
     await visit(page, path, 'Page not found');
     await see(page.getByRole('navigation', { name: 'Main' }), path).toBeVisible();
   }
