@@ -119,6 +119,22 @@ test('a second flush starts beside a slow one, and no third', () => {
   expect(flushed).toHaveLength(2);
 });
 
+test('a second flush starts at once when it is full', async () => {
+  const { add, flushed } = open({
+    when: atOnce,
+    maxItems: 3,
+    maxFlushes: 2,
+    overlapAfterMs: 50,
+    overlapWhenFull: true,
+  });
+  add(1, 2, 3);
+  expect(flushed).toEqual([[1]]);
+  add(4, 5, 6, 7, 8);
+  expect(flushed).toEqual([[1], [2, 3, 4]]);
+  vi.advanceTimersByTime(500);
+  expect(flushed).toHaveLength(2);
+});
+
 test('an item larger than the bytes of a flush goes alone', async () => {
   const { add, flushed } = open({ bytes: { max: 10, of: (item) => item }, maxFlushes: 9 });
   add(4, 6, 1, 30, 10);
@@ -195,6 +211,7 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
     maxWaiting: fc.integer({ min: 1, max: 30 }),
     maxFlushes: fc.integer({ min: 1, max: 3 }),
     overlapAfterMs: fc.constantFrom(0, 25),
+    overlapWhenFull: fc.boolean(),
   });
   await fc.assert(
     fc.asyncProperty(
