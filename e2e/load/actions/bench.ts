@@ -7,9 +7,10 @@ import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
 import { cpuTable, loadTable } from '../gateway/tables.ts';
 import { type System, startWorld, type World } from '../gateway/world.ts';
 import { runWrk } from '../gateway/wrk.ts';
-import { describeMachine, millis, publish, whole } from '../report.ts';
+import { describeMachine, millis, publish, type Table, whole } from '../report.ts';
 
-const connections = 64;
+/** With 64, groups of calls are half full; with 256, they are full, and the processors are what limits both systems. */
+const connectionCounts = [64, 256];
 const script = join(import.meta.dirname, 'write-leads.lua');
 
 /**
@@ -25,8 +26,8 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
   const file = join(home, 'leads');
   const leads = await makeLeads(world, file);
   context.onEnd(() => leads.close());
-  const run = (kind: 'create' | 'update'): Promise<Rounds> =>
-    runKind({ world, leads, kind, rounds: options.rounds, say }, (system, tag) =>
+  const run = (kind: Kind['kind'], connections: number): Promise<Rounds> =>
+    runKind({ world, leads, kind, connections, rounds: options.rounds, say }, (system, tag) =>
       runWrk({
         wrk,
         url: system.baseUrl,
@@ -37,12 +38,15 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
         script: [script, kind, file, '0', tag],
       }),
     );
-  say(`${connections} connections, ${options.seconds} s a turn`);
-  const [creates, updates] = [await run('create'), await run('update')];
-  const titled = (title: string, rounds: Rounds) => [
-    loadTable(rounds, `${title}, ${connections} connections`),
-    { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` },
-  ];
+  const measured: Table[] = [];
+  for (const kind of ['create', 'update'] as const)
+    for (const connections of connectionCounts) {
+      say(`${kind}s, ${connections} connections, ${options.seconds} s a turn`);
+      const rounds = await run(kind, connections);
+      const title = `${kind === 'create' ? 'Creates' : 'Updates'}, ${connections} connections`;
+      const cpu = { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` };
+      measured.push(loadTable(rounds, title), cpu);
+    }
   const tables = [
     await describeMachine({
       'nats-server': toolchain.natsServer,
@@ -50,8 +54,7 @@ export const benchActions = async (context: BenchContext): Promise<void> => {
       Redis: redis,
       wrk,
     }),
-    ...titled('Creates', creates),
-    ...titled('Updates', updates),
+    ...measured,
   ];
   publish('actions', options, howMeasured(options), tables);
 };
@@ -60,20 +63,21 @@ interface Kind {
   readonly world: World;
   readonly leads: Leads;
   readonly kind: 'create' | 'update';
+  readonly connections: number;
   readonly rounds: number;
   readonly say: (line: string) => void;
 }
 
 /** @throws if a request failed, or a create left no lead or no event. */
 const runKind = async (
-  { world, leads, kind, rounds, say }: Kind,
+  { world, leads, kind, connections, rounds, say }: Kind,
   load: (system: System, tag: string) => Promise<Round['load']>,
 ): Promise<Rounds> => {
   const results = { cluster: [] as Round[], monolith: [] as Round[] };
   for (let round = 0; round <= rounds; round++) {
     for (const system of [world.cluster, world.monolith]) {
       await leads.settle();
-      const done = await measure(world, () => load(system, `${system.name}-${kind}-${round}`));
+      const done = await measure(world, () => load(system, `${system.name}-${kind}-${connections}-${round}`));
       const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
       // When the load generator stops, one request per connection may still be in flight.
       if (statusErrors > 0)
