@@ -9,7 +9,6 @@ import { type Load, runWrk } from '../load/gateway/wrk.ts';
 import { median, micros, millis, ratio, type Table, whole, withRange } from '../load/report.ts';
 import { type Outcome, root, type Stage } from './stage.ts';
 
-const connections = 64;
 const companies = 24;
 const employeesEach = 16;
 const settings = { RATE_LIMIT_READ: '1000000000', RATE_LIMIT_WRITE: '1000000000' };
@@ -41,12 +40,10 @@ export const compareRates = async (stage: Stage): Promise<Outcome> => {
   ];
   const complaints: string[] = [];
   const tables: Table[] = [];
-  for (const [title, kind] of [
-    ['Lookups', 'lookup'],
-    ['Creates', 'create'],
-  ] as const) {
-    const rounds = await runRounds(stage, systems, kind);
-    tables.push(rateTable(rounds, `${title}, ${connections} connections`));
+  for (const [kind, connections] of turns) {
+    const rounds = await runRounds(stage, systems, kind, connections);
+    const title = `${kind === 'lookup' ? 'Lookups' : 'Creates'}, ${connections} connections`;
+    tables.push(rateTable(rounds, title));
     tables.push(cpuTable(rounds, `${title}: CPU microseconds per request`));
     for (const { name } of systems) {
       const wrong = rounds[name].reduce((sum, { load }) => sum + load.statusErrors + load.socketErrors, 0);
@@ -100,10 +97,18 @@ const openSystem = async (
   };
 };
 
+/** As in `bench -- actions`. */
+const turns = [
+  ['lookup', 64],
+  ['create', 64],
+  ['create', 256],
+] as const;
+
 const runRounds = async (
   { wrk, report, options }: Stage,
   systems: readonly System[],
   kind: 'lookup' | 'create',
+  connections: number,
 ): Promise<Rounds> => {
   const rounds = { Vitess: [] as Round[], MySQL: [] as Round[] };
   for (let round = 0; round <= options.rounds; round++) {
@@ -118,7 +123,7 @@ const runRounds = async (
           : {
               ...common,
               url: world.baseUrl,
-              script: [writeLeads, 'create', createsFile, '0', `${name}-${round}`],
+              script: [writeLeads, 'create', createsFile, '0', `${name}-${connections}-${round}`],
             },
       );
       const elapsedSeconds = (performance.now() - startedMs) / 1000;
@@ -126,7 +131,7 @@ const runRounds = async (
       const own = [...cpu.values(), load.cpu].reduce((sum, { total }) => sum + total, 0);
       const coresElsewhere = Math.max(0, (readMachineCpu() - machineBefore - own) / elapsedSeconds);
       report.line(
-        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${name}  ${whole(load.requestsPerSecond)} requests/s`,
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${connections}  ${name}  ${whole(load.requestsPerSecond)} requests/s`,
       );
       if (round > 0) rounds[name].push({ load, cpu, coresElsewhere });
       await settle(world);

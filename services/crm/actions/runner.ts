@@ -186,7 +186,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     name: 'record-actions',
     metrics,
     when: queueMicrotask,
-    maxItems: maxGroupSize,
+    maxItems: maxGroupSize * (db.shards?.count() || 1),
     maxFlushes: maxGroups,
     overlapAfterMs: overlapAfterMs[db.shards ? 'vtgate' : 'plain'],
     overlapWhenFull: true,

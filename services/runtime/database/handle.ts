@@ -28,6 +28,7 @@ interface TransactionEffects {
 export interface Shards {
   learn(): Promise<void>;
   ready(): Promise<void>;
+  count(): number;
   /** Empty if no known shard has the company. */
   of(companyId: number): string;
   readonly open?: ((shard: string) => unknown) | undefined;

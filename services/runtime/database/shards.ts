@@ -27,6 +27,7 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
     ready: async () => {
       if (ranges.length === 0) await learn();
     },
+    count: () => ranges.length,
     of: (companyId) => {
       const known = homes.get(companyId);
       if (known !== undefined) return known;
