@@ -15,6 +15,8 @@ describe('The Your security page', () => {
     await dialog.getByLabel('Current password').fill('not this one');
     await dialog.getByLabel('New password').fill('short');
     await dialog.getByRole('button', { name: 'Change password' }).click();
+    // The hint says it before the answer comes, and until then the button does nothing.
+    await see(dialog.getByLabel('New password')).toHaveAttribute('aria-invalid', 'true');
     await see(dialog.getByLabel('New password')).toHaveAccessibleDescription(/12 characters/);
     await dialog.getByLabel('Current password').fill(goodPassword);
     await dialog.getByLabel('New password').fill('eleven violins hum softly');
