@@ -31,12 +31,12 @@ export interface BatchOptions<Item> {
   readonly onFlushed?: () => void;
   /** How long the newest flush must run before another starts beside it. */
   readonly overlapAfterMs?: number;
-  /** Whether another may start sooner when `maxItems` wait for it. */
-  readonly overlapWhenFull?: boolean;
+  /** Whether another, of these `maxItems`, may start sooner. */
+  readonly mayOverlap?: (next: readonly Item[]) => boolean;
 }
 
 export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
-  const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed, overlapWhenFull } = options;
+  const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed, mayOverlap } = options;
   const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, overlapAfterMs = 0 } = options;
   const flushes = metrics.counter(runtimeMetrics.batch_flushes_total).cell(batch);
   const flushed = metrics.counter(runtimeMetrics.batch_items_total).cell(batch);
@@ -51,7 +51,7 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
 
   const start = (): void => {
     while (due > 0 && running < maxFlushes) {
-      const isFree = running === 0 || (overlapWhenFull && due >= maxItems);
+      const isFree = running === 0 || (due >= maxItems && mayOverlap?.(waiting.slice(0, maxItems)));
       const earlyMs = isFree ? 0 : newestMs + overlapAfterMs - performance.now();
       if (earlyMs > 0) {
         if (!overlapScheduled) setTimeout(onOverlapDue, earlyMs).unref();

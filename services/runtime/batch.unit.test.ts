@@ -119,20 +119,25 @@ test('a second flush starts beside a slow one, and no third', () => {
   expect(flushed).toHaveLength(2);
 });
 
-test('a second flush starts at once when it is full', async () => {
-  const { add, flushed } = open({
-    when: atOnce,
-    maxItems: 3,
-    maxFlushes: 2,
-    overlapAfterMs: 50,
-    overlapWhenFull: true,
-  });
-  add(1, 2, 3);
+test('a second flush starts at once when it is full and may', () => {
+  const mayOverlap = (next: readonly number[]) => !next.includes(2);
+  const { add, flushed } = open({ when: atOnce, maxItems: 3, maxFlushes: 2, overlapAfterMs: 50, mayOverlap });
+  add(1, 3, 4);
   expect(flushed).toEqual([[1]]);
-  add(4, 5, 6, 7, 8);
-  expect(flushed).toEqual([[1], [2, 3, 4]]);
+  add(5, 6, 2, 7);
+  expect(flushed).toEqual([[1], [3, 4, 5]]);
   vi.advanceTimersByTime(500);
   expect(flushed).toHaveLength(2);
+});
+
+test('a full flush that may not start beside another waits for its time', () => {
+  const mayOverlap = () => false;
+  const { add, flushed } = open({ when: atOnce, maxItems: 3, maxFlushes: 2, overlapAfterMs: 50, mayOverlap });
+  add(1, 2, 3, 4, 5);
+  vi.advanceTimersByTime(49);
+  expect(flushed).toEqual([[1]]);
+  vi.advanceTimersByTime(1);
+  expect(flushed).toEqual([[1], [2, 3, 4]]);
 });
 
 test('an item larger than the bytes of a flush goes alone', async () => {
@@ -211,7 +216,7 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
     maxWaiting: fc.integer({ min: 1, max: 30 }),
     maxFlushes: fc.integer({ min: 1, max: 3 }),
     overlapAfterMs: fc.constantFrom(0, 25),
-    overlapWhenFull: fc.boolean(),
+    mayOverlap: fc.func(fc.boolean()),
   });
   await fc.assert(
     fc.asyncProperty(

@@ -38,6 +38,7 @@ import {
 } from './action.ts';
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { readStatusesAhead } from './statuses.ts';
+import { createKeysUnderWay, stepsOf } from './steps.ts';
 
 export interface ActionRunner {
   /**
@@ -67,6 +68,7 @@ export interface ActionRunner {
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, now, metrics, tracer, maxGroupSize = 64 } = options;
   const ledger = createLedger();
+  const underWay = createKeysUnderWay();
 
   const runGroup = async (group: readonly WaitingCall[]): Promise<void> => {
     const nowMs = performance.now();
@@ -74,9 +76,10 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
     const parents = live.map(({ span }) => span);
     const attributes = { 'causeway.batch.size': live.length };
+    const end = underWay.begin(live);
     await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
       byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 1)),
-    );
+    ).finally(end);
     if (db.shards && live.length > 1) await sleep(gatherMs);
   };
 
@@ -189,7 +192,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     maxItems: maxGroupSize * (db.shards?.count() || 1),
     maxFlushes: maxGroups,
     overlapAfterMs: overlapAfterMs[db.shards ? 'vtgate' : 'plain'],
-    overlapWhenFull: true,
+    mayOverlap: underWay.isFree,
     flush: runGroup,
   });
 
@@ -244,20 +247,6 @@ interface WaitingCall {
 type Step = readonly WaitingCall[];
 type Changes = Map<WaitingCall, Change | Problem>;
 type Results = ReadonlyMap<WaitingCall, unknown>;
-
-/** Calls that lock or take the same key are in different steps, in order of arrival. */
-const stepsOf = (calls: readonly WaitingCall[]): readonly Step[] => {
-  const lastWave = new Map<string, number>();
-  const waves = Map.groupBy(calls, ({ action, submission }) => {
-    const names = [action.locks(submission), action.takes?.(submission) ?? {}]
-      .flatMap((keys) => Object.entries(keys))
-      .flatMap(([key, value]) => (value ? [`${key}:${submission.companyId}:${value}`] : []));
-    const wave = Math.max(-1, ...names.map((name) => lastWave.get(name) ?? -1)) + 1;
-    for (const name of names) lastWave.set(name, wave);
-    return wave;
-  });
-  return [...waves.values()].flatMap((wave) => [...Map.groupBy(wave, ({ action }) => action).values()]);
-};
 
 /** Locks the records that calls change, with the transaction's next statement. */
 const lock = async (

@@ -1,0 +1,57 @@
+import type { CallIdentity } from '@causeway/runtime';
+import type { Action, Submission } from './action.ts';
+
+interface Called {
+  readonly action: Action<unknown, unknown>;
+  readonly submission: Submission<object>;
+  readonly identity?: CallIdentity | undefined;
+}
+
+/** Calls that lock or take the same key are in different steps, in order of arrival. */
+export const stepsOf = <Call extends Called>(calls: readonly Call[]): readonly (readonly Call[])[] => {
+  const lastWave = new Map<string, number>();
+  const waves = Map.groupBy(calls, (call) => {
+    const keys = keysOf(call);
+    const wave = Math.max(-1, ...keys.map((key) => lastWave.get(key) ?? -1)) + 1;
+    for (const key of keys) lastWave.set(key, wave);
+    return wave;
+  });
+  return [...waves.values()].flatMap((wave) => [...Map.groupBy(wave, ({ action }) => action).values()]);
+};
+
+const keysOf = ({ action, submission }: Called): string[] =>
+  [action.locks(submission), action.takes?.(submission) ?? {}]
+    .flatMap((keys) => Object.entries(keys))
+    .flatMap(([key, value]) => (value ? [`${key}:${submission.companyId}:${value}`] : []));
+
+interface KeysUnderWay {
+  /** Until what it returns is called, the keys of these calls are under way. */
+  begin(calls: readonly Called[]): () => void;
+  /** Whether these calls have no key with those under way in common. */
+  isFree(calls: readonly Called[]): boolean;
+}
+
+/**
+ * Two groups side by side that change the same records wait for each other's locks, in either order: with 50 hot records and 256
+ * connections, 0.6 % of the calls met a deadlock, and p99 was 7.5 times as long.
+ */
+export const createKeysUnderWay = (): KeysUnderWay => {
+  const groups = new Set<ReadonlySet<string>>();
+  return {
+    begin: (calls) => {
+      const keys = new Set(calls.flatMap(allKeysOf));
+      groups.add(keys);
+      return () => void groups.delete(keys);
+    },
+    isFree: (calls) => {
+      const keys = calls.flatMap(allKeysOf);
+      return [...groups].every((group) => !keys.some((key) => group.has(key)));
+    },
+  };
+};
+
+/** Also the client's: a request whose key another transaction has claimed would be refused. */
+const allKeysOf = (call: Called): string[] => {
+  const { fingerprint, companyId, key } = call.identity ?? {};
+  return fingerprint ? [...keysOf(call), `key:${companyId}:${key!.toString('latin1')}`] : keysOf(call);
+};

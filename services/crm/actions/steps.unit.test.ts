@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { personActions } from './people.ts';
+import { createKeysUnderWay, stepsOf } from './steps.ts';
+
+const create = (companyId: number, external_id?: string, idempotencyKey?: string) =>
+  ({
+    action: personActions.lead.create,
+    submission: { companyId, recordId: 0, body: { external_id } },
+    identity: idempotencyKey && {
+      companyId,
+      key: Buffer.from(idempotencyKey),
+      fingerprint: Buffer.from('request'),
+    },
+  }) as never;
+const update = (companyId: number, recordId: number, external_id?: string) =>
+  ({
+    action: personActions.lead.update,
+    submission: { companyId, recordId, body: { external_id } },
+  }) as never;
+
+test('calls for one record are in steps of their own, and calls of one kind for others share one', () => {
+  const [first, same, other] = [create(1, 'a'), create(1, 'a'), create(2, 'a')];
+  expect(stepsOf([first, same, other])).toEqual([[first, other], [same]]);
+});
+
+test.each([
+  ['other records', create(1, 'b'), true],
+  ['a record without an external id', create(1), true],
+  ['the record of another company', create(2, 'a'), true],
+  ['the same record', create(1, 'a'), false],
+  ['a record that takes the external id of another', update(1, 9, 'a'), false],
+  ['another record that is changed', update(1, 8), true],
+  ['the record that is changed', update(1, 7), false],
+  ['another request with the same Idempotency-Key', create(1, 'b', 'k'), false],
+  ['the same Idempotency-Key in another company', create(2, 'b', 'k'), true],
+])('beside a group, %s', (_, call, isFree) => {
+  const underWay = createKeysUnderWay();
+  const end = underWay.begin([create(1, 'a'), update(1, 7), create(1, 'c', 'k')]);
+  expect(underWay.isFree([create(3, 'z'), call])).toBe(isFree);
+  end();
+  expect(underWay.isFree([call])).toBe(true);
+});
