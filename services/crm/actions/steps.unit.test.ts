@@ -40,3 +40,12 @@ test.each([
   end();
   expect(underWay.isFree([call])).toBe(true);
 });
+
+test('a third group is not free, whatever it changes', () => {
+  const underWay = createKeysUnderWay();
+  const end = underWay.begin([create(1, 'a')]);
+  underWay.begin([create(1, 'b')]);
+  expect(underWay.isFree([create(2, 'c')])).toBe(false);
+  end();
+  expect(underWay.isFree([create(2, 'c')])).toBe(true);
+});
