@@ -123,6 +123,15 @@ const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h2,
   .filter((one) => one.clientWidth > 1 && !one.closest('.visually-hidden') && one.scrollWidth > one.clientWidth + 1 && !one.querySelector('[data-tip-cut]'))
   .map((one) => one.textContent.trim().slice(0, 40))`;
 
+/** Placeholders wider than their fields. */
+const cutPlaceholders = `[...document.querySelectorAll('input[placeholder]')].filter((one) => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(one);
+  const context = document.createElement('canvas').getContext('2d');
+  context.font = font;
+  const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return one.clientWidth > 1 && context.measureText(one.placeholder).width > room + 1;
+}).map((one) => one.placeholder)`;
+
 test('Every page and dialog fits in German, whose words are longer', { timeout: 600_000 }, async () => {
   const found: string[] = [];
   const places = [...allPlaces, ...dialogsOf(furnished)].map(({ name, path, dialog }) => ({
@@ -135,7 +144,7 @@ test('Every page and dialog fits in German, whose words are longer', { timeout: 
     for (const width of [1440, 1280, 390, 320]) {
       await page.setViewportSize({ width, height: 900 });
       const right = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
-      const cut = (await page.evaluate(cutOff)) as string[];
+      const cut = (await page.evaluate(`[...${cutOff}, ...${cutPlaceholders}]`)) as string[];
       if (right > 0 || cut.length > 0) found.push(`${name} at ${width} px: ${right}, ${cut.join(' | ')}`);
     }
   });
