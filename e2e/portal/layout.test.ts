@@ -125,9 +125,9 @@ const cutOff = `[...document.querySelectorAll('button, a, label, legend, th, h2,
 
 /** Placeholders wider than their fields. */
 const cutPlaceholders = `[...document.querySelectorAll('input[placeholder]')].filter((one) => {
-  const { font, paddingLeft, paddingRight } = getComputedStyle(one);
+  const { fontWeight, fontSize, fontFamily, paddingLeft, paddingRight } = getComputedStyle(one);
   const context = document.createElement('canvas').getContext('2d');
-  context.font = font;
+  context.font = [fontWeight, fontSize, fontFamily].join(' ');
   const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
   return one.clientWidth > 1 && context.measureText(one.placeholder).width > room + 1;
 }).map((one) => one.placeholder)`;

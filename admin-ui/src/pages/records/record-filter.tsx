@@ -33,7 +33,7 @@ export function RecordFilter({
         floating
         label={t`Find by record`}
         listLabel={t`Records`}
-        placeholder={t`Name, e-mail, ID, number`}
+        placeholder={t`Name, e-mail, ID…`}
         text={text}
         onText={setText}
         choices={choices}

@@ -210,12 +210,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
       <div className={s.box}>
         <div className={s.bar}>
           <Field label={t`Search event types`} hideLabel>
-            <TextInput
-              type="search"
-              placeholder={t`Search: payment, client…`}
-              value={text}
-              onValue={setText}
-            />
+            <TextInput type="search" placeholder={t`Search…`} value={text} onValue={setText} />
           </Field>
           <Row nowrap>
             <span className={s.count} role="status">
