@@ -17,21 +17,11 @@ export type Caller =
   | ({ readonly audience: 'member' } & Parameters<typeof byMember>[0]);
 
 export const editorOf = (call: Caller): Editor =>
-  call.audience === 'key' ? throughApi(call) : throughPortal(call);
+  call.audience === 'key'
+    ? { name: 'the API', switchesManaged: false, by: byKey(call) }
+    : { name: portalName, switchesManaged: true, by: byMember(call) };
 
-const throughApi = (call: Extract<Caller, { audience: 'key' }>): Editor => ({
-  name: 'the API',
-  switchesManaged: false,
-  by: byKey(call),
-});
-
-const throughPortal = (call: Parameters<typeof byMember>[0]): Editor => ({
-  name: throughPortalName,
-  switchesManaged: true,
-  by: byMember(call),
-});
-
-const throughPortalName = 'the portal';
+const portalName = 'the portal';
 
 /** @param changes the names of the fields to change. @throws Problem `tool_managed` */
 export const assertEditable = (
@@ -46,7 +36,7 @@ export const assertEditable = (
 
 export const disabledThrough = ({ name }: Pick<Editor, 'name'>): string => `disabled through ${name}`;
 
-export const disabledByMember = disabledThrough({ name: throughPortalName });
+export const disabledByMember = disabledThrough({ name: portalName });
 
 /** The fields of an enabled subscription. One that has lost its tool is then no longer removed. */
 export const switchedOn = {
