@@ -41,13 +41,13 @@ export const planOf = (file: CheckedSettings, present: Present, prune: boolean):
   const subscriptions = pairs(
     file.subscriptions.map(subscriptionSettings),
     ownSubscriptions(present).map((one) => ({ id: one.id, form: subscriptionSettings(one) })),
-    [(a, b) => a.name === b.name && a.url === b.url, (a, b) => a.name !== null && a.name === b.name],
-    (a, b) => a.url === b.url,
+    [({ name, url }) => textOf([name, url]), ({ name }) => name],
+    ({ url }) => url,
   );
   const keys = pairs(
     file.keys.map(keySettings),
     present.keys.map((one) => ({ id: one.id, form: keySettings(one) })),
-    [(a, b) => a.name === b.name],
+    [({ name }) => name],
   );
   const names = {
     subscription: present.subscriptions.map(({ name }) => name),
@@ -68,7 +68,8 @@ export const planOf = (file: CheckedSettings, present: Present, prune: boolean):
   };
 };
 
-type Test<F> = (wanted: F, stored: F) => boolean;
+/** By what objects are found: those of one mark are taken for the same. Null: by nothing. */
+type Mark<F> = (form: F) => string | null;
 
 interface Form extends Fields {
   readonly name: string | null;
@@ -84,43 +85,49 @@ interface Pair<F> extends Stored<F> {
 }
 
 /**
- * Each of the file gets at most one that is there: an equal one, or else by the first of the tests that finds one.
- * @param unmistakably a further test, for one of the file and one that is there if no others are left that it fits
+ * Each of the file gets at most one that is there: an equal one, or else by the first of the marks that finds one.
+ * @param unmistakable a further mark, for one of the file and one that is there if no others are left that have it
  */
 const pairs = <F extends Form>(
   wanted: readonly F[],
   stored: readonly Stored<F>[],
-  tests: readonly Test<F>[],
-  unmistakably: Test<F> = () => false,
+  marks: readonly Mark<F>[],
+  unmistakable: Mark<F> = () => null,
 ) => {
   const free = new Set(stored);
   const open = new Set(wanted);
-  const found: Pair<F>[] = [];
+  const found = new Map<F, Pair<F>>();
   const match = (form: F, one: Stored<F>): void => {
-    found.push({ ...one, wanted: form });
+    found.set(form, { ...one, wanted: form });
     free.delete(one);
     open.delete(form);
   };
-  for (const test of [isSame, ...tests])
+  for (const mark of [textOf, ...marks]) {
+    const marked = Map.groupBy(free, ({ form }) => mark(form));
     for (const form of open) {
-      const one = [...free].find((stored) => test(form, stored.form));
+      const by = mark(form);
+      const one = by === null ? undefined : marked.get(by)?.shift();
       if (one) match(form, one);
     }
-  for (const form of open) {
-    const [one, ...others] = [...free].filter((stored) => unmistakably(form, stored.form));
-    const rivals = [...open].filter((other) => one && unmistakably(other, one.form));
-    if (one && others.length === 0 && rivals.length === 1) match(form, one);
   }
-  const changedPairs = found.filter(({ form, wanted: into }) => !isSame(form, into));
+  const marked = Map.groupBy(free, ({ form }) => unmistakable(form));
+  for (const [by, [form, ...rivals]] of Map.groupBy(open, unmistakable)) {
+    const [one, ...others] = (by !== null && marked.get(by)) || [];
+    if (form && one && others.length === 0 && rivals.length === 0) match(form, one);
+  }
+  const inOrder = wanted.flatMap((form) => found.get(form) ?? []);
+  const changedPairs = inOrder.filter(({ form, wanted: into }) => !isSame(form, into));
   return {
     created: [...open],
-    changed: changedPairs.sort((a, b) => wanted.indexOf(a.wanted) - wanted.indexOf(b.wanted)),
-    same: found.length - changedPairs.length,
+    changed: changedPairs,
+    same: inOrder.length - changedPairs.length,
     unnamed: [...free],
   };
 };
 
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const textOf = (value: unknown): string => JSON.stringify(value);
+
+const isSame = (a: unknown, b: unknown): boolean => textOf(a) === textOf(b);
 
 const nameOf = ({ name, url }: Fields): string => String(name ?? url);
 

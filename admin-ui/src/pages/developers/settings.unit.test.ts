@@ -153,3 +153,52 @@ test('whichever part of a plan was applied, the same file plans the rest, and th
     );
   }
 });
+
+test('each of a large file finds its own, and twins of a file are two objects', () => {
+  const many = Array.from({ length: 1000 }, (_, id) =>
+    subscription(id + 1, `Hook ${id}`, { url: `https://hooks.example.com/${id}` }),
+  );
+  const of: Present = { subscriptions: many, keys: many.map(({ id }) => key(id, `Key ${id}`)) };
+  const file = settingsOf(of, 'https://crm.example.com/docs/settings.schema.json');
+  const [first] = file.subscriptions;
+  const { steps, same, unnamed } = planOf(
+    read({
+      ...file,
+      subscriptions: [
+        ...file.subscriptions.map((one, at) => ({
+          ...one,
+          ...(at % 2 ? { name: `New ${at}` } : { paused: true }),
+        })),
+        { ...first, paused: true },
+      ],
+      keys: [...file.keys].reverse().map((one) => ({ ...one, name: `__proto__${one.name}` })),
+    }),
+    of,
+    false,
+  );
+  const count = (kind: string, action: string) =>
+    steps.filter((step) => step.kind === kind && step.action === action).length;
+  expect([count('subscription', 'changed'), count('subscription', 'new')]).toEqual([1000, 1]);
+  expect([count('key', 'changed'), count('key', 'new'), same, unnamed]).toEqual([0, 1000, 0, 1000]);
+  expect(steps.every(({ before, after }) => before === null || 'name' in after! || 'paused' in after!)).toBe(
+    true,
+  );
+});
+
+test('names that a language knows are names like others', () => {
+  const names = ['__proto__', 'constructor', '<img src=x onerror=alert(1)>'];
+  const file = read({
+    version: 1,
+    subscriptions: [],
+    keys: names.map((name) => ({ name, scopes: ['events:read'] })),
+  });
+  const { steps } = planOf(file, { subscriptions: [], keys: [] }, false);
+  expect(steps.map(({ name, body }) => [name, body.basedOn])).toEqual(
+    names.map((name) => [name, { sameName: 0 }]),
+  );
+  expect(
+    planOf(file, { subscriptions: [], keys: names.map((name, id) => key(id + 1, name)) }, false),
+  ).toEqual({
+    ...{ steps: [], same: 3, unnamed: 0 },
+  });
+});
