@@ -27,6 +27,7 @@ export const errorCodes = {
   },
   rate_limit_exceeded: { status: 429, message: 'rate limit exceeded' },
   internal_error: { status: 500, message: 'internal error' },
+  key_creation_failed: { status: 500, message: 'the API key could not be created' },
   sample_payload_failed: { status: 500, message: 'the sample payload could not be generated' },
   secret_encryption_failed: { status: 500, message: 'the signing secret could not be encrypted' },
   not_implemented: { status: 501, message: 'this operation is not available yet' },

@@ -77,6 +77,7 @@ export { natsAddress, parseNatsUrl } from './nats-address.ts';
 export { openBus, openDatabase, runService, type ServiceOptions } from './open.ts';
 export {
   failureAnswer,
+  faultAs,
   type Handler,
   type HandlerTable,
   handler,

@@ -6,6 +6,7 @@ import {
   type DefinitionNameOf,
   type Detail,
   definitions,
+  type ErrorCode,
   errorShapeOf,
   type IdsIn,
   internalError,
@@ -229,15 +230,27 @@ interface ServeOptions<Service extends ServiceName, Context> extends CommonOptio
 
 const neverAgain: Pick<Once<unknown>, 'find'> = { find: async () => undefined };
 
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable || isConnectionLost(error);
+
+/** What names a fault in the words of an operation; all else says by itself what happened. */
+export const faultAs = (code: ErrorCode, error: unknown): unknown =>
+  error instanceof Problem || error instanceof CommitOutcomeUnknown || isUnavailable(error)
+    ? error
+    : problem(code, error);
+
 const explain = (log: Log, call: Call, error: unknown): Problem => {
-  if (error instanceof Problem) return error;
   const { operation, tenant, requestId, traceparent } = call;
   const facts = { error, operation, tenant, requestId, traceparent };
+  if (error instanceof Problem) {
+    if (error.status === 500) log.error(facts, 'operation failed');
+    return error;
+  }
   if (error instanceof CommitOutcomeUnknown) {
     log.warn(facts, 'commit outcome unknown');
     return problem('timeout', error);
   }
-  if (error instanceof DatabaseUnavailable || isConnectionLost(error)) {
+  if (isUnavailable(error)) {
     log.warn(facts, 'database unavailable');
     return problem('service_unavailable', error);
   }

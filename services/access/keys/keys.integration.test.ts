@@ -1,5 +1,7 @@
 import { hashKeyValue, parseKeyValue } from '@causeway/identity';
 import { keyEntryName } from '@causeway/proto';
+import { acrossTenants } from '@causeway/runtime';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
@@ -116,6 +118,16 @@ test('QUOTA_KEYS: of any number of keys created concurrently, a company gets exa
   await ask('revokeKey', { id: made.find(({ status }) => status === 201)!.body.id });
   expect((await create()).status).toBe(201);
   expect((await create()).status).toBe(400);
+});
+
+test('a fault during the creation of a key says that no key was created', async () => {
+  const company_id = await newCompany();
+  const db = world.openDb();
+  await sql`RENAME TABLE audit_log TO audit_log_away`.execute(acrossTenants(db, 'a fault'));
+  const { status, body } = await ask('createKey', { company_id, name: 'a key', scopes: ['admin'] });
+  await sql`RENAME TABLE audit_log_away TO audit_log`.execute(acrossTenants(db, 'a fault'));
+  expect([status, body]).toMatchObject([500, { error: 'the API key could not be created' }]);
+  expect((await ask('listKeys', { company_id })).body.keys).toEqual([]);
 });
 
 test('an invalid body is refused', async () => {

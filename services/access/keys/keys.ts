@@ -12,7 +12,16 @@ import {
   quotaExceeded,
   type Scope,
 } from '@causeway/proto';
-import { acrossTenants, each, handler, json, laneHandler, type Trx, transaction } from '@causeway/runtime';
+import {
+  acrossTenants,
+  each,
+  faultAs,
+  handler,
+  json,
+  laneHandler,
+  type Trx,
+  transaction,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
 import { audit } from '../audit.ts';
 import { requireCompany } from '../companies.ts';
@@ -157,8 +166,13 @@ interface NewKey {
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
 }
 
-/** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded` */
-const makeKey = async (
+/** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded`, `key_creation_failed` */
+const makeKey = (access: Access, key: NewKey) =>
+  insertKey(access, key).catch((error: unknown) => {
+    throw faultAs('key_creation_failed', error);
+  });
+
+const insertKey = async (
   access: Access,
   { companyId, name, scopes, note, expires, networks = [], by, basedOn, check }: NewKey,
 ) => {
