@@ -38,7 +38,7 @@ import {
 } from './action.ts';
 import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
 import { readStatusesAhead } from './statuses.ts';
-import { createKeysUnderWay, stepsOf } from './steps.ts';
+import { createKeysUnderWay, keysOf, stepsOf } from './steps.ts';
 
 export interface ActionRunner {
   /**
@@ -200,7 +200,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     submit: (action, submission, deadlineMs, identity) =>
       new Promise((resolve, reject) => {
         const span = tracer?.active()[0];
-        batch.add({ action, submission, deadlineMs, identity, span, resolve, reject } as never);
+        const keys = keysOf(action, submission);
+        batch.add({ action, submission, keys, deadlineMs, identity, span, resolve, reject } as never);
       }),
     problems: async (referring) => {
       const ahead = await readStatusesAhead(db, companiesOf(referring));
@@ -237,6 +238,7 @@ interface RunnerOptions {
 interface WaitingCall {
   readonly action: Action<unknown, unknown>;
   readonly submission: Submission<object>;
+  readonly keys: readonly string[];
   readonly deadlineMs: number;
   readonly identity: CallIdentity | undefined;
   readonly span: Span | undefined;

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { personActions } from './people.ts';
-import { createKeysUnderWay, stepsOf } from './steps.ts';
+import { createKeysUnderWay, keysOf, stepsOf } from './steps.ts';
+
+const { create: createLead, update: updateLead } = personActions.lead;
 
 const create = (companyId: number, external_id?: string, idempotencyKey?: string) =>
   ({
-    action: personActions.lead.create,
-    submission: { companyId, recordId: 0, body: { external_id } },
+    action: createLead,
+    keys: keysOf(createLead, { companyId, recordId: 0, body: { external_id } } as never),
     identity: idempotencyKey && {
       companyId,
       key: Buffer.from(idempotencyKey),
@@ -14,8 +16,8 @@ const create = (companyId: number, external_id?: string, idempotencyKey?: string
   }) as never;
 const update = (companyId: number, recordId: number, external_id?: string) =>
   ({
-    action: personActions.lead.update,
-    submission: { companyId, recordId, body: { external_id } },
+    action: updateLead,
+    keys: keysOf(updateLead, { companyId, recordId, body: { external_id } } as never),
   }) as never;
 
 test('calls for one record are in steps of their own, and calls of one kind for others share one', () => {
