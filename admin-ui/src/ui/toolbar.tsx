@@ -25,10 +25,15 @@ const settledMs = 250;
 /** What is typed stays while the URL takes it over; a change by other means, such as the Back button, replaces it. */
 export const useTyped = (value: string) => {
   const [text, setText] = useState(value);
+  const [shown, setShown] = useState(value);
   const taken = useRef(value);
-  if (taken.current !== value) {
-    taken.current = value;
-    setText(value);
+  // Until the URL has taken it over, `value` is the one from before.
+  if (shown !== value) {
+    setShown(value);
+    if (taken.current !== value) {
+      taken.current = value;
+      setText(value);
+    }
   }
   return { text, setText, taken };
 };

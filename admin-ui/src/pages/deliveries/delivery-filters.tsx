@@ -154,8 +154,11 @@ function NumberField({ label, value, onChange }: NumberFieldProps) {
   const { text, setText, taken } = useTyped(value?.toString() ?? '');
   const take = (): void => {
     const next = /^\d+$/.test(text.trim()) ? Number(text.trim()) : undefined;
-    taken.current = next?.toString() ?? '';
-    if (next !== value) onChange(next);
+    const typed = next?.toString() ?? '';
+    setText(typed);
+    if (typed === taken.current) return;
+    taken.current = typed;
+    onChange(next);
   };
   return (
     <Field label={label}>
