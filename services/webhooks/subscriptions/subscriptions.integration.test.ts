@@ -566,6 +566,7 @@ describe('A test delivery', () => {
 test('The queue of a deleted subscription is due, so that its waiting deliveries are dropped', async () => {
   const company = newCompany();
   const { id } = await make(company);
+  await expect.poll(() => queueOf(company, id)).toBeDefined();
   await makeDelivery(db, { company_id: company, subscription_id: id }, 2);
   const { status, text } = await ask('deleteSubscription', company, { params: [id] });
   expect([status, text]).toEqual([204, '']);
