@@ -119,9 +119,14 @@ const validObject = (dice: Dice, schema: Json, learned: Learned): Json => {
   for (const [name, inner] of Object.entries<Json>(schema.properties ?? {}))
     if (!inner.readOnly && (schema.required?.includes(name) || dice.oneIn(2)))
       object[name] = validValue(dice, inner, name, learned);
-  const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false;
-  if (isOpen && dice.oneIn(2))
-    object[`field_${dice.below(9)}`] = dice.pick(oddities.filter((one) => !isBroken(one)));
+  const { additionalProperties: more } = schema;
+  if (more && dice.oneIn(2)) {
+    const name = `field_${dice.below(9)}`;
+    object[name] =
+      more.type || more.anyOf
+        ? validValue(dice, more, name, learned)
+        : dice.pick(oddities.filter((one) => !isBroken(one)));
+  }
   return object;
 };
 
@@ -131,7 +136,7 @@ const isBroken = (value: Json): boolean =>
 
 const validText = (
   dice: Dice,
-  { format, minLength = 0, maxLength = 40 }: Json,
+  { format, minLength = 0, maxLength = 40, pattern }: Json,
   name: string,
   learned: Learned,
 ): string => {
@@ -139,10 +144,11 @@ const validText = (
   if (format === 'uri') return learned.url(dice);
   if (format === 'date-time') return new Date(Date.now() - dice.below(86_400_000)).toISOString();
   if (/phone/.test(name)) return `+1 555 ${String(dice.below(10_000)).padStart(4, '0')}`;
-  const letters = ['Ada', 'Łódź', 'O’Neil', 'zoë', '-', ' ', '😀', 'b4', "d'or", '東京', '%_'];
+  const any = ['Ada', 'Łódź', 'O’Neil', 'zoë', '-', ' ', '😀', 'b4', "d'or", '東京', '%_'];
+  const letters = pattern ? any.filter((one) => new RegExp(pattern).test(one)) : any;
   let text = '';
   const wanted = Math.max(minLength, 1 + dice.below(Math.min(maxLength, 30)));
-  while ([...text].length < wanted) text += dice.pick(letters);
+  while (letters.length > 0 && [...text].length < wanted) text += dice.pick(letters);
   return (
     [...text]
       .slice(0, Math.max(minLength, Math.min(maxLength, wanted)))

@@ -112,17 +112,21 @@ export const pausedAnswer = z
 
 export const maxHeaders = 20;
 const maxHeaderBytes = 8_000;
+const maxValueCharacters = 1_000;
+const printable = /^[\x20-\x7e]*$/;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const headerValue = z
   .string()
   .trim()
-  .check(valueRule((given) => headerValueFault(given)));
+  .check(valueRule((given) => headerValueFault(given)))
+  .meta({ minLength: 1, maxLength: maxValueCharacters, pattern: printable.source });
 
 const headerValueFault = (given: string): Fault | undefined => {
   if (given === '')
     return { code: 'required', message: `${fieldName} must not be blank; send null to remove the header` };
-  if (codePoints(given) > 1_000)
-    return { code: 'too_long', message: `${fieldName} must be at most 1000 characters` };
-  if (/^[\x20-\x7e]*$/.test(given)) return undefined;
+  if (codePoints(given) > maxValueCharacters)
+    return { code: 'too_long', message: `${fieldName} must be at most ${maxValueCharacters} characters` };
+  if (printable.test(given)) return undefined;
   return { code: 'invalid_characters', message: `${fieldName} must be ASCII without control characters` };
 };
 
@@ -141,7 +145,7 @@ const headersFault = (given: Readonly<Record<string, string | null>>): Fault | u
   if (names.length > maxHeaders)
     return { code: 'too_long', message: `headers must be at most ${maxHeaders}` };
   for (const [at, name] of names.entries()) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name))
+    if (!headerName.test(name))
       return {
         code: 'invalid_characters',
         message: `headers: ${JSON.stringify(name.slice(0, 100))} is not the name of a header`,
