@@ -34,7 +34,7 @@ const startGateway = async (url = nats.url): Promise<Gateway> => {
   const bus = await connectBus({ url, name: 'gateway' });
   onTestFinished(() => bus.close());
   await ensureLimitStreams(bus.nc, []);
-  const counter = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs: 500 });
+  const counter = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs: 5000 });
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
 
