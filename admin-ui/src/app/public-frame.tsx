@@ -1,14 +1,7 @@
-import { t } from '@lingui/core/macro';
 import { type ReactNode, useEffect } from 'react';
 import s from './public-frame.module.css';
 
-interface PublicFrameProps {
-  readonly title: string;
-  readonly tagline?: boolean;
-  readonly children: ReactNode;
-}
-
-export function PublicFrame({ title, tagline, children }: PublicFrameProps) {
+export function PublicFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);
@@ -18,7 +11,6 @@ export function PublicFrame({ title, tagline, children }: PublicFrameProps) {
         <header className={s.head}>
           <Logo size={40} />
           <h1 tabIndex={-1}>{title}</h1>
-          {tagline && <p>{t`Connects your CRM to your other tools`}</p>}
         </header>
         <div className={s.card}>{children}</div>
       </div>
@@ -40,7 +32,7 @@ function Arches() {
   );
 }
 
-export function Logo({ size = 24 }: { readonly size?: number }) {
+export function Logo({ size }: { readonly size: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="8" fill="var(--accent)" />

@@ -133,7 +133,7 @@ function ChartFrame({ label, times, series: all, format, max, linkOf, children }
             {at !== null && <rect x={at} y={0} width={1} height={max} fill="var(--hover)" />}
             {children}
           </svg>
-          {at !== null && atTime !== undefined && linkOf && (
+          {at !== null && atTime !== undefined && (
             // By keyboard, the rows of the table are the links.
             <Link
               {...linkOf(atTime, endOf(times, at))}
@@ -159,12 +159,8 @@ const endOf = (times: readonly string[], at: number): string =>
   times[at + 1] ??
   new Date(2 * Date.parse(times[at]!) - Date.parse(times[at - 1] ?? times[at]!)).toISOString();
 
-interface SparklineProps {
-  readonly values: Values;
-}
-
 /** The course of a number beside it; the chart below tells the values. */
-export function Sparkline({ values }: SparklineProps) {
+export function Sparkline({ values }: { readonly values: Values }) {
   const max = Math.max(1, ...values.map((value) => value ?? 0));
   return (
     <svg
@@ -218,11 +214,7 @@ function ChartTable({ label, times, series, format, linkOf }: ChartProps) {
               {times.map((time, index) => (
                 <tr key={time}>
                   <th scope="row">
-                    {linkOf ? (
-                      <Link {...linkOf(time, endOf(times, index))}>{formatDateTime(time)}</Link>
-                    ) : (
-                      formatDateTime(time)
-                    )}
+                    <Link {...linkOf(time, endOf(times, index))}>{formatDateTime(time)}</Link>
                   </th>
                   {series.map((one) => (
                     <td key={one.label}>{reading(one.values[index], format)}</td>
@@ -241,7 +233,7 @@ interface Series {
   readonly label: string;
   readonly color: string;
   /** One value for each time; null if nothing was measured. */
-  readonly values: readonly (number | null)[];
+  readonly values: Values;
 }
 
 interface ChartProps {
@@ -250,5 +242,5 @@ interface ChartProps {
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
   /** Where the step between two times leads. */
-  readonly linkOf?: ((sinceUtc: string, untilUtc: string) => LinkProps) | undefined;
+  readonly linkOf: (sinceUtc: string, untilUtc: string) => LinkProps;
 }

@@ -10,7 +10,7 @@ type Language = 'json' | 'code' | 'text';
 interface CodeBlockProps {
   readonly code: string;
   readonly label: string;
-  readonly language?: Language;
+  readonly language: Language;
   readonly wrap?: boolean;
   readonly maxLines?: number;
   readonly title?: ReactNode;
@@ -20,7 +20,7 @@ interface CodeBlockProps {
 }
 
 export function CodeBlock(props: CodeBlockProps) {
-  const { label, language = 'text', wrap, maxLines = 24, title, raw = props.code, onCopied } = props;
+  const { label, language, wrap, maxLines = 24, title, raw = props.code, onCopied } = props;
   const [isRaw, setRaw] = useState(false);
   const code = isRaw ? raw : props.code;
   return (

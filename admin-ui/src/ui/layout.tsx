@@ -63,15 +63,13 @@ interface CardProps {
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   readonly flush?: boolean;
-  readonly tone?: 'bad' | undefined;
-  readonly className?: string | undefined;
   readonly children?: ReactNode;
 }
 
-export function Card({ title, description, actions, flush, tone, className, children }: CardProps) {
+export function Card({ title, description, actions, flush, children }: CardProps) {
   const hasHead = title !== undefined || actions !== undefined;
   return (
-    <section className={clsx(cardCss.card, tone && cardCss[tone], className)}>
+    <section className={cardCss.card}>
       {hasHead && (
         <header className={cardCss.head}>
           <div>
@@ -90,12 +88,11 @@ export function Card({ title, description, actions, flush, tone, className, chil
 
 interface StackProps {
   readonly gap?: 'xs' | 's' | 'm' | 'l';
-  readonly className?: string | undefined;
   readonly children: ReactNode;
 }
 
-export function Stack({ gap = 'm', className, children }: StackProps) {
-  return <div className={clsx(layoutCss.stack, layoutCss[`gap-${gap}`], className)}>{children}</div>;
+export function Stack({ gap = 'm', children }: StackProps) {
+  return <div className={clsx(layoutCss.stack, layoutCss[`gap-${gap}`])}>{children}</div>;
 }
 
 interface RowProps extends StackProps {
@@ -104,10 +101,10 @@ interface RowProps extends StackProps {
   readonly nowrap?: boolean;
 }
 
-export function Row({ gap = 's', align = 'center', justify, nowrap, className, children }: RowProps) {
+export function Row({ gap = 's', align = 'center', justify, nowrap, children }: RowProps) {
   return (
     <div
-      className={clsx(layoutCss.row, layoutCss[`gap-${gap}`], className)}
+      className={clsx(layoutCss.row, layoutCss[`gap-${gap}`])}
       style={{ alignItems: align, justifyContent: justify, flexWrap: nowrap ? 'nowrap' : undefined }}
     >
       {children}
@@ -115,16 +112,10 @@ export function Row({ gap = 's', align = 'center', justify, nowrap, className, c
   );
 }
 
-interface GridProps {
-  readonly min: number;
-  readonly gap?: 's' | 'm' | 'l';
-  readonly children: ReactNode;
-}
-
-export function Grid({ min, gap = 'm', children }: GridProps) {
+export function Grid({ min, children }: { readonly min: number; readonly children: ReactNode }) {
   return (
     <div
-      className={clsx(layoutCss.grid, layoutCss[`gap-${gap}`])}
+      className={layoutCss.grid}
       style={{ gridTemplateColumns: `repeat(auto-fit, minmax(min(100%, ${min}rem), 1fr))` }}
     >
       {children}

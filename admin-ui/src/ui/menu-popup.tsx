@@ -7,19 +7,12 @@ interface MenuPopupProps extends MenuProps {
   readonly defaultOpen: boolean;
 }
 
-export function MenuPopup({
-  trigger,
-  heading,
-  actions,
-  align = 'end',
-  onClose,
-  defaultOpen,
-}: MenuPopupProps) {
+export function MenuPopup({ trigger, heading, actions, onClose, defaultOpen }: MenuPopupProps) {
   return (
     <Base.Root defaultOpen={defaultOpen} modal={false} onOpenChange={(open) => !open && onClose?.()}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
-        <Base.Positioner className={s.positioner} align={align} sideOffset={4}>
+        <Base.Positioner className={s.positioner} align="end" sideOffset={4}>
           <Base.Popup className={s.popup}>
             {heading !== undefined && <div className={s.heading}>{heading}</div>}
             {actions.map((action, index) =>

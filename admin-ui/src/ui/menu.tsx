@@ -21,7 +21,6 @@ export interface MenuProps {
   readonly trigger: ReactElement<{ onClick?: () => void }>;
   readonly heading?: ReactNode;
   readonly actions: readonly (MenuAction | 'separator')[];
-  readonly align?: 'start' | 'end';
   readonly onClose?: () => void;
 }
 
@@ -35,17 +34,7 @@ export function Menu(props: MenuProps) {
   );
 }
 
-export function RowMenu({
-  label,
-  actions,
-}: {
-  readonly label: string;
-  readonly actions: MenuProps['actions'];
-}) {
-  return (
-    <Menu
-      trigger={<IconButton label={t`Actions for ${label}`} size="s" icon={<Ellipsis />} />}
-      actions={actions}
-    />
-  );
+export function RowMenu({ label, actions }: Pick<MenuProps, 'actions'> & { readonly label: string }) {
+  const trigger = <IconButton label={t`Actions for ${label}`} size="s" icon={<Ellipsis />} />;
+  return <Menu trigger={trigger} actions={actions} />;
 }

@@ -66,18 +66,14 @@ export function SkeletonLines({ lines }: { readonly lines: number }) {
   );
 }
 
-export function Failed({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+export function Failed({ error, retry }: { readonly error: unknown; readonly retry: () => void }) {
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
   if (status === 404) {
     const back = <Button onClick={() => history.back()}>{t`Go back`}</Button>;
     return <Empty alert title={t`This does not exist or was deleted`} action={back} />;
   }
   return (
-    <Empty
-      alert
-      title={t`This could not be loaded`}
-      action={retry && <Button onClick={retry}>{t`Try again`}</Button>}
-    >
+    <Empty alert title={t`This could not be loaded`} action={<Button onClick={retry}>{t`Try again`}</Button>}>
       {errorText(error)}
       {requestId !== null && (
         <>

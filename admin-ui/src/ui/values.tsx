@@ -34,11 +34,7 @@ export function Badge({ tone = 'neutral', dot, mono, title, children }: BadgePro
   );
 }
 
-interface StateBadgeProps {
-  readonly tone: Tone;
-  readonly label: string;
-  readonly title?: string | undefined;
-}
+type StateBadgeProps = Pick<BadgeProps, 'title'> & { readonly tone: Tone; readonly label: string };
 
 export function StateBadge({ tone, label, title }: StateBadgeProps) {
   return (
@@ -49,13 +45,9 @@ export function StateBadge({ tone, label, title }: StateBadgeProps) {
 }
 
 /** Cut off where the room ends, in either writing direction; hovering or focusing shows all of it. */
-export function Cut({ text, strong, mono }: { text: string; strong?: boolean; mono?: boolean }) {
+export function Cut({ text, strong }: { readonly text: string; readonly strong?: boolean }) {
   return (
-    <bdi
-      className={clsx(cutCss.cut, strong && cutCss.strong, mono && cutCss.mono)}
-      data-tip={text}
-      data-tip-cut
-    >
+    <bdi className={clsx(cutCss.cut, strong && cutCss.strong)} data-tip={text} data-tip-cut>
       {text}
     </bdi>
   );

@@ -14,15 +14,10 @@ import { Step, Steps } from '../../ui/steps.tsx';
 import { StatusBadge } from '../deliveries/attempt-view.tsx';
 import { causeOf } from '../deliveries/causes.ts';
 import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
+import type { SubscriptionDialogProps } from './subscription-dialogs.tsx';
 import { nameOf, type Subscription } from './subscriptions.ts';
 
-interface RepairDialogProps {
-  readonly open: boolean;
-  readonly subscription: Subscription;
-  readonly onClose: () => void;
-}
-
-export function RepairDialog({ open, subscription, onClose }: RepairDialogProps) {
+export function RepairDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   // While it is open, enabling does not change what the dialog is for.
   const [wasEnabled, setWasEnabled] = useState(subscription.enabled);
   if (!open && wasEnabled !== subscription.enabled) setWasEnabled(subscription.enabled);
@@ -39,7 +34,7 @@ export function RepairDialog({ open, subscription, onClose }: RepairDialogProps)
   );
 }
 
-function Repair({ subscription, onClose }: Omit<RepairDialogProps, 'open'>) {
+function Repair({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) {
   // Enabling clears this time, which the missed events start from; replaying them clears the other.
   const [offSince] = useState(subscription.missed?.sinceUtc ?? subscription.disabledUtc);
   const [heldDone, setHeldDone] = useState(false);

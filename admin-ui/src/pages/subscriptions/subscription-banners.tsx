@@ -13,11 +13,10 @@ import { toast, toastError } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import { HeldStep } from './repair-dialog.tsx';
+import type { SubscriptionNoticeProps } from './subscription-rules.tsx';
 import { isAutoDisabled, nameOf, type Subscription } from './subscriptions.ts';
 
-interface OffBannerProps {
-  readonly subscription: Subscription;
-  readonly refusal: string | undefined;
+interface OffBannerProps extends SubscriptionNoticeProps {
   readonly onRepair: () => void;
 }
 
@@ -109,7 +108,7 @@ const titleOf = (subscription: Subscription): string => {
     : t`This subscription was disabled because ${managedBy} no longer uses it`;
 };
 
-function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>) {
+function HeldNotice({ subscription, refusal }: SubscriptionNoticeProps) {
   const { held } = subscription.health;
   return (
     <Notice tone="warn" title={plural(held, { one: '# delivery held', other: '# deliveries held' })}>
@@ -124,12 +123,7 @@ function HeldNotice({ subscription, refusal }: Omit<OffBannerProps, 'onRepair'>)
   );
 }
 
-interface VerificationBannerProps {
-  readonly subscription: Subscription;
-  readonly refusal: string | undefined;
-}
-
-function VerificationBanner({ subscription, refusal }: VerificationBannerProps) {
+function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) {
   const { id, verification } = subscription;
   const { held } = subscription.health;
   const name = nameOf(subscription);
@@ -195,12 +189,7 @@ function VerificationBanner({ subscription, refusal }: VerificationBannerProps) 
   );
 }
 
-interface MissedNoticeProps {
-  readonly subscription: Subscription;
-  readonly refusal: string | undefined;
-}
-
-export function MissedNotice({ subscription, refusal }: MissedNoticeProps) {
+export function MissedNotice({ subscription, refusal }: SubscriptionNoticeProps) {
   const { id, enabled, missed } = subscription;
   const navigate = useNavigate();
   const replay = useMutation({

@@ -18,7 +18,7 @@ import { useSubscriptionCache } from '../queries.ts';
 import { usePause } from './subscription-rules.tsx';
 import { isUndecided, nameOf, type Subscription } from './subscriptions.ts';
 
-interface SubscriptionDialogProps {
+export interface SubscriptionDialogProps {
   readonly open: boolean;
   readonly subscription: Subscription;
   readonly onClose: () => void;

@@ -25,12 +25,12 @@ export const usePause = (subscription: Subscription) => {
   });
 };
 
-interface PausedNoticeProps {
+export interface SubscriptionNoticeProps {
   readonly subscription: Subscription;
   readonly refusal: string | undefined;
 }
 
-export function PausedNotice({ subscription, refusal }: PausedNoticeProps) {
+export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps) {
   const { pausedBy, pausedUtc } = subscription;
   const { waiting } = subscription.health;
   const pause = usePause(subscription);
