@@ -8,7 +8,7 @@ import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { Empty, Loaded, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Activity } from '../audit/activity.tsx';
 import { deliveriesQuery } from '../deliveries/deliveries.ts';
@@ -36,9 +36,9 @@ export function SubscriptionPage() {
       <Loaded
         query={query}
         skeleton={
-          <Split aside={<Placeholder lines={8} />}>
-            <Placeholder lines={3} />
-            <Placeholder lines={10} />
+          <Split aside={<SkeletonCard lines={8} />}>
+            <SkeletonCard lines={3} />
+            <SkeletonCard lines={10} />
           </Split>
         }
       >
@@ -47,12 +47,6 @@ export function SubscriptionPage() {
     </Page>
   );
 }
-
-const Placeholder = ({ lines }: { readonly lines: number }) => (
-  <Card>
-    <SkeletonLines lines={lines} />
-  </Card>
-);
 
 const useDialog = () => {
   const { dialog } = useSearch({ from: '/in/subscriptions/$id' });
