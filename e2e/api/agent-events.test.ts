@@ -227,7 +227,7 @@ test('an agent polls with a cursor, misses nothing, and is told when events are 
   const rest = await ask('events/poll', { name, cursor: page.cursor });
   expect(rest).toMatchObject({ hasMore: false, truncated: false });
   expect(rest.events).toHaveLength(1);
-  // Soon, because the clocks of two processors may differ by a moment.
+  // Soon: a clock that was set back a little takes the event for one of now.
   await expect
     .poll(() => ask('events/poll', { name, cursor: page.cursor, maxAgeMs: 0 }))
     .toMatchObject({ events: [], truncated: true });
