@@ -31,14 +31,14 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|
   limiter            the rate-limit counters
   scale              lookups and creates with 1, 2 and 4 gateways and crm processes
   search             the client search over two million people
-  soak               70 % of the processors busy for minutes: memory, times, each delivery once
+  soak               70 % of the highest rate for minutes: memory, times, each delivery once
   portal             the first page and its response to input, in a slowed-down browser
 
   --write            write the figures to e2e/load/RESULTS.md
   --rounds N         turns of each, after a warm-up (5)
   --seconds N        length of a turn (8)
   --minutes N        soak: its length (10)
-  --rate N           soak: requests per second, instead of the rate for 70 %
+  --rate N           soak: requests per second, instead of 70 % of the highest rate
   --lookup NAME      gateway: employees or client-statuses (employees)
   --data DIR         search: keep the database in DIR, for the next run
   --beside DIR       latency: also measure the checkout in DIR, in alternate turns

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnGuarded } from '../../deploy/local/guarded.ts';
 import { readStack, type Stack } from '../../deploy/local/home.ts';
-import { startMysql } from '../../deploy/local/servers.ts';
+import { type MysqlSizes, startMysql } from '../../deploy/local/servers.ts';
 import type { MysqldProgram, Program } from '../../deploy/local/toolchain.ts';
 import type { Processes } from './cpu.ts';
 
@@ -136,9 +136,10 @@ export const startBenchMysql = async (
   home: string,
   program: MysqldProgram,
   onEnd: OnEnd,
+  sizes: MysqlSizes = {},
 ): Promise<{ readonly url: string; readonly pid: number }> => {
   for (const name of ['mysql', 'cluster', 'logs']) mkdirSync(join(home, name), { recursive: true });
-  const mysql = await startMysql({ home: join(home, 'mysql'), program });
+  const mysql = await startMysql({ home: join(home, 'mysql'), program, ...sizes });
   onEnd(() => mysql.stop());
   return mysql;
 };

@@ -5,6 +5,7 @@ import { type Bus, connectBus } from '@causeway/runtime';
 import { createPool, type RowDataPacket } from 'mysql2/promise';
 import { openOperator } from '../../../deploy/local/demo.ts';
 import { freePort } from '../../../deploy/local/ports.ts';
+import type { MysqlSizes } from '../../../deploy/local/servers.ts';
 import { allDelivered, type Sql } from '../../api/support/delivered.ts';
 import type { Processes } from '../cpu.ts';
 import {
@@ -44,9 +45,9 @@ export interface DeliveryWorld {
 
 export const startDeliveryWorld = async (
   { env, toolchain, onEnd }: BenchContext,
-  { root, home, args }: DeliveryWorldOptions,
+  { root, home, args, mysql: sizes }: DeliveryWorldOptions,
 ): Promise<DeliveryWorld> => {
-  const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
+  const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd, sizes);
   const [receiverPort, askPort] = [await freePort(), await freePort()];
   const askUrl = `http://127.0.0.1:${askPort}`;
   const receiverUrl = `http://127.0.0.1:${receiverPort}`;
@@ -131,6 +132,7 @@ interface DeliveryWorldOptions {
   readonly home: string;
   /** Additional arguments of `npm start`. */
   readonly args: readonly string[];
+  readonly mysql?: MysqlSizes;
 }
 
 /** Creates events continuously, `width` at a time, while `mayGoOn` returns true; crm commits each before it answers. */
