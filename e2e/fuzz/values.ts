@@ -109,7 +109,7 @@ export const validValue = (dice: Dice, schema: Json, name: string, learned: Lear
     case 'string':
       return validText(dice, schema, name, learned);
     default:
-      return dice.pick(oddities);
+      return dice.pick(oddities.filter((one) => !isBroken(one)));
   }
 };
 
@@ -122,10 +122,7 @@ const validObject = (dice: Dice, schema: Json, learned: Learned): Json => {
   const { additionalProperties: more } = schema;
   if (more && dice.oneIn(2)) {
     const name = `field_${dice.below(9)}`;
-    object[name] =
-      more.type || more.anyOf
-        ? validValue(dice, more, name, learned)
-        : dice.pick(oddities.filter((one) => !isBroken(one)));
+    object[name] = validValue(dice, more, name, learned);
   }
   return object;
 };
