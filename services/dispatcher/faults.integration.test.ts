@@ -131,6 +131,27 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
   expect(before).toHaveLength(4);
 });
 
+test.each([
+  ['is read-only', 1290],
+  ['is full', 1114],
+  ['cannot write its table', 1030],
+  ['withholds a privilege', 1142],
+])('results are kept while MySQL %s, and recorded afterwards', async (_, errno) => {
+  receiver.answer = (response) => void setTimeout(() => response.end(), 300);
+  const { metrics } = await world.start();
+  await world.deliver(subscription, 4);
+  await eventually(() => receiver.received.length).toBe(4);
+  await world.database.query(
+    `CREATE TRIGGER \`${world.database.name}\`.refuse BEFORE INSERT ON \`${world.database.name}\`.delivery_attempts
+     FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'refused'`,
+  );
+  await eventually(() => countOf(metrics, 'dispatcher_unrecorded')).toBe(4);
+  await world.database.query(`DROP TRIGGER \`${world.database.name}\`.refuse`);
+  await eventually(delivered).toBe(4);
+  expect(receiver.received).toHaveLength(4);
+  expect(await countOf(metrics, 'dispatcher_record_refused_total')).toBe(0);
+});
+
 test('a commit whose answer is lost is written again, and counts nothing twice', async () => {
   let lost = 0;
   // Only commits that record attempts: those after an insert of an attempt on the connection.

@@ -21,12 +21,12 @@ export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,
   duplicateKey,
-  isConnectionLost,
   isDeadlock,
   isDuplicateRow,
   isLockedNoWait,
   isLockWaitTimeout,
   isPassing,
+  isUnavailable,
   spansShards,
   TenantGuardError,
 } from './database/errors.ts';

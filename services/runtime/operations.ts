@@ -31,7 +31,7 @@ import {
   type ServiceName,
 } from '@causeway/proto';
 import type { Bus } from './bus.ts';
-import { CommitOutcomeUnknown, DatabaseUnavailable, isConnectionLost } from './database/errors.ts';
+import { CommitOutcomeUnknown, isPassing, isTimeLimit } from './database/errors.ts';
 import { type CallIdentity, identify } from './idempotency/ledger.ts';
 import { createCallSharing, type Once } from './idempotency/once.ts';
 import type { Answer } from './lanes/call.ts';
@@ -183,9 +183,9 @@ export const serveOperations = async <Service extends ServiceName, Context>({
 };
 
 /**
- * An operation without a handler is answered 501: the gateway is newer. An unreachable database is a 503. A
- * commit with an unknown outcome is a 504, like any missing answer. Any other error that is not a `Problem`
- * is a 500 that tells the caller only the request id.
+ * An operation without a handler is answered 501: the gateway is newer. A database that cannot do it now is a 503. A commit
+ * with an unknown outcome and a read that took too long are a 504, like any missing answer. Any other error that is not a
+ * `Problem` is a 500 that tells the caller only the request id.
  */
 export const serveOperationLane = ({ lane, handlers, log, ...rest }: LaneOptions): Promise<LaneServer> =>
   serveLane({
@@ -230,14 +230,9 @@ interface ServeOptions<Service extends ServiceName, Context> extends CommonOptio
 
 const neverAgain: Pick<Once<unknown>, 'find'> = { find: async () => undefined };
 
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable || isConnectionLost(error);
-
 /** What names a fault in the words of an operation; all else says by itself what happened. */
 export const faultAs = (code: ErrorCode, error: unknown): unknown =>
-  error instanceof Problem || error instanceof CommitOutcomeUnknown || isUnavailable(error)
-    ? error
-    : problem(code, error);
+  error instanceof Problem || isPassing(error) ? error : problem(code, error);
 
 const explain = (log: Log, call: Call, error: unknown): Problem => {
   const { operation, tenant, requestId, traceparent } = call;
@@ -250,7 +245,11 @@ const explain = (log: Log, call: Call, error: unknown): Problem => {
     log.warn(facts, 'commit outcome unknown');
     return problem('timeout', error);
   }
-  if (isUnavailable(error)) {
+  if (isTimeLimit(error)) {
+    log.warn(facts, 'query took too long');
+    return problem('timeout', error);
+  }
+  if (isPassing(error)) {
     log.warn(facts, 'database unavailable');
     return problem('service_unavailable', error);
   }

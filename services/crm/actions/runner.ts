@@ -9,12 +9,11 @@ import {
   createBatch,
   createLedger,
   type Database,
-  DatabaseUnavailable,
   duplicateKey,
   type EarlierAnswers,
-  isConnectionLost,
   isDuplicateRow,
   isLockedNoWait,
+  isUnavailable,
   type Metrics,
   type Span,
   sendDeferred,
@@ -337,4 +336,4 @@ const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): Wr
 
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable || error instanceof CommitOutcomeUnknown || isConnectionLost(error);
+  error instanceof CommitOutcomeUnknown || isUnavailable(error);

@@ -1,4 +1,4 @@
-import { type Database, later, type Trx, transaction } from '@causeway/runtime';
+import { type Database, isLockedNoWait, later, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { buildPostings, entriesPerChunk } from './postings.ts';
@@ -58,7 +58,7 @@ const lockTail = async (trx: Trx<Tables>, companyId: number): Promise<Tail | und
     const tail = await read.noWait().executeTakeFirst();
     if (tail) return tail;
   } catch (error) {
-    if ((error as { errno?: number }).errno === lockNotGranted) return undefined;
+    if (isLockedNoWait(error)) return undefined;
     throw error;
   }
   await trx
@@ -68,9 +68,6 @@ const lockTail = async (trx: Trx<Tables>, companyId: number): Promise<Tail | und
     .execute();
   return read.executeTakeFirstOrThrow();
 };
-
-/** ER_LOCK_NOWAIT */
-const lockNotGranted = 3572;
 
 /** A client deleted since it was marked comes without its fields. */
 const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promise<PendingClient[]> =>

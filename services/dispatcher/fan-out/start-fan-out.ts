@@ -5,8 +5,7 @@ import {
   createBatchWriter,
   createMeasurement,
   type Database,
-  DatabaseUnavailable,
-  isConnectionLost,
+  isUnavailable,
   type Repeated,
   repeat,
 } from '@causeway/runtime';
@@ -109,7 +108,7 @@ const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated
       wasAway = false;
       return done;
     } catch (error) {
-      wasAway = error instanceof DatabaseUnavailable || isConnectionLost(error);
+      wasAway = isUnavailable(error);
       throw error;
     }
   };

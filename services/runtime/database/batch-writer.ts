@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPassing } from './errors.ts';
+import { isRowRefused } from './errors.ts';
 import type { Database } from './handle.ts';
 import { byShard } from './shards.ts';
 
@@ -13,8 +13,8 @@ export interface BatchWriterOptions<DB, Row, Result> {
 }
 
 /**
- * Makes a function that writes rows of any companies, those of each shard in one transaction. A passing failure is retried. A
- * batch that the database refuses is halved, so that only the rows at fault are not written.
+ * Makes a function that writes rows of any companies, those of each shard in one transaction. A batch with a row that the
+ * database refuses is halved, so that only the rows at fault are not written. After any other failure it is retried.
  * @returns the results of the transactions.
  * @throws a passing failure after which `pauseMs` gave up.
  */
@@ -29,7 +29,7 @@ export const createBatchWriter = <DB, Row, Result>(
       try {
         return [await write(rows, own)];
       } catch (error) {
-        if (!isPassing(error)) return await halve(rows, error);
+        if (isRowRefused(error)) return await halve(rows, error);
         const waitMs = pauseMs(failures, error, rows);
         if (waitMs === undefined) throw error;
         await sleep(waitMs);

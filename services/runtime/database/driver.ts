@@ -12,8 +12,10 @@ import {
   CommitOutcomeUnknown,
   isConnectionLost,
   isDeadlock,
+  isLockWaitTimeout,
   isShardSwitch,
-  isUnsent,
+  isUnavailable,
+  isUndone,
   spansShards,
 } from './errors.ts';
 import type { Pool } from './pool.ts';
@@ -78,7 +80,8 @@ const beginning: UnsentStatement = { sql: 'begin' };
 const createConnection = (server: ServerConnection, options: DriverOptions): Connection => {
   const { pool, check, traced, onSpansShards, statementTimeoutMs } = options;
   const { raw } = server;
-  // After a deadlock the server has ended the transaction, and a further statement would commit on its own.
+  // After a deadlock the server has ended the transaction, and a further statement would commit on its own. So it
+  // would after a lock wait with `innodb_rollback_on_timeout`.
   let broken: Error | undefined;
   let doubtful = false;
   let inTransaction = false;
@@ -100,8 +103,9 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
       return more.length === 0 ? [result] : (result as readonly unknown[]);
     } catch (error) {
       if (onSpansShards && spansShards(error)) onSpansShards();
-      if (isConnectionLost(error)) doubtful = true;
-      if (doubtful || isDeadlock(error)) broken = error as Error;
+      if (isConnectionLost(error) || (isUnavailable(error) && !isShardSwitch(error))) doubtful = true;
+      const isEnded = inTransaction && (isDeadlock(error) || isLockWaitTimeout(error));
+      if (doubtful || isEnded) broken = error as Error;
       throw error;
     }
   };
@@ -118,9 +122,8 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;
       // COMMIT, or a statement that commits by itself.
-      const isOver = (isConnectionLost(error) && !isUnsent(error)) || isShardSwitch(error);
-      if (!inTransaction && isOver && statements.some(({ sql }) => !reads.test(sql)))
-        throw new CommitOutcomeUnknown('the connection was lost before the answer', { cause: error });
+      if (!inTransaction && !isUndone(error) && statements.some(({ sql }) => !reads.test(sql)))
+        throw new CommitOutcomeUnknown('the answer does not tell whether it was done', { cause: error });
       throw error;
     }
     for (const [at, { onResult }] of before.entries()) onResult?.(asQueryResult(results[at]));

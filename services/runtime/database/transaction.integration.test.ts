@@ -65,11 +65,9 @@ const meeting = () => {
   };
 };
 
-/** Fails as vtgate does with an error that MySQL has no number for. */
-const refuse = (on: Kysely<Tables>, message: string) =>
-  sql`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${sql.lit(message.startsWith('VT13001') ? 1815 : 1105)}, MESSAGE_TEXT = ${message}`.execute(
-    on,
-  );
+/** By default as vtgate does with an error that MySQL has no number for. */
+const refuse = (on: Kysely<Tables>, message: string, errno = message.startsWith('VT13001') ? 1815 : 1105) =>
+  sql`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${sql.lit(errno)}, MESSAGE_TEXT = ${message}`.execute(on);
 
 beforeEach(async () => {
   await database.query('DELETE FROM accounts WHERE company_id = 1');
@@ -172,6 +170,29 @@ describe('a transaction', () => {
     });
     expect([runs, await balances()]).toEqual([2, { a: 1, b: 0 }]);
     expect(await retries('shard_switch')).toBe(before + 1);
+  });
+
+  it.each([1290, 1792, 1836])(
+    'is retried through another connection when the server refuses writes with %i',
+    async (errno) => {
+      const used: number[] = [];
+      await transaction(db, async (trx) => {
+        used.push(await connectionIdOf(trx));
+        await add(trx, 'a', 1);
+        if (used.length === 1) await refuse(trx, 'read only', errno);
+      });
+      expect(new Set(used).size).toBe(2);
+      expect(await balances()).toEqual({ a: 1, b: 0 });
+    },
+  );
+
+  it('is retried when another member of the group won', async () => {
+    let runs = 0;
+    await transaction(db, async (trx) => {
+      await add(trx, 'a', 1);
+      if (++runs === 1) await refuse(trx, 'rolled back', 3101);
+    });
+    expect([runs, await balances()]).toEqual([2, { a: 1, b: 0 }]);
   });
 
   it('is not retried after another error with the same number', async () => {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { isConnectionLost, isDeadlock, isLockWaitTimeout } from './errors.ts';
+import { isConnectionLost, isDeadlock, isLockWaitTimeout, isReadOnly } from './errors.ts';
 import type { Database, Trx } from './handle.ts';
 import { byShard, throughShardSwitch } from './shards.ts';
 import { rowList, type Value } from './tenant-raw.ts';
 
 /**
  * Runs `work` in one transaction, and retries it from the start after a deadlock (1213), a lock wait timeout
- * (1205), a connection lost before COMMIT, or a shard switch. So `work` must have no effects outside the
+ * (1205), a connection lost before COMMIT, a server that became read-only, or a shard switch. So `work` must have no effects outside the
  * database except through `onCommit`.
  * @throws CommitOutcomeUnknown if the connection was lost between COMMIT and its answer: the work may be
  * committed.
@@ -64,6 +64,7 @@ const rollBack = async (trx: { rollback(): { execute(): Promise<unknown> } }): P
 const retryReason = (error: unknown): string | undefined => {
   if (isDeadlock(error)) return 'deadlock';
   if (isLockWaitTimeout(error)) return 'lock_wait';
+  if (isReadOnly(error)) return 'read_only';
   return isConnectionLost(error) ? 'connection_lost' : undefined;
 };
 
