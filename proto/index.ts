@@ -18,9 +18,9 @@ export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
 export * from './operator.ts';
 export { type BatchItem, readBatch, readItem } from './parse/batch.ts';
+export { parseJson, readJsonObject } from './parse/json.ts';
 export { readQueryString } from './parse/read.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';
-export { parseJson, readJsonObject } from './parse/scan-json.ts';
 export * from './parse.ts';
 
 export type { AuditAction, AuditActorKind, AuditTargetKind } from './portal/audit.ts';

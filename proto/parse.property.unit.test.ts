@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { detailCodes, Problem } from './errors.ts';
 import { type HttpOperation, type Operation, paramsIn } from './operation.ts';
 import { keyOperations, memberOperations, operatorOperations } from './operations.ts';
+import { readJsonObject } from './parse/json.ts';
 import { readQueryString } from './parse/read.ts';
-import { readJsonObject } from './parse/scan-json.ts';
 import { parseBody, parseId, parseQuery } from './parse.ts';
 import { unicode } from './testing/unicode.ts';
 

@@ -160,11 +160,12 @@ describe('a body', () => {
   const person = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
 
   test.each([
-    ['{', 'payload must be valid JSON'],
-    ['{"a":1,}', 'payload must be valid JSON'],
-    ['  ', 'payload must be valid JSON'],
-    ['{} {}', 'payload must be valid JSON'],
-    ['{"a":"\u0000"}', 'payload must be valid JSON'],
+    ['{', 'the body must be valid JSON: line 1, column 2'],
+    ['{"a":1,}', 'the body must be valid JSON: line 1, column 8'],
+    ['  ', 'the body must be valid JSON: line 1, column 3'],
+    ['{} {}', 'the body must be valid JSON: line 1, column 4'],
+    ['a=b', 'the body must be valid JSON: line 1, column 1'],
+    ['{"a":"\u0000"}', 'the body must be valid JSON: line 1, column 6'],
     ['[]', 'the body must be a JSON object'],
     ['null', 'the body must be a JSON object'],
     ['"text"', 'the body must be a JSON object'],
@@ -187,9 +188,7 @@ describe('a body', () => {
     const close = open === '[' ? ']' : '}';
     const body = `{"payload":${open.repeat(depth)}${open === '[' ? '' : '1'}${close.repeat(depth)}}`;
     expect(refusedBody(c.createTestEvent, body).text).toBe(
-      open === '['
-        ? 'payload must not be nested deeper than 64 levels'
-        : 'the body must have at most 20000 keys',
+      'payload must not be nested deeper than 64 levels',
     );
   });
 

@@ -281,7 +281,7 @@ test('strangers, other methods, other sites and malformed requests are refused, 
   expect((await post(list, { ...own, 'content-type': 'text/plain' })).status).toBe(415);
   for (const [body, problem] of [
     [[list, list], 'the body must be a JSON object'],
-    ['{', 'payload must be valid JSON'],
+    ['{', 'the body must be valid JSON: line 1, column 2'],
     ['', 'not a valid JSON-RPC message'],
     [`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`, 'levels'],
     ['{"id":1,"id":2}', 'id'],

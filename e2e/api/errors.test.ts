@@ -29,7 +29,7 @@ const pathOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '987654321'
 
 describe.each(keyOperations.map((operation) => [operation.id, operation] as const))(
   '%s',
-  (_, { path, method, bodyExample, bucket }) => {
+  (id, { path, method, bodyExample, bucket }) => {
     const sent = bodyExample === undefined ? {} : { body: JSON.stringify(bodyExample) };
 
     test('refuses an unknown query parameter and names it', async () => {
@@ -44,7 +44,9 @@ describe.each(keyOperations.map((operation) => [operation.id, operation] as cons
       });
 
       test('refuses a body that is not JSON', async () => {
-        expect400(await ask(pathOf(path), { method, body: '{"a":' }), 'payload must be valid JSON');
+        const name = id === 'createTestEvent' ? 'payload' : 'the body';
+        const reply = await ask(pathOf(path), { method, body: '{\n"a":' });
+        expect400(reply, `${name} must be valid JSON: line 2, column 5`);
       });
     }
 

@@ -3,7 +3,6 @@ import type { challengeType } from '../delivery-states.ts';
 import type { Detail } from '../errors.ts';
 import { type EventType, eventDefinitions, isEventType } from '../events.ts';
 import { codeOf, explain } from '../parse/issues.ts';
-import { parseJson } from '../parse/scan-json.ts';
 import { recordId } from '../schemas/fields.ts';
 import { issueOf, optionalText } from '../schemas/values.ts';
 import { eventPayload, knownEventType } from '../schemas/webhooks.ts';
@@ -103,9 +102,12 @@ export const decodeEnvelopeHead = (envelope: Uint8Array): EnvelopeHead | undefin
   return { event_id: Number(id), type, created_utc: new Date(created!), company_id: Number(company) };
 };
 
-/** @throws SyntaxError if the bytes are not an envelope. */
+/**
+ * For what reads only fields of the catalogue, whose names have no escapes (`parseJson`).
+ * @throws SyntaxError if the bytes are not an envelope.
+ */
 export const payloadIn = (envelope: Uint8Array): unknown =>
-  (parseJson(Buffer.from(envelope).toString()) as { readonly payload: unknown }).payload;
+  (JSON.parse(Buffer.from(envelope).toString()) as { readonly payload: unknown }).payload;
 
 const maxHead = 200;
 const head =

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { type Detail, invalid } from '../errors.ts';
 import type { BodyOf, KeyOperation } from '../operation.ts';
+import { readJsonObject } from './json.ts';
 import { type Fields, readFields, readQuery, type WithBody } from './read.ts';
-import { maxDetails, readJsonObject } from './scan-json.ts';
 
 export interface BatchItem {
   readonly fields: Fields;
@@ -23,8 +23,6 @@ export const readBatch = <O extends KeyOperation & { readonly body: z.ZodType<Ba
   sent: RawBatch,
 ): { readonly body: BodyOf<O>; readonly items: readonly BatchItem[] } => {
   const { value, problems } = readJsonObject(sent.body);
-  // More may have been found: then the problems of some items are not known.
-  if (problems.length >= maxDetails) throw invalid(problems);
   const found = problems.map((problem) => ({ problem, at: placeIn.exec(problem.field) }));
   const ofBatch = found.flatMap(({ problem, at }) => (at ? [] : [problem]));
   const body = readFields(operation, value, ofBatch, []);

@@ -10,8 +10,9 @@ import {
 } from '../operation.ts';
 import { echo, isBlank } from '../schemas/values.ts';
 import { details, explain, extraOf } from './issues.ts';
+import { readJsonObject } from './json.ts';
 import { isReadOnly, setAside } from './read-only.ts';
-import { maxDetails, readJsonObject } from './scan-json.ts';
+import { maxDetails } from './scan-json.ts';
 
 export interface ReadResult<Value> {
   readonly value?: Value;
@@ -53,7 +54,8 @@ export const readBody = <O extends WithBody>(
 ): ReadResult<BodyOf<O>> => {
   if (operation.body === null) return nothingToRead as ReadResult<BodyOf<O>>;
   return whole(() => {
-    const { value, problems } = readJsonObject(bytes);
+    const hasPayload = fieldKinds(operation.body).names.includes('payload');
+    const { value, problems } = readJsonObject(bytes, hasPayload ? 'payload' : undefined);
     return readFields(operation, value, problems, params);
   });
 };

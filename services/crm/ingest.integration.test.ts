@@ -90,7 +90,7 @@ test('a payload of 262144 bytes is accepted, one byte more is not', async () => 
 const exactly = (field: string) => `${field} cannot be stored exactly as a number; send it as a string`;
 
 test.each([
-  ['{', 'payload must be valid JSON'],
+  ['{', 'payload must be valid JSON: line 1, column 2'],
   [{ companyId: 1, type: 'nothing', payload: {} }, 'unknown event type: nothing'],
   [{ companyId: 1, payload: {} }, 'type is required'],
   [{ companyId: '1', type: 'lead.created', payload: {} }, 'companyId must be a positive integer'],
