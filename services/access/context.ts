@@ -1,11 +1,11 @@
 import type { SessionSigner } from '@causeway/identity';
-import type { Bus, Cursors, Database, Log } from '@causeway/runtime';
+import type { Bus, Cursors, Database, Gate, Log } from '@causeway/runtime';
 import type { portalSettings } from './config.ts';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import type { Refusals } from './sessions/attempts.ts';
-import type { Gate, Reserve } from './sessions/gate.ts';
+import type { Reserve } from './sessions/reserve.ts';
 import type { Devices } from './sessions/subjects.ts';
 import type { Signer } from './sessions/token.ts';
 
@@ -21,8 +21,8 @@ export interface Access {
   readonly mailsFrom: string | null;
   readonly passwords: Hasher;
   readonly refusals: Refusals;
-  /** Separate gates, so that neither signed-in members nor strangers can use up the other's capacity. */
-  readonly gates: { readonly strangers: Gate; readonly members: Gate };
+  /** Separate gates, so that nobody can use up the capacity of others: strangers' passwords cost a hash, their passkeys none. */
+  readonly gates: { readonly strangers: Gate; readonly passkeys: Gate; readonly members: Gate };
   readonly reserve: Reserve;
   readonly sessionTokens: Signer;
   readonly challenges: Signer;

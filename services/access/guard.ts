@@ -1,5 +1,5 @@
-import { networkOf, Problem, siteOf } from '@causeway/proto';
-import { type Answer, each, type Handler, type LaneHandler } from '@causeway/runtime';
+import { Problem } from '@causeway/proto';
+import { type Answer, behindOwnGate, each, type Handler, type LaneHandler } from '@causeway/runtime';
 import type { Access } from './context.ts';
 import { byToken } from './sessions/use-session.ts';
 
@@ -10,9 +10,11 @@ export const guardOf =
     // Its handler finds the key by the proof.
     if (operation.audience === 'key') return answer;
     if (operation.role !== null) return byToken(access, operation, answer);
-    // Sign-in enters its gate itself.
-    return operation.id === 'signIn' ? answer : asStranger(access, answer);
+    return signIns.has(operation.id) ? answer : behindOwnGate(answer);
   };
+
+/** Known devices enter another gate than strangers. */
+const signIns: ReadonlySet<string> = new Set(['signIn', 'signInWithPasskey']);
 
 /** Logs how each call of an operator ended: they are few, and are asked about later. */
 const logCalls = ({ log }: Pick<Access, 'log'>, handler: LaneHandler): LaneHandler =>
@@ -39,10 +41,3 @@ const idsOf = ({ body }: Answer) => {
   const { company_id: companyId, id } = JSON.parse(String(body)) as { company_id?: number; id?: number };
   return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
 };
-
-const asStranger = ({ gates }: Access, handler: LaneHandler): LaneHandler =>
-  each((call) => {
-    const address = call.actor?.address ?? '';
-    const run = async () => (await handler([call])[0])!;
-    return gates.strangers.run(networkOf(address), call.deadlineMs, run, siteOf(address));
-  });

@@ -3,8 +3,10 @@ import { createSessionSigner } from '@causeway/identity';
 import { resolveSessionOperation } from '@causeway/proto';
 import {
   createCursors,
+  createGate,
   type KeyRing,
   noMetrics,
+  openGate,
   type ServiceOptions,
   serveOperations,
 } from '@causeway/runtime';
@@ -19,7 +21,7 @@ import { startNotices } from './notices/start.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
 import { createRefusals } from './sessions/attempts.ts';
-import { createGate, createReserve } from './sessions/gate.ts';
+import { createReserve } from './sessions/reserve.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
 import { resolveSession } from './sessions/use-session.ts';
@@ -64,6 +66,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     gates: {
       // Few wait, so that a sign-in takes its turn soon or goes to the reserve.
       strangers: createGate({ atOnce: 1, maxPerKey: 8, maxWaiting: 16 }),
+      passkeys: createGate(openGate),
       members: createGate({ atOnce: 2, maxPerKey: 2, maxWaiting: 64 }),
     },
     reserve: createReserve({ db, now }),

@@ -47,6 +47,7 @@ export {
 } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl } from './database/url.ts';
+export { behindOwnGate, createGate, type Gate, openGate } from './gate.ts';
 export {
   type CallIdentity,
   type CarriedOut,

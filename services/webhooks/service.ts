@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Callers, followCallers } from '@causeway/identity';
 import { maskTargets, retentionDays } from '@causeway/proto';
 import {
+  behindOwnGate,
   createOnce,
   type Database,
   each,
@@ -109,10 +110,11 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
 
 const guarded =
   (callers: Callers) =>
-  (handler: Handler): LaneHandler =>
-    callers.guard(
-      handler.operation.audience === 'member' ? { ...handler, answer: forViewers(handler.answer) } : handler,
-    );
+  ({ operation, answer }: Handler): LaneHandler => {
+    if (operation.audience !== 'member') return callers.guard({ operation, answer });
+    const guardedAnswer = callers.guard({ operation, answer: forViewers(answer) });
+    return operation.role === null ? behindOwnGate(guardedAnswer) : guardedAnswer;
+  };
 
 /** Stores answers encrypted, because those of creating a subscription and of rotating its secret hold the secret. */
 export const openOnce = ({ db, keyRing, now }: OnceContext): Once<Tables> =>

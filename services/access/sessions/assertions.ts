@@ -15,7 +15,7 @@ const headBytes = 22;
 const markBytes = 16;
 
 /** @throws Problem `conflict` if the installation has no passkeys */
-export const siteOf = ({ portal }: Pick<Access, 'portal'>): PasskeySite => {
+export const passkeySite = ({ portal }: Pick<Access, 'portal'>): PasskeySite => {
   if (!portal.passkeys) throw conflict('passkeys are not set up here; use your password');
   return portal.passkeys;
 };
@@ -72,7 +72,7 @@ export const assertionOptions = async (
   ids: readonly Buffer[],
 ): Promise<Record<string, unknown>> => ({
   ...(await generateAuthenticationOptions({
-    rpID: siteOf(access).host,
+    rpID: passkeySite(access).host,
     challenge: makeChallenge(access, purpose),
     userVerification: 'required',
     allowCredentials: ids.map((id) => ({ id: id.toString('base64url') })),
@@ -92,7 +92,7 @@ export const verifyAssertion = async (
   given: object,
 ): Promise<PersonRow | undefined> => {
   const { db, now } = access;
-  const { origin, host } = siteOf(access);
+  const { origin, host } = passkeySite(access);
   const response = given as Assertion;
   const { companyId, userId } = whose;
   const person = await selectMember(db, companyId, userId).select(personColumns).executeTakeFirst();

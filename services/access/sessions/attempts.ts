@@ -1,8 +1,7 @@
 import { type ActorUser, tooManyAttempts } from '@causeway/proto';
-import { transaction } from '@causeway/runtime';
+import { type Gate, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
-import type { Gate } from './gate.ts';
 import { choiceSubject, type Subject, sessionSubject, strangersSubjects } from './subjects.ts';
 
 export interface Prover {

@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto';
-import { conflict, contract, invalidField, maxPasskeys, notFound, problem } from '@causeway/proto';
+import {
+  conflict,
+  contract,
+  invalidField,
+  maxPasskeys,
+  networkOf,
+  notFound,
+  problem,
+  siteOf,
+} from '@causeway/proto';
 import { duplicateKey, handler, json } from '@causeway/runtime';
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
 import type { Kysely } from 'kysely';
@@ -9,16 +18,16 @@ import {
   assertionOptions,
   handleOf,
   makeChallenge,
-  siteOf,
+  passkeySite,
   spendChallenge,
   verifyAssertion,
 } from './assertions.ts';
-import { countAttempt } from './attempts.ts';
+import { attempt, memberKey } from './attempts.ts';
 import { changeSecurity } from './end.ts';
 import { replaceRecoveryCodes } from './factor-codes.ts';
 import { countPasskeys, dropCodesOfLastFactor, hasFactor, lockFactors } from './factors.ts';
 import { startSession } from './sign-in.ts';
-import { type Membership, membershipOf, passkeySubjects } from './subjects.ts';
+import { deviceSubject, type Membership, membershipOf, passkeySubjects } from './subjects.ts';
 
 /** Those that every platform has: Ed25519, ECDSA with P-256, and RSA. */
 const algorithms = [-8, -7, -257];
@@ -50,7 +59,7 @@ const purposeOf = ({ user }: { readonly user: { readonly sessionId: number } }):
 export const startPasskey = (access: Access) =>
   handler(contract.startPasskey, async (call) => {
     const { companyId, user } = call;
-    const site = siteOf(access);
+    const site = passkeySite(access);
     const known = await passkeysOf(access.db, { companyId, userId: user.id })
       .select('credential_id')
       .execute();
@@ -76,7 +85,7 @@ export const startPasskey = (access: Access) =>
 export const addPasskey = (access: Access) =>
   handler(contract.addPasskey, async (call) => {
     const { companyId, user, body } = call;
-    const { origin, host } = siteOf(access);
+    const { origin, host } = passkeySite(access);
     const { credential: given, name } = body;
     let challenge = '';
     const { registrationInfo } = await verifyRegistrationResponse({
@@ -167,24 +176,39 @@ export const startPasskeySignIn = (access: Access) =>
     json(200, await assertionOptions(access, signInPurpose, [])),
   );
 
-/** The membership comes from the user handle of the passkey, and its stored public key proves it. */
+/**
+ * The membership comes from the user handle of the passkey, and its stored public key proves it. Strangers neither delay nor
+ * crowd out a device that is known for the membership.
+ */
 export const signInWithPasskey = (access: Access) =>
-  handler(contract.signInWithPasskey, async ({ body, actor, requestId }) => {
-    siteOf(access);
+  handler(contract.signInWithPasskey, ({ body, actor, requestId, deadlineMs }) => {
+    passkeySite(access);
+    const { devices, gates, now } = access;
+    const { address } = actor;
     const whose = membershipOf(body.credential.response.userHandle ?? '');
-    const counted = await countAttempt(access, passkeySubjects(whose, actor.address, access.now()));
-    const person = await verifyAssertion(access, signInPurpose, whose, body.credential);
-    if (!person) {
-      access.log.warn({ requestId, address: actor.address, ...whose }, 'passkey refused');
-      throw problem('wrong_passkey');
-    }
-    await counted.succeeded([]);
-    return startSession(access, 200, {
-      ...whose,
-      epoch: person.device_epoch,
-      name: person.name || person.email,
-      email: person.email,
-      actor,
-      requestId,
+    const known = devices.recogniseMember(actor.device, whose);
+    const prover = known
+      ? { subjects: [deviceSubject(known, now())], gate: gates.members, key: memberKey(whose.userId) }
+      : {
+          subjects: passkeySubjects(whose, address, now()),
+          gate: gates.passkeys,
+          key: networkOf(address),
+          group: siteOf(address),
+        };
+    return attempt(access, prover, deadlineMs, async ({ succeeded }) => {
+      const person = await verifyAssertion(access, signInPurpose, whose, body.credential);
+      if (!person) {
+        access.log.warn({ requestId, address, ...whose }, 'passkey refused');
+        throw problem('wrong_passkey');
+      }
+      await succeeded([]);
+      return startSession(access, 200, {
+        ...whose,
+        epoch: person.device_epoch,
+        name: person.name || person.email,
+        email: person.email,
+        actor,
+        requestId,
+      });
     });
   });

@@ -112,11 +112,14 @@ const digestOf = (...parts: readonly string[]): Buffer => hash('sha256', parts.j
  * membership of the same address.
  *
  * An entry consists of the day of the last sign-in (4 characters, base 36), the device's id (12), a signature (20), and
- * company, member and device epoch (base 36, with hyphens between them). Dots separate the entries, newest first.
+ * company, member and device epoch (base 36, with hyphens between them). Dots separate the entries, newest first. The id is
+ * 4 random bytes and a signature of the address, so that a passkey, which names no address, finds its device too.
  */
 export interface Devices {
   /** The memberships of the address for which the device was known; `knownDeviceOf` tells whether it still is. */
   recognise(cookie: string | undefined, email: string): readonly KnownDevice[];
+  /** The same for one membership, whose address nobody gave. */
+  recogniseMember(cookie: string | undefined, whose: Membership): KnownDevice | undefined;
   /** @returns the cookie's new value. */
   remember(cookie: string | undefined, email: string, memberships: readonly DeviceMembership[]): string;
 }
@@ -137,6 +140,9 @@ const validDays = 400;
 const dayMs = 86_400_000;
 /** A multiple of three, so that each mark has one spelling in base64. */
 const markBytes = 15;
+const idBytes = 4;
+const addressBytes = 5;
+const anyAddress = 'any address';
 
 /** The device as a known one of this member, unless all devices of the member have become unknown since. */
 export const knownDeviceOf = (
@@ -150,26 +156,44 @@ export const knownDeviceOf = (
 
 export const createDevices = ({ signer, now, random }: DevicesOptions): Devices => {
   const today = (): number => Math.floor(now().getTime() / dayMs);
-  const text = (email: string, day: string, id: string, of: DeviceMembership): string =>
-    [countedEmail(email), day, id, of.companyId, of.userId, of.epoch].join('\n');
-  const isValid = ({ day, mark, deviceId, ...of }: Entry, email: string): boolean => {
+  const text = (first: string, day: string, id: string, of: DeviceMembership): string =>
+    [first, day, id, of.companyId, of.userId, of.epoch].join('\n');
+  const idText = (email: string, start: Buffer): string => `${countedEmail(email)}\n${start.toString('hex')}`;
+  const partsOf = (deviceId: string) => {
+    const bytes = Buffer.from(deviceId, 'base64url');
+    return { start: bytes.subarray(0, idBytes), ofAddress: bytes.subarray(idBytes) };
+  };
+  const isSigned = ({ day, mark, deviceId, ...of }: Entry, first: string): boolean => {
     const age = today() - Number.parseInt(day, 36);
     return (
       age >= -1 &&
       age <= validDays &&
-      signer.verify(text(email, day, deviceId, of), Buffer.from(mark, 'base64url'))
+      signer.verify(text(first, day, deviceId, of), Buffer.from(mark, 'base64url'))
     );
+  };
+  const isValid = (entry: Entry, email: string): boolean => {
+    const { start, ofAddress } = partsOf(entry.deviceId);
+    return isSigned(entry, anyAddress)
+      ? signer.verify(idText(email, start), ofAddress)
+      : // Of the release before.
+        isSigned(entry, countedEmail(email));
   };
 
   return {
     recognise: (cookie, email) => entriesOf(cookie).filter((entry) => isValid(entry, email)),
+    recogniseMember: (cookie, { companyId, userId }) =>
+      entriesOf(cookie).find(
+        (entry) => entry.companyId === companyId && entry.userId === userId && isSigned(entry, anyAddress),
+      ),
     remember: (cookie, email, memberships) => {
       let entries = entriesOf(cookie);
       for (const of of memberships.slice(0, maxEntries).toReversed()) {
         const former = entries.find((entry) => entry.userId === of.userId && isValid(entry, email));
-        const deviceId = former?.deviceId ?? Buffer.from(random(9)).toString('base64url');
+        const start = former ? partsOf(former.deviceId).start : Buffer.from(random(idBytes));
+        const ofAddress = signer.sign(idText(email, start), addressBytes);
+        const deviceId = Buffer.concat([start, ofAddress]).toString('base64url');
         const day = today().toString(36).padStart(4, '0');
-        const mark = signer.sign(text(email, day, deviceId, of), markBytes).toString('base64url');
+        const mark = signer.sign(text(anyAddress, day, deviceId, of), markBytes).toString('base64url');
         entries = [{ ...of, day, deviceId, mark }, ...entries.filter((entry) => entry !== former)];
       }
       return entries

@@ -5,6 +5,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { handleOf } from './assertions.ts';
 
 // Strangers guess passwords: the effect on members and operators.
 
@@ -112,6 +113,82 @@ test('Strangers who fill their gate do not keep members and operators from the d
   // 1 inside and 16 waiting.
   expect(statuses.filter((status) => status === 503)).toHaveLength(83);
   expect(statuses.filter((status) => status === 401)).toHaveLength(17);
+});
+
+describe('A flood of sign-ins that fills the gate of hashes', () => {
+  const open = (operation: Parameters<typeof send>[0], body: object, more = {}) =>
+    send(operation, { actor: { ...from('198.51.100.77'), ...more }, body }).then(({ status }) => status);
+  const token = 'x'.repeat(43);
+
+  test('shuts out neither passkeys nor links', async () => {
+    const release = await hold('sign_in_delays');
+    const flood = Promise.all(
+      Array.from({ length: 100 }, (_, at) => signIn(newEmail(), wrong, `203.0.113.${at}`)),
+    );
+    expect(await Promise.all([open('startPasskeySignIn', {}), open('getInvitation', { token })])).toEqual([
+      200, 410,
+    ]);
+    expect(await open('getPasswordReset', { token })).toBe(410);
+    const accepted = { token, name: 'Ada', password };
+    expect(await open('acceptInvitation', accepted)).toBe(410);
+    expect(await open('resetPassword', { token, password })).toBe(410);
+    await release();
+    expect((await flood).filter((status) => status === 503)).toHaveLength(83);
+  });
+
+  test('is not followed by one of links that shuts out sign-ins, passkeys or other links', async () => {
+    const { email } = await newOwner();
+    const release = await hold('portal_invitations');
+    const flood = Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        send('getInvitation', { actor: from(`203.0.113.${at}`), body: { token } }),
+      ),
+    );
+    expect(await open('startPasskeySignIn', {})).toBe(200);
+    expect(await open('getPasswordReset', { token })).toBe(410);
+    expect(await signIn(email, password, '198.51.100.78')).toBe(200);
+    await release();
+    expect((await flood).filter(({ status }) => status === 503)).toHaveLength(200 - 65);
+  });
+
+  test('of passkeys leaves a device that is known for the membership its way', async () => {
+    const owner = await newOwner();
+    const answer = await send('signIn', {
+      actor: from('192.0.2.1'),
+      body: { email: owner.email, password },
+    });
+    const device = answer.headers?.[deviceHeader] ?? '';
+    const credentialOf = (companyId: number, userId: number) => ({
+      id: 'AAAA',
+      rawId: 'AAAA',
+      type: 'public-key',
+      clientExtensionResults: {},
+      response: {
+        clientDataJSON: 'AAAA',
+        authenticatorData: 'AAAA',
+        signature: 'AAAA',
+        userHandle: Buffer.from(handleOf({ companyId, userId })).toString('base64url'),
+      },
+    });
+    const credential = credentialOf(owner.tenant, owner.id);
+    const release = await hold('sign_in_delays');
+    const flood = Promise.all(
+      Array.from({ length: 100 }, (_, at) =>
+        send('signInWithPasskey', {
+          actor: from(`203.0.113.${at}`),
+          body: { credential: credentialOf(at + 1, at + 1) },
+        }),
+      ),
+    );
+    expect(await open('startPasskeySignIn', {})).toBe(200);
+    const stranger = open('signInWithPasskey', { credential });
+    const known = open('signInWithPasskey', { credential }, { device });
+    const other = open('signInWithPasskey', { credential: credentialOf(1, 1) }, { device });
+    expect(await Promise.all([stranger, other])).toEqual([503, 503]);
+    await release();
+    expect(await known).toBe(401);
+    await flood;
+  });
 });
 
 test('Strangers of one network get only a part of the queue', async () => {
