@@ -10,7 +10,6 @@ export const noticeKinds = [
   'limit_near',
   'key_expiring',
   'access_changed',
-  'weekly_digest',
 ] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
@@ -75,11 +74,6 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
       'A member joined or left, or a role or a second factor changed. You are always shown changes of your own.',
     least: 'admin',
     mailFrom: 'admin',
-  },
-  weekly_digest: {
-    ...forDevelopers,
-    title: 'Weekly digest',
-    description: 'Requests and deliveries of the week, on Mondays at 08:00 UTC.',
   },
 };
 

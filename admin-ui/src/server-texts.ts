@@ -52,7 +52,6 @@ export const namedThings = (): Readonly<Record<EventType | NoticeKind, Named>> =
     t`Members, roles and factors`,
     t`A member joined or left, or a role or a second factor changed. You are always shown changes of your own.`,
   ),
-  weekly_digest: named(t`Weekly digest`, t`Requests and deliveries of the week, on Mondays at 08:00 UTC.`),
 });
 
 interface Named {

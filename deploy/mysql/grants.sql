@@ -17,7 +17,7 @@ GRANT SELECT ON `causeway`.`notice_channels` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`agent_calls` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, ALTER, DROP ON `causeway`.`request_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_passkeys` TO 'causeway_access'@'%';
-GRANT SELECT ON `causeway`.`delivery_minutes` TO 'causeway_access'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`link_mails` TO 'causeway_access'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';

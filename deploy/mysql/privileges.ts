@@ -26,7 +26,6 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     audit_log: append,
     request_log: [...append, ...days],
     notice_channels: read,
-    delivery_minutes: read,
   },
   crm: {
     lookup_versions: read,

@@ -47,6 +47,9 @@ export const listTeam = defineOperation({
   answers: { 200: { schema: z.object({ members: z.array(member), invitations: z.array(invitation) }) } },
 });
 
+const notMailed =
+  'False if the installation sends no mail, or beyond the bounds of link mails: hand the link over yourself.';
+
 /** A second invitation of one address replaces the first. */
 export const inviteMember = defineOperation({
   ...team,
@@ -60,7 +63,7 @@ export const inviteMember = defineOperation({
       schema: z.object({
         invitation,
         link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
-        mailed: z.boolean().meta({ description: 'The link also goes to the address by mail.' }),
+        mailed: z.boolean().meta({ description: `The link also goes to the address by mail. ${notMailed}` }),
       }),
     },
   },
@@ -122,7 +125,7 @@ export const offerPasswordReset = defineOperation({
       schema: z.object({
         link: z.string().meta({ description: 'Path and fragment below the origin of the portal.' }),
         expiresUtc: instant,
-        mailed: z.boolean().meta({ description: 'The link also goes to the member by mail.' }),
+        mailed: z.boolean().meta({ description: `The link also goes to the member by mail. ${notMailed}` }),
       }),
     },
   },

@@ -1,6 +1,7 @@
 import { acrossTenants, deleteSome, type Repeated, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from './context.ts';
+import { linkMails } from './notices/links.ts';
 import { keptForMs } from './sessions/attempts.ts';
 
 const pauseMs = 10 * 60_000;
@@ -48,6 +49,11 @@ export const deleteExpired = async (
       table: 'notices',
       key: ['company_id', 'notice_id'],
       where: sql<boolean>`created_utc < ${before(portal.retentionDays * dayMs)}`,
+    },
+    {
+      table: 'link_mails',
+      key: ['company_id', 'mailed_utc', 'address_hash'],
+      where: sql<boolean>`mailed_utc < ${before(linkMails.perMs)}`,
     },
     {
       table: 'agent_calls',

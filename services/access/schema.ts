@@ -18,10 +18,9 @@ export interface AccessTables {
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
   notices: NoticeTable;
   notice_sends: NoticeSendTable;
+  link_mails: { company_id: number; mailed_utc: Date; address_hash: Buffer };
   /** Written by `webhooks`. */
   notice_channels: { company_id: number; channel: NoticeChannel; kinds: string };
-  /** Written by the dispatchers. */
-  delivery_minutes: { company_id: number; minute_utc: Date; succeeded: number; failed: number };
 }
 
 export type RowOf<
@@ -45,8 +44,8 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'key_revocations',
   'notices',
   'notice_sends',
+  'link_mails',
   'notice_channels',
-  'delivery_minutes',
 ] as const);
 
 interface LimitColumns {

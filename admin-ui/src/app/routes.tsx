@@ -312,7 +312,7 @@ const securityRoute = createRoute({
 const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notifications',
-  staticData: link(company, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook digest'),
+  staticData: link(company, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook'),
   validateSearch: notificationsSearch,
   loader: ({ context }) => load(context, noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),

@@ -1,11 +1,14 @@
+import { hash } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import { openSecret, sealSecret, type Trx } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
+import { countedEmail } from '../sessions/subjects.ts';
 import { hashToken } from '../sessions/token.ts';
 import type { NoticesContext } from './context.ts';
 import type { MailMessage } from './mail.ts';
+import { strangersName } from './names.ts';
 import type { Send } from './send.ts';
-import { oneLine } from './words.ts';
 
 interface SealedLink {
   readonly kind: 'invitation' | 'password';
@@ -13,24 +16,27 @@ interface SealedLink {
 }
 
 /**
- * Mails a link, in the transaction that makes it. Until the mail is accepted, the token is kept sealed; everywhere else only
- * its hash is stored. @returns whether this installation sends mail
+ * Mails a link, in the transaction that makes it, which holds `lockLinkMails`. Until the mail is accepted, the token is kept sealed; everywhere else only
+ * its hash is stored. @returns whether it will be mailed: not if this installation sends no mail, or if the company or the
+ * address has had its share (contract, "Notices")
  */
 export const mailLink = async (
   { portal, mailsFrom }: Pick<Access, 'portal' | 'mailsFrom'>,
   trx: Trx<AccessTables>,
   {
     companyId,
+    to,
     userId = null,
     at,
     ...link
   }: SealedLink & {
+    readonly to: string;
     readonly companyId: number;
     readonly userId?: number | null;
     readonly at: Date;
   },
 ): Promise<boolean> => {
-  if (mailsFrom === null) return false;
+  if (mailsFrom === null || !(await takeMail(trx, companyId, to, at))) return false;
   await trx
     .insertInto('notice_sends')
     .values({
@@ -46,6 +52,47 @@ export const mailLink = async (
   return true;
 };
 
+/** Of a company, and to one address. */
+export const linkMails = { ofCompany: 20, perMs: 3_600_000, addressMs: 15 * 60_000 };
+
+/**
+ * Makes the counts of link mails exact over all replicas. Call it before other statements of the transaction: their foreign keys
+ * lock the company too.
+ */
+export const lockLinkMails = async (trx: Trx<AccessTables>, companyId: number): Promise<void> => {
+  await trx
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', companyId)
+    .forUpdate()
+    .execute();
+};
+
+const takeMail = async (
+  trx: Trx<AccessTables>,
+  company_id: number,
+  to: string,
+  mailed_utc: Date,
+): Promise<boolean> => {
+  const [local, domain = ''] = countedEmail(to).split(/@(?=[^@]*$)/);
+  // Both spellings of an international domain are one mailbox.
+  const address_hash = hash('sha256', `${local}@${domainToASCII(domain) || domain}`, 'buffer');
+  const sinceMs = (ageMs: number) => mailed_utc.getTime() - ageMs;
+  const mailed = await trx
+    .selectFrom('link_mails')
+    .select(['address_hash', 'mailed_utc'])
+    .where('company_id', '=', company_id)
+    .where('mailed_utc', '>', new Date(sinceMs(linkMails.perMs)))
+    .limit(linkMails.ofCompany)
+    .execute();
+  const isLate = mailed.some(
+    (one) => one.address_hash.equals(address_hash) && one.mailed_utc.getTime() > sinceMs(linkMails.addressMs),
+  );
+  if (isLate || mailed.length >= linkMails.ofCompany) return false;
+  await trx.insertInto('link_mails').values({ company_id, mailed_utc, address_hash }).execute();
+  return true;
+};
+
 /** Undefined if the link was used, replaced or withdrawn, or has expired. */
 export const linkMail = async (
   { db, now, keyRing, mail }: NoticesContext,
@@ -57,7 +104,7 @@ export const linkMail = async (
     .select('name')
     .where('company_id', '=', company_id)
     .executeTakeFirstOrThrow();
-  const company = oneLine(name);
+  const company = strangersName(name);
   const messageId = `link.${company_id}.${send_id}`;
   const url = `${mail!.portalUrl}/${kind}#${token}`;
   if (kind === 'invitation') {
@@ -75,7 +122,7 @@ export const linkMail = async (
       subject: `Invitation to ${company} on Causeway`,
       messageId,
       paragraphs: [
-        `${oneLine(invited_by_name)} invites you to join ${company} as ${role}.`,
+        `${strangersName(invited_by_name)} invites you to join ${company} as ${role}.`,
         `The link works once, until ${minuteOf(expires_utc)}.`,
       ],
       link: { label: 'Accept the invitation', url },

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
+import { linkless } from './names.ts';
 
 /** Where mail goes, and what it says of its origin. */
 export interface MailSettings {
@@ -24,6 +25,8 @@ export interface MailMessage {
   readonly paragraphs: readonly string[];
   readonly link: { readonly label: string; readonly url: string };
   readonly footer: string;
+  /** Our own page, behind the footer. */
+  readonly footerUrl?: string;
 }
 
 /** The server will never accept the message. */
@@ -55,13 +58,19 @@ export const createMail = ({ url, from, portalUrl }: MailSettings): Mail => {
   return {
     from,
     portalUrl,
-    send: async ({ to, subject, messageId, ...content }) => {
+    send: async ({ to, subject, messageId, ...texts }) => {
+      // Names of tenants stand in all of them.
+      const content = {
+        ...texts,
+        paragraphs: texts.paragraphs.map(linkless),
+        footer: [linkless(texts.footer), texts.footerUrl].filter(Boolean).join(' '),
+      };
       try {
         await transport.sendMail({
           from,
           // As an address, so that no part of it is read as another recipient.
           to: { name: '', address: to },
-          subject,
+          subject: linkless(subject),
           messageId: `<${messageId}@${domain}>`,
           // Programs that answer by themselves, such as out-of-office replies, leave it alone (RFC 3834).
           headers: { 'Auto-Submitted': 'auto-generated' },

@@ -12,21 +12,16 @@ const maxUnread = 100;
 
 export const listNotices = ({ db, cursors }: Access) =>
   handler(contract.listNotices, async ({ companyId, user, query: { limit, cursor } }) => {
-    const [beforeMs, beforeId] = cursor === undefined ? [] : await cursors.open(companyId, 'notices', cursor);
+    const [, beforeId] = cursor === undefined ? [] : await cursors.open(companyId, 'notices', cursor);
     const visible = visibleTo(db, companyId, user);
     const { since } = await selectMember(db, companyId, user.id)
-      .select(sql<Date>`COALESCE(notices_read, created_utc)`.as('since'))
+      .select(sql<Date>`COALESCE(notices_read, created_utc - INTERVAL 1 SECOND)`.as('since'))
       .executeTakeFirstOrThrow();
     const [unread, rows] = await Promise.all([
-      visible.select('notice_id').where('planned_utc', '>', since).limit(maxUnread).execute(),
+      visible.select('notice_id').where('created_utc', '>', since).limit(maxUnread).execute(),
       visible
-        .select([...noticeColumns, 'planned_utc'])
-        .$if(beforeMs !== undefined, (found) =>
-          found.where(({ eb, refTuple, tuple }) =>
-            eb(refTuple('planned_utc', 'notice_id'), '<', tuple(new Date(beforeMs!), beforeId!)),
-          ),
-        )
-        .orderBy('planned_utc', 'desc')
+        .select(noticeColumns)
+        .$if(beforeId !== undefined, (found) => found.where('notice_id', '<', beforeId!))
         .orderBy('notice_id', 'desc')
         .limit(limit + 1)
         .execute(),
@@ -39,17 +34,17 @@ export const listNotices = ({ db, cursors }: Access) =>
         kind: row.kind,
         createdUtc: row.created_utc.toISOString(),
         ...wordsOf(row, user.id),
-        read: row.planned_utc! <= since,
+        read: row.created_utc <= since,
       })),
       unread: unread.length,
       nextCursor: last
-        ? await cursors.seal(companyId, 'notices', last.planned_utc!.getTime(), last.notice_id)
+        ? await cursors.seal(companyId, 'notices', last.created_utc.getTime(), last.notice_id)
         : null,
       hasMore: last !== undefined,
     });
   });
 
-/** Notices that are planned: the others may still be joined with more of their kind. */
+/** At once: only messages wait for others of their kind. */
 const visibleTo = (
   db: Kysely<AccessTables>,
   companyId: number,
@@ -58,20 +53,19 @@ const visibleTo = (
   db
     .selectFrom('notices')
     .where('company_id', '=', companyId)
-    .where('planned_utc', 'is not', null)
     .where((eb) => eb.or([eb('kind', 'in', kindsFor(role)), eb('user_id', '=', id)]));
 
 /** The time of reading only moves forward, so two windows do not undo each other. */
 export const readNotices = ({ db }: Access) =>
   handler(contract.readNotices, async ({ companyId, user, body: { upTo } }) => {
     const notice = await visibleTo(db, companyId, user)
-      .select('planned_utc')
+      .select('created_utc')
       .where('notice_id', '=', upTo)
       .executeTakeFirst();
     if (notice)
       await updateMember(db, companyId, user.id)
-        .set({ notices_read: notice.planned_utc })
-        .where((eb) => eb.or([eb('notices_read', 'is', null), eb('notices_read', '<', notice.planned_utc)]))
+        .set({ notices_read: notice.created_utc })
+        .where((eb) => eb.or([eb('notices_read', 'is', null), eb('notices_read', '<', notice.created_utc)]))
         .execute();
     return { status: 204, body: null };
   });

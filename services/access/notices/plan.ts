@@ -1,15 +1,14 @@
-import type { NoticeKind } from '@causeway/proto';
+import { type NoticeKind, noticeKinds } from '@causeway/proto';
 import { acrossTenants, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { AccessTables } from '../schema.ts';
 import type { NoticesContext } from './context.ts';
-import { digestOf } from './digest.ts';
 import { maySee, wantsMail } from './recipients.ts';
-import { noticeColumns } from './words.ts';
+import { type NoticeRow, noticeColumns } from './words.ts';
 
 /**
- * Decides who is told of the notices that are due: notices of one kind go in one message, and a company gets few messages of
- * a kind in an hour. What is beyond that waits, and goes in one message too. One transaction for each company.
+ * Decides who is told of the notices that are due: notices of one kind go in one message, and few messages in an hour are about
+ * one subject. What is beyond that waits, and goes in one message too. One transaction for each company.
  * @returns the companies that were looked at.
  */
 export const planNotices = async (context: NoticesContext): Promise<number> => {
@@ -19,6 +18,8 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
     .selectFrom('notices')
     .select(['company_id', (eb) => eb.fn.min('due_utc').as('first')])
     .where('due_utc', '<=', until)
+    // The release before has one kind more.
+    .where('kind', 'in', noticeKinds)
     .groupBy('company_id')
     .orderBy('first')
     .limit(companiesAtOnce)
@@ -30,8 +31,8 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
 
 const companiesAtOnce = 50;
 const noticesAtOnce = 1000;
-/** Of one kind and company. */
-export const messagesPerHour = 6;
+/** Of one kind and company: about one subject, and in all. */
+export const messagesPerHour = { subject: 6, kind: 30 };
 const hourMs = 3_600_000;
 
 const planCompany = async (
@@ -55,6 +56,7 @@ const planCompany = async (
     .select(noticeColumns)
     .where('company_id', '=', company_id)
     .where('due_utc', '<=', until)
+    .where('kind', 'in', noticeKinds)
     .orderBy('notice_id')
     .limit(noticesAtOnce)
     .execute();
@@ -69,31 +71,20 @@ const planCompany = async (
     .select(['channel', 'kinds'])
     .where('company_id', '=', company_id)
     .execute();
-  for (const [kind, notices] of Map.groupBy(due, (one) => one.kind)) {
-    const ids = notices.map(({ notice_id }) => notice_id);
-    const ofThese = trx
-      .updateTable('notices')
-      .where('company_id', '=', company_id)
-      .where('notice_id', 'in', ids);
-    const waitUntil = await nextTurn(trx, company_id, kind, at);
-    if (waitUntil) {
-      await ofThese.set({ due_utc: waitUntil }).execute();
-      continue;
-    }
-    if (kind === 'weekly_digest') {
-      const digest = await digestOf(trx, company_id, notices[0]!);
-      if (digest === null) {
-        await trx
-          .deleteFrom('notices')
-          .where('company_id', '=', company_id)
-          .where('notice_id', 'in', ids)
-          .execute();
-        continue;
-      }
-      await ofThese.set({ detail: JSON.stringify(digest) }).execute();
-    }
-    const group_id = ids[0]!;
-    await ofThese.set({ due_utc: null, planned_utc: at, group_id }).execute();
+  for (const [kind, ofKind] of Map.groupBy(due, (one) => one.kind)) {
+    const waits = await waitingSubjects(trx, company_id, ofKind, at);
+    const update = (some: readonly NoticeRow[]) =>
+      trx
+        .updateTable('notices')
+        .where('company_id', '=', company_id)
+        .where('notice_id', 'in', [0, ...some.map(({ notice_id }) => notice_id)]);
+    for (const [until, waiting] of Map.groupBy(ofKind, waits))
+      if (until) await update(waiting).set({ due_utc: until }).execute();
+    const notices = ofKind.filter((one) => !waits(one));
+    const [first] = notices;
+    if (!first) continue;
+    const group_id = first.notice_id;
+    await update(notices).set({ due_utc: null, planned_utc: at, group_id }).execute();
     const told = context.mail === null ? [] : members.filter((member) => wantsMail(member, kind));
     const sends = [
       ...told
@@ -107,23 +98,35 @@ const planCompany = async (
   }
 };
 
-/** Undefined if the company may be told of the kind now. */
-const nextTurn = async (
+/** Nobody can hide a change of rights behind others: it is told however many there were. */
+const uncapped: ReadonlySet<NoticeKind> = new Set(['access_changed']);
+
+/** @returns until when a notice waits; undefined if its subject may be told of now. */
+const waitingSubjects = async (
   trx: Trx<AccessTables>,
   company_id: number,
-  kind: NoticeKind,
+  notices: readonly NoticeRow[],
   at: Date,
-): Promise<Date | undefined> => {
-  const messages = await trx
+): Promise<(notice: NoticeRow) => Date | undefined> => {
+  const { kind } = notices[0]!;
+  if (uncapped.has(kind)) return () => undefined;
+  const told = trx
     .selectFrom('notices')
-    .select('planned_utc')
+    .select(['subject_id', 'group_id', 'planned_utc'])
+    .distinct()
     .where('company_id', '=', company_id)
     .where('planned_utc', '>', new Date(at.getTime() - hourMs))
     .where('kind', '=', kind)
-    .where(sql<boolean>`group_id = notice_id`)
-    .orderBy('planned_utc', 'desc')
-    .limit(messagesPerHour)
-    .execute();
-  const oldest = messages[messagesPerHour - 1]?.planned_utc;
-  return oldest ? new Date(oldest.getTime() + hourMs) : undefined;
+    .orderBy('planned_utc', 'desc');
+  const endOf = (messages: readonly { readonly planned_utc: Date | null }[], limit: number) => {
+    const oldest = messages[limit - 1]?.planned_utc;
+    return oldest ? new Date(oldest.getTime() + hourMs) : undefined;
+  };
+  const messages = await told.where(sql<boolean>`group_id = notice_id`).limit(messagesPerHour.kind).execute();
+  const untilOfKind = endOf(messages, messagesPerHour.kind);
+  if (untilOfKind) return () => untilOfKind;
+  const subjects = [...new Set(notices.map(({ subject_id }) => subject_id ?? 0))];
+  const rows = await told.where('subject_id', 'in', subjects).execute();
+  const bySubject = Map.groupBy(rows, (row) => row.subject_id);
+  return ({ subject_id }) => endOf(bySubject.get(subject_id) ?? [], messagesPerHour.subject);
 };

@@ -11,8 +11,9 @@ import type { RowOf } from '../schema.ts';
 import type { NoticesContext } from './context.ts';
 import { linkMail } from './links.ts';
 import { type MailMessage, MailRefused } from './mail.ts';
+import { linkless, nameOf } from './names.ts';
 import { maySee, wantsMail } from './recipients.ts';
-import { type NoticeRow, noticeColumns, oneLine, titleOf, wordsOf } from './words.ts';
+import { type NoticeRow, noticeColumns, titleOf, wordsOf } from './words.ts';
 
 const sendColumns = [
   'company_id',
@@ -194,7 +195,7 @@ const noticeMail = async (context: NoticesContext, send: Send): Promise<MailMess
   const [first] = notices;
   if (!first || !wantsMail(member, first.kind)) return undefined;
   const { path } = wordsOf(first, member.id);
-  const company = oneLine(member.company_name);
+  const company = nameOf(member.company_name);
   return {
     to: member.email,
     subject: `${titleOf(notices)} · ${company}`,
@@ -204,7 +205,8 @@ const noticeMail = async (context: NoticesContext, send: Send): Promise<MailMess
       notices.length === 1
         ? { label: 'Open in the portal', url: mail.portalUrl + path }
         : { label: 'See all notifications', url: `${mail.portalUrl}/notifications` },
-    footer: `You get this as a member of ${company} on Causeway. Choose your mails at ${mail.portalUrl}/notifications?tab=settings`,
+    footer: `You get this as a member of ${company} on Causeway. Choose your mails at`,
+    footerUrl: `${mail.portalUrl}/notifications?tab=settings`,
   };
 };
 
@@ -233,7 +235,7 @@ const post = async (context: NoticesContext, send: Send, channel: NoticeChannel)
   const message =
     channel === 'slack'
       ? {
-          text: [titleOf(notices), ...linesOf(notices, ': '), ...(url ? [url] : [])]
+          text: [...[titleOf(notices), ...linesOf(notices, ': ')].map(linkless), ...(url ? [url] : [])]
             .map(slackText)
             .join('\n'),
           mrkdwn: false,
@@ -277,4 +279,4 @@ const noticePayload = (notice: NoticeRow) => {
 
 /** Slack reads `<…>` as links and mentions, also where it does not read its markup. */
 const slackText = (text: string): string =>
-  oneLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,6 +1,5 @@
 import { repeat } from '@causeway/runtime';
 import type { NoticesContext } from './context.ts';
-import { createDigests } from './digest.ts';
 import { noteExpiringKeys } from './expiring.ts';
 import { noteNearLimits } from './limits.ts';
 import { planNotices } from './plan.ts';
@@ -21,12 +20,10 @@ export const startNotices = (context: NoticesContext): { stop(): Promise<void> }
     },
     { pauseMs: planEveryMs, onError },
   );
-  const writeDigests = createDigests(context);
   const watch = repeat(
     async () => {
       await noteNearLimits(context);
       await noteExpiringKeys(context);
-      await writeDigests();
       return 0;
     },
     { pauseMs: watchEveryMs, onError },

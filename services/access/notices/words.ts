@@ -1,5 +1,6 @@
 import { failuresUntilDisabled, type NoticeKind, noticeKindFacts } from '@causeway/proto';
 import type { RowOf } from '../schema.ts';
+import { nameOf } from './names.ts';
 
 export const noticeColumns = [
   'notice_id',
@@ -81,15 +82,6 @@ const words: Readonly<Record<NoticeKind, Words>> = {
     text: `Changed by ${nameOf(String(by))}.${before && after ? ` The role was ${before} before.` : ''}`,
     path: user_id === readerId ? '/security' : '/team',
   }),
-  weekly_digest: (_, { from, until, requests, limited, succeeded, failed }) => ({
-    title: `The week to ${until}`,
-    text: [
-      `From ${from} to ${until}:`,
-      `${count(requests)} API requests, ${count(limited)} of them over a limit;`,
-      `${count(succeeded)} delivery attempts succeeded, ${count(failed)} failed.`,
-    ].join(' '),
-    path: '/?range=7d',
-  }),
 };
 
 const changeTitles: Readonly<Record<string, (name: string, after: string) => string>> = {
@@ -102,20 +94,3 @@ const changeTitles: Readonly<Record<string, (name: string, after: string) => str
   'totp.disabled': (name) => `${name} turned two-factor sign-in off`,
   'totp.reset': (name) => `The second factor of ${name} was reset`,
 };
-
-const count = (value: Detail[string]): string => new Intl.NumberFormat('en').format(Number(value));
-
-/**
- * A name that people chose, on one line. Characters that change the direction of what follows are removed, and a name that
- * runs from right to left is isolated (Unicode Standard Annex 9), so that it cannot reorder the sentence.
- */
-const nameOf = (name: string): string => {
-  const line = name
-    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
-    .trim();
-  const short = [...line].length > 100 ? `${[...line].slice(0, 99).join('')}…` : line;
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u.test(short) ? `\u2068${short}\u2069` : short;
-};
-
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();

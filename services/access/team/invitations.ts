@@ -2,7 +2,7 @@ import { conflict, contract, invalidField, notFound, problem, roleRequired } fro
 import { acrossTenants, duplicateKey, handler, json, transaction } from '@causeway/runtime';
 import { audit, authorOf, byPerson } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { mailLink } from '../notices/links.ts';
+import { lockLinkMails, mailLink } from '../notices/links.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { countChosenPassword } from '../sessions/attempts.ts';
 import { hashForAddress, requireRoleStill } from '../sessions/person.ts';
@@ -32,6 +32,7 @@ export const inviteMember = (access: Access) =>
       expires_utc: new Date(at.getTime() + validForMs),
     };
     const { invitationId, mailed } = await transaction(db, async (trx) => {
+      await lockLinkMails(trx, companyId);
       await requireRoleStill(trx, companyId, user.id, body.role === 'owner' ? 'owner' : 'admin');
       const member = await trx
         .selectFrom('portal_users')
@@ -57,7 +58,13 @@ export const inviteMember = (access: Access) =>
       await audit(trx, { ...authorOf(access, call), at }, 'member.invited', target, {
         after: { email: body.email, role: body.role },
       });
-      const mailed = await mailLink(access, trx, { kind: 'invitation', token, companyId, at });
+      const mailed = await mailLink(access, trx, {
+        kind: 'invitation',
+        token,
+        companyId,
+        to: body.email,
+        at,
+      });
       return { invitationId: Number(insertId), mailed };
     });
     return json(201, {

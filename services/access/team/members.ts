@@ -10,7 +10,7 @@ import {
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { type Author, audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
-import { mailLink } from '../notices/links.ts';
+import { lockLinkMails, mailLink } from '../notices/links.ts';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { endSessions } from '../sessions/end.ts';
 import { hasFactor, lockFactors, removeFactors } from '../sessions/factors.ts';
@@ -93,6 +93,7 @@ export const offerPasswordReset = (access: Access) =>
     const memberId = call.id('member');
     if (memberId === user.id) throw conflict('change your own password under Your security');
     const { link, expires, mailed } = await transaction(access.db, async (trx) => {
+      await lockLinkMails(trx, companyId);
       await requireRoleStill(trx, companyId, user.id, 'admin');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
       const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
@@ -103,6 +104,7 @@ export const offerPasswordReset = (access: Access) =>
         kind: 'password',
         token,
         companyId,
+        to: member.email,
         userId: memberId,
         at,
       });

@@ -183,7 +183,7 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
         onClose={() => setLink(null)}
       >
         <p>
-          {link.mailed && t`It also goes to them by mail.`}{' '}
+          {link.mailed ? t`It also goes to them by mail.` : t`No mail was sent.`}{' '}
           <Trans>
             Send this link to the person privately: anyone who opens it can choose the password. It works
             once, until <Moment time={link.expiresUtc} />.

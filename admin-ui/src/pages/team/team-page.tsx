@@ -214,7 +214,7 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
         <p>
           {link.mailed
             ? t`It also goes to them by mail. Copy it only if the mail does not arrive.`
-            : t`Send this link to the person privately.`}{' '}
+            : t`No mail was sent. Send this link to the person privately.`}{' '}
           {t`Anyone who opens it first can join.`}
         </p>
       </SecretDialog>

@@ -1,0 +1,84 @@
+import { cleanUp, testInbox } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
+import { linkMails } from './links.ts';
+
+const world = await testWorld();
+const inbox = await testInbox({});
+const mail = {
+  url: inbox.smtpUrl,
+  from: 'Causeway <no-reply@example.com>',
+  portalUrl: 'https://crm.example.com/portal',
+};
+await world.startAccess({ mail, gatherMs: 0 });
+await world.startAccess({ mail, gatherMs: 0 });
+const operator = operatorOf(await world.openBus('operator'));
+const gateway = await world.openBus('gateway');
+cleanUp((await joinAsGateway(gateway, 'gateway-1')).leave);
+const send = portalLaneOf(gateway);
+const password = 'seven otters juggle lanterns';
+let serial = 0;
+const newAddress = () => `person${++serial}@example.com`;
+const newOwner = async () => {
+  const { company_id } = (await operator('createCompany', { name: 'Acme' })).body;
+  const email = newAddress();
+  await operator('createPortalOwner', { company_id, email, password });
+  const browser = browserOf(send, `198.51.100.${++serial}`);
+  await browser.ask('signIn', { email, password });
+  const invite = (to = newAddress()) => browser.ask('inviteMember', { email: to, role: 'viewer' });
+  return { companyId: company_id as number, browser, invite };
+};
+const mailsTo = (address: string) => inbox.mails().filter(({ recipients }) => recipients.includes(address));
+const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000, interval: 50 });
+const later = (companyId: number, minutes: number) =>
+  world.database.query(
+    'UPDATE link_mails SET mailed_utc = mailed_utc - INTERVAL ? MINUTE WHERE company_id = ?',
+    [minutes, companyId],
+  );
+
+test('a company mails as many links in an hour as it may, also when all are made at once at two replicas', async () => {
+  const { companyId, invite } = await newOwner();
+  const answers = await Promise.all(Array.from({ length: 40 }, () => invite()));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  expect(answers.filter(({ mailed }) => mailed)).toHaveLength(linkMails.ofCompany);
+  const unmailed = answers.find(({ mailed }) => !mailed);
+  expect(unmailed!.link).toMatch(/#/);
+  await later(companyId, 61);
+  expect((await invite()).mailed).toBe(true);
+  // Another company has its own.
+  expect((await (await newOwner()).invite()).mailed).toBe(true);
+});
+
+test('an address gets one link in a quarter of an hour, whatever is revoked, replaced or spelled otherwise', async () => {
+  const { companyId, browser, invite } = await newOwner();
+  const serialAddress = newAddress();
+  const [local] = serialAddress.split('@');
+  const { invitation, mailed } = await invite(`${local}@bücher.example`);
+  expect(mailed).toBe(true);
+  await browser.ask('revokeInvitation', undefined, [String(invitation.id)]);
+  for (const same of ['bücher.example', 'BÜCHER.example', 'xn--bcher-kva.example'])
+    expect((await invite(`${local!.toUpperCase()}@${same}`)).mailed).toBe(false);
+  const { link } = await invite(serialAddress);
+  const { user } = await browserOf(send).ask('acceptInvitation', {
+    ...{ token: String(link).split('#')[1], name: 'Ada', password },
+  });
+  const reset = () => browser.ask('offerPasswordReset', undefined, [String(user.id)]);
+  expect((await reset()).mailed).toBe(false);
+  await later(companyId, 16);
+  const { link: mailedLink } = await reset();
+  await eventually(() => mailsTo(serialAddress).at(-1)?.text).toContain(String(mailedLink));
+  expect((await reset()).mailed).toBe(false);
+});
+
+test('the mail of a member with a hostile name holds no link but its own', async () => {
+  const { browser, invite } = await newOwner();
+  await browser.ask('updateProfile', {
+    name: 'Security: your account is closed, confirm at http://evil.example/x or mail support@evil.example',
+  });
+  const to = newAddress();
+  await invite(to);
+  await eventually(() => mailsTo(to).length).toBe(1);
+  const [{ text, subject, html }] = mailsTo(to) as [ReturnType<typeof mailsTo>[number]];
+  for (const part of [text, subject, html]) expect(part).not.toMatch(/evil\.example|http:|@evil/);
+  expect(text.match(/https?:\/\/\S+/g)).toEqual([expect.stringMatching(/^https:\/\/crm\.example\.com\//)]);
+});
