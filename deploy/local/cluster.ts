@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectBus, MigrationError, migrate } from '@causeway/runtime';
+import { ConfigError, checkNats, connectBus, MigrationError, migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { migrationFolders } from '../migrate/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
@@ -134,7 +134,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
         : nats.map(({ name, launch }) => start({ name, launch }))),
     ]),
   );
-  await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl()), signal));
+  await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl(), report), signal));
   // The user of an external MySQL may not be allowed to create users there.
   const own = mysqlUsers(root, secrets);
   if (!env.MYSQL_URL) await report.step('users', () => orAborted(own.make(mysqlUrl()), signal));
@@ -223,11 +223,14 @@ const orAborted = <Result>(work: Promise<Result>, signal: AbortSignal): Promise<
     ),
   ]);
 
-const startMigrations = async (root: string, mysqlUrl: string): Promise<void> => {
+const startMigrations = async (root: string, mysqlUrl: string, report: Report): Promise<void> => {
+  const onTriggersRefused = (file: string) =>
+    report.line(`${file} needs the server's log_bin_trust_function_creators; everything works without it.`);
   try {
-    await migrate(mysqlUrl, migrationFolders(root));
+    await migrate(mysqlUrl, migrationFolders(root), { onTriggersRefused });
   } catch (error) {
-    throw error instanceof MigrationError ? new SetupError(error.message) : error;
+    const isKnown = error instanceof MigrationError || error instanceof ConfigError;
+    throw isKnown ? new SetupError(error.message) : error;
   }
 };
 
@@ -248,8 +251,9 @@ const requireMysql = async (url: string): Promise<void> => {
 const requireNats = async (url: string): Promise<void> => {
   try {
     const bus = await connectBus({ url, name: 'operator' });
-    await bus.close();
+    await checkNats(bus.nc, bus.inbox()).finally(() => bus.close());
   } catch (error) {
+    if (error instanceof ConfigError) throw new SetupError(error.message);
     throw refusedError('NATS_URL', 'NATS', error);
   }
 };

@@ -1,5 +1,6 @@
 export { after, atTurnEnd, type Batch, createBatch, createTally, type Tally } from './batch.ts';
 export { type Bus, connectBus, isNotice, isRequest, readNotice } from './bus.ts';
+export { checkNats } from './check-nats.ts';
 export {
   ConfigError,
   commonConfig,

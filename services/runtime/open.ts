@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
 import { type Bus, connectBus } from './bus.ts';
+import { checkNats } from './check-nats.ts';
 import type { MysqlConfig } from './config.ts';
+import { checkMysql } from './database/check-server.ts';
 import { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 import type { Database } from './database/handle.ts';
 import type { Log } from './log.ts';
@@ -8,7 +11,7 @@ import { natsAddress } from './nats-address.ts';
 import { type CommonConfig, type Kit, runProcess } from './process.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
-/** @throws DatabaseUnavailable */
+/** @throws DatabaseUnavailable; ConfigError */
 export const openDatabase = async <DB>(
   kit: Kit,
   config: MysqlConfig,
@@ -28,6 +31,10 @@ export const openDatabase = async <DB>(
   kit.onStop('MySQL', () => db.close());
   kit.ready('MySQL', () => db.isUp());
   await db.ping();
+  if (config.MYSQL_SHARDS === 'none')
+    await checkMysql({
+      read: async (statement) => (await sql.raw<object>(statement).execute(db)).rows,
+    });
   await db.shards?.ready();
   const following = setInterval(() => void db.ping().catch(() => {}), clockEveryMs);
   kit.onStop('clock', () => clearInterval(following));
@@ -36,12 +43,13 @@ export const openDatabase = async <DB>(
 
 const clockEveryMs = 10_000;
 
-/** @throws like `connectBus` */
+/** @throws like `connectBus` and `checkNats` */
 export const openBus = async (kit: Kit, config: CommonConfig): Promise<Bus> => {
   const { name, instance, log, metrics } = kit;
   const bus = await connectBus({ ...natsAddress(config), name, instance, standby: true, log, metrics });
   kit.onStop('NATS', () => bus.close());
   kit.ready('NATS', () => bus.connected());
+  await checkNats(bus.nc, bus.inbox());
   return bus;
 };
 

@@ -35,7 +35,7 @@ export const runProcess = async <Config extends CommonConfig>(
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);
-    process.exit(78); // EX_CONFIG in sysexits.h: restarting does not help.
+    process.exit(configExit);
   }
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
   const metrics = createMetrics({ defaults: true });
@@ -101,7 +101,7 @@ export const runProcess = async <Config extends CommonConfig>(
     onStop: (part, stopPart) => stops.push({ name: part, stop: stopPart }),
     fail: (reason, error) => {
       log.fatal({ error }, reason);
-      void stop(reason, 1);
+      void stop(reason, error instanceof ConfigError ? configExit : 1);
     },
   };
   const health = await startHealth({
@@ -124,6 +124,9 @@ export const runProcess = async <Config extends CommonConfig>(
   log.info({ metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
 };
+
+/** EX_CONFIG in sysexits.h: restarting does not help. */
+const configExit = 78;
 
 type ReadyCheck = () => boolean;
 

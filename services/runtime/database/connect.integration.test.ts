@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
@@ -137,6 +138,39 @@ describe('a database', () => {
     expect(db.use()).toEqual({ inUse: 0, waiting: 0 });
   });
 
+  it('works with as many connections as the server gives, and takes more when it gives more', async () => {
+    const { db, allow } = await limitedUser(3);
+    let down = false;
+    const watching = setInterval(() => {
+      down ||= !db.isUp();
+    }, 10);
+    const work = () => sql<{ id: number }>`select connection_id() as id, sleep(0.02)`.execute(db);
+    const answers = await Promise.all(Array.from({ length: 120 }, work));
+    const used = new Set(answers.map(({ rows }) => rows[0]!.id));
+    expect(used.size).toBe(3);
+    await allow(6);
+    await expect
+      .poll(async () => {
+        const more = await Promise.all(Array.from({ length: 60 }, work));
+        return new Set(more.map(({ rows }) => rows[0]!.id)).size;
+      })
+      .toBe(6);
+    clearInterval(watching);
+    expect(down).toBe(false);
+  });
+
+  it('is unreachable while the server gives it no connection at all', async () => {
+    const { db, url } = await limitedUser(1);
+    const other = connectDatabase<Tables>({ url, poolSize: 1, tenantTables });
+    await other.ping();
+    const [one, two] = await Promise.all([db.ping(), db.ping()].map((ping) => ping.catch(String)));
+    expect([one, two]).toEqual(Array(2).fill(expect.stringContaining('ER_USER_LIMIT_REACHED')));
+    expect(db.isUp()).toBe(false);
+    await other.close();
+    await expect.poll(() => db.isUp(), { timeout: 10_000 }).toBe(true);
+    await db.ping();
+  });
+
   it('gives up on a server that accepts connections and stays silent', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -177,6 +211,24 @@ describe('a database', () => {
     await db.close();
   });
 });
+
+const limitedUser = async (connections: number) => {
+  const user = `limited_${randomBytes(4).toString('hex')}`;
+  const allow = (count: number) =>
+    database.query(`ALTER USER ${user}@'%' WITH MAX_USER_CONNECTIONS ${count}`);
+  await database.query(`CREATE USER ${user}@'%' IDENTIFIED BY 'x'`);
+  await database.query(`GRANT SELECT ON \`${database.name}\`.* TO ${user}@'%'`);
+  await allow(connections);
+  const url = new URL(database.url);
+  url.username = user;
+  url.password = 'x';
+  const db = connectDatabase<Tables>({ url: url.href, poolSize: 8, tenantTables });
+  onTestFinished(async () => {
+    await db.close();
+    await database.query(`DROP USER ${user}@'%'`);
+  });
+  return { db, url: url.href, allow };
+};
 
 const closedPort = async (): Promise<number> => {
   const server = createServer();

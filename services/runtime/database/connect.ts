@@ -31,12 +31,15 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const pool = createPool({
     address,
     where,
-    session: sessionSql({
-      lockWaitTimeoutS: 2,
-      selectTimeoutMs: statementTimeoutMs - 1_000,
-      idleTimeoutS: 3,
-      ...options.session,
-    }),
+    session: sessionSql(
+      {
+        lockWaitTimeoutS: 2,
+        selectTimeoutMs: statementTimeoutMs - 1_000,
+        idleTimeoutS: 3,
+        ...options.session,
+      },
+      options.shards === 'vtgate',
+    ),
     size: poolSize,
     queueLimit: options.queueLimit ?? 100 * poolSize,
     acquireTimeoutMs: options.acquireTimeoutMs ?? 5_000,

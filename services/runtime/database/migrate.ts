@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { checkMysql } from './check-server.ts';
 import { isLockWaitTimeout, isTriggerRefused } from './errors.ts';
 import { sessionSql } from './session.ts';
 import { type MysqlAddress, parseMysqlUrl } from './url.ts';
@@ -22,7 +23,8 @@ export class MigrationError extends Error {
  * the two, the next run fails with "already exists", and the message says how to mark the statement as done.
  * A DDL statement waits at most a second for its exclusive lock, because all other queries wait behind it.
  * @returns the files that ran, as `set/NNN-name.sql`.
- * @throws MigrationError at a file that changed after it ran, a gap in the numbers, a failing statement.
+ * @throws ConfigError if a setting of the server is wrong, before anything is created; MigrationError at a file that changed
+ * after it ran, a gap in the numbers, a failing statement.
  */
 export const migrate = async (
   mysqlUrl: string,
@@ -67,7 +69,13 @@ interface MigrationRecord {
 const fileName = /^(\d{3})-[a-z0-9-]+\.sql$/;
 const lockTimeoutS = 120;
 /** `lock_wait_timeout` applies to tables, `innodb_lock_wait_timeout` to rows. */
-const session = `${sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 0 })}, lock_wait_timeout = 1`;
+const setSession = async (connection: Connection): Promise<{ readonly isVtgate: boolean }> => {
+  const [rows] = await connection.query<RowDataPacket[]>('SELECT VERSION() AS version');
+  const isVtgate = /vitess/i.test(String(rows[0]?.version));
+  const session = sessionSql({ lockWaitTimeoutS: 2, selectTimeoutMs: 0 }, isVtgate);
+  await connection.query(`${session}, lock_wait_timeout = 1`);
+  return { isVtgate };
+};
 
 const readFolder = async ({ name: set, folder }: MigrationFolder): Promise<MigrationFile[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
@@ -96,7 +104,14 @@ const openDatabase = async (address: MysqlAddress): Promise<Connection> => {
       timezone: 'Z',
       connectTimeout: 5_000,
     });
-    await connection.query(session);
+    const read = async (statement: string) => (await connection.query<RowDataPacket[]>(statement))[0];
+    try {
+      const { isVtgate } = await setSession(connection);
+      if (!isVtgate) await checkMysql({ read, hasDatabase: database !== '' });
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
     return connection;
   };
   try {
@@ -105,9 +120,12 @@ const openDatabase = async (address: MysqlAddress): Promise<Connection> => {
     if ((error as { code?: string }).code !== 'ER_BAD_DB_ERROR') throw error;
   }
   const connection = await open('');
-  await connection.query('CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4', [address.database]);
+  await connection.query(
+    'CREATE DATABASE IF NOT EXISTS ?? CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci',
+    [address.database],
+  );
   await connection.changeUser({ database: address.database });
-  await connection.query(session);
+  await setSession(connection);
   return connection;
 };
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Log } from '../log.ts';
 import { eachTick } from '../repeat.ts';
 import { createAwakeClock } from './clock.ts';
-import { DatabaseUnavailable } from './errors.ts';
+import { DatabaseUnavailable, isConnectionLimit } from './errors.ts';
 import {
   lookUpAddresses,
   noAnswerError,
@@ -21,7 +21,7 @@ export interface Pool {
   close(isIdle: () => boolean): Promise<void>;
 }
 
-/** Keeps up to `size` connections, and notices within a second when the server has gone (README.md). */
+/** Keeps up to `size` connections, or as many as the server gives, and notices within a second when it has gone (README.md). */
 export const createPool = (options: PoolOptions): Pool => {
   const { address, where, size, queueLimit, acquireTimeoutMs, connectTimeoutMs, log, onExpired } = options;
   const silentMs = options.isVtgate ? silentVtgateMs : silentServerMs;
@@ -33,16 +33,16 @@ export const createPool = (options: PoolOptions): Pool => {
   let opening = 0;
   let heardMs: number | undefined;
   let unreachable: Error | undefined;
-  let probe: ServerConnection | undefined;
-  let nextProbeMs = 0;
+  let nextOpenMs = 0;
   let addresses: readonly string[] = [];
   let nextLookUpMs = 0;
   let closed = false;
 
-  const open = (timeoutMs: number) =>
+  const open = () =>
     openServerConnection({
       ...options,
-      connectTimeoutMs: timeoutMs,
+      // Before the first answer a machine that starts everything at once is slow.
+      connectTimeoutMs: heardMs === undefined ? connectTimeoutMs : Math.min(connectTimeoutMs, openTimeoutMs),
       now: clock.now,
       onHeard: () => {
         heardMs = clock.now();
@@ -72,11 +72,12 @@ export const createPool = (options: PoolOptions): Pool => {
   };
 
   const grow = (): void => {
-    while (!closed && opening < waiters.length && all.size < size) void openOne();
+    while (!closed && mayOpen() && opening < waiters.length && all.size < size) void openOne();
   };
+  const mayOpen = (): boolean => performance.now() >= nextOpenMs;
   const openOne = async (): Promise<void> => {
     opening++;
-    const { connection, ready } = open(connectTimeoutMs);
+    const { connection, ready } = open();
     all.add(connection);
     const error = await ready.then(
       () => undefined,
@@ -85,7 +86,11 @@ export const createPool = (options: PoolOptions): Pool => {
     opening--;
     if (!error) return offer(connection);
     all.delete(connection);
-    setUnreachable(error);
+    const isLimit = isConnectionLimit(error);
+    nextOpenMs = performance.now() + (isLimit ? limitPauseMs : openPauseMs);
+    if (isLimit) heardMs = clock.now();
+    // Otherwise those that wait are served by the other connections.
+    if (all.size === 0) setUnreachable(error);
   };
   const setUnreachable = (error: Error): void => {
     if (!unreachable) log?.warn({ server: where, error }, 'MySQL unreachable');
@@ -101,32 +106,16 @@ export const createPool = (options: PoolOptions): Pool => {
     if (waiter) {
       inUse++;
       waiter.take(connection);
+    } else if (all.size > size) {
+      all.delete(connection);
+      connection.raw.end();
     } else free.push(connection);
-  };
-
-  const tryServer = async (): Promise<void> => {
-    if (probe || closed || performance.now() < nextProbeMs) return;
-    const startedMs = clock.now();
-    const { connection, ready } = open(Math.min(connectTimeoutMs, probeTimeoutMs));
-    probe = connection;
-    try {
-      await ready;
-      if (all.size < size) {
-        all.add(connection);
-        offer(connection);
-      } else connection.raw.end();
-    } catch (error) {
-      if (heardMs === undefined || heardMs <= startedMs) setUnreachable(error as Error);
-    } finally {
-      nextProbeMs = performance.now() + probePauseMs;
-      probe = undefined;
-    }
   };
 
   const watch = (): void => {
     clock.tick();
     const now = clock.now();
-    const asked = [...all, ...(probe ? [probe] : [])].filter((one) => one.askedMs() !== undefined);
+    const asked = [...all].filter((one) => one.askedMs() !== undefined);
     for (const connection of asked) {
       const waitedMs = now - connection.askedMs()!;
       if (connection.isOverdue() || (waitedMs >= silentMs.drop && isFormer(connection)))
@@ -139,12 +128,13 @@ export const createPool = (options: PoolOptions): Pool => {
         connection.ask<void>(silentMs.drop, (done) => connection.raw.ping(done)).catch(() => {});
     }
     const sinceMs = Math.max(heardMs ?? 0, Math.min(...asked.map((one) => one.askedMs()!)));
-    // Before the first answer only the limit on connecting applies: a machine that starts everything at once is slow.
     const quietMs = asked.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
     if (quietMs >= silentMs.unreachable && !unreachable) setUnreachable(noAnswerError(where, quietMs));
     if (quietMs >= silentMs.drop)
       for (const connection of all) drop(connection, noAnswerError(where, quietMs));
-    if (unreachable || quietMs >= silentMs.suspect) void tryServer();
+    // A new connection tells a silent server from slow statements, and looks up the host's address.
+    if (opening === 0 && mayOpen() && (unreachable || quietMs >= silentMs.suspect)) void openOne();
+    else grow();
     if (performance.now() >= nextLookUpMs) lookUp();
   };
   const lookUp = (): void => {
@@ -208,7 +198,7 @@ export const createPool = (options: PoolOptions): Pool => {
       closed = true;
       stopWatching();
       for (const waiter of waiters.splice(0)) waiter.refuse(closedError(where));
-      await Promise.all([...all, ...(probe ? [probe] : [])].map(end));
+      await Promise.all([...all].map(end));
     },
   };
 };
@@ -234,8 +224,10 @@ const silentServerMs = { suspect: 300, unreachable: 900, drop: 3_000 } as const;
 /** vtgate holds statements back while a shard is split or gets another primary. Calls end after five seconds anyway. */
 const silentVtgateMs = { suspect: 1_000, unreachable: 6_000, drop: 10_000 } as const;
 const pingAfterMs = 1_000;
-const probeTimeoutMs = 3_000;
-const probePauseMs = 100;
+const openTimeoutMs = 3_000;
+/** A failed open delays the next. */
+const openPauseMs = 100;
+const limitPauseMs = 1_000;
 const lookUpEveryMs = 10_000;
 const closeTimeoutMs = 5_000;
 const endTimeoutMs = 1_000;

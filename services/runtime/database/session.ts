@@ -5,11 +5,15 @@
  * The lock wait is short because transactions here last milliseconds. The idle limit frees the locks of a
  * client that is frozen or cut off; the pool pings its idle connections more often.
  */
-export const sessionSql = ({ lockWaitTimeoutS, selectTimeoutMs, idleTimeoutS }: SessionLimits): string =>
+export const sessionSql = (
+  { lockWaitTimeoutS, selectTimeoutMs, idleTimeoutS }: SessionLimits,
+  isVtgate = false,
+): string =>
   `SET time_zone = '+00:00', sql_mode = '${strictMode}', ` +
   `transaction_isolation = 'READ-COMMITTED', ` +
   `innodb_lock_wait_timeout = ${lockWaitTimeoutS}, max_execution_time = ${selectTimeoutMs}` +
-  (idleTimeoutS === undefined ? '' : `, wait_timeout = ${idleTimeoutS}`);
+  (idleTimeoutS === undefined ? '' : `, wait_timeout = ${idleTimeoutS}`) +
+  (isVtgate ? '' : `, ${expected}`);
 
 export interface SessionLimits {
   readonly lockWaitTimeoutS: number;
@@ -17,6 +21,28 @@ export interface SessionLimits {
   readonly selectTimeoutMs: number;
   readonly idleTimeoutS?: number;
 }
+
+/**
+ * What a server may have been configured otherwise. The names of keys are read from messages in English. vtgate sets some of
+ * these itself, and would keep a connection of its own for each client that sets the others.
+ */
+const expected = [
+  'autocommit = 1',
+  "completion_type = 'NO_CHAIN'",
+  'transaction_read_only = 0',
+  'character_set_client = utf8mb4',
+  'character_set_results = utf8mb4',
+  'collation_connection = utf8mb4_0900_ai_ci',
+  'auto_increment_increment = 1',
+  'auto_increment_offset = 1',
+  'foreign_key_checks = 1',
+  'unique_checks = 1',
+  'sql_safe_updates = 0',
+  'sql_select_limit = DEFAULT',
+  'sql_auto_is_null = 0',
+  'default_storage_engine = InnoDB',
+  "lc_messages = 'en_US'",
+].join(', ');
 
 /** Backslashes escape, as mysql2 needs. */
 const strictMode = [
