@@ -38,6 +38,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`record_changes` TO 'causeway
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`erasures` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`change_sequences` TO 'causeway_crm'@'%';
 GRANT SELECT ON `causeway`.`lookup_versions` TO 'causeway_crm'@'%';
+GRANT SELECT, UPDATE ON `causeway`.`clients_seq` TO 'causeway_crm'@'%';
+GRANT SELECT, UPDATE ON `causeway`.`client_notes_seq` TO 'causeway_crm'@'%';
+GRANT SELECT, UPDATE ON `causeway`.`employees_seq` TO 'causeway_crm'@'%';
+GRANT SELECT, UPDATE ON `causeway`.`events_seq` TO 'causeway_crm'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';

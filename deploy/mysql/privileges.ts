@@ -29,6 +29,10 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   },
   crm: {
     lookup_versions: read,
+    clients_seq: change,
+    client_notes_seq: change,
+    employees_seq: change,
+    events_seq: change,
     events: [...append, 'UPDATE'],
     idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
     audit_log: ['INSERT'],

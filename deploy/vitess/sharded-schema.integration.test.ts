@@ -8,6 +8,7 @@ import { lookupsOf, readKeyspace } from './keyspaces.ts';
 import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.ts';
 
 const causeway = readKeyspace('causeway');
+const directory = readKeyspace('directory');
 const plain = await testDatabase({ folders: migrationFolders(join(import.meta.dirname, '../..')) });
 const schema = await readPlainSchema(plain.url);
 const sharded = shardedSchema(schema);
@@ -153,10 +154,15 @@ describe.each(lookupsOf(causeway))('$table', ({ table, from, to, owner, unique }
 });
 
 test('routing rules lead to the tables of directory that services use', () => {
-  expect(routingRules.rules.map(({ to_tables: [to] }) => to).sort()).toEqual([
-    'directory.dispatchers',
-    'directory.schema_migrations',
-    'directory.sealed_keys',
-    'directory.sign_in_delays',
-  ]);
+  expect(routingRules.rules.map(({ to_tables: [to] }) => to).sort()).toEqual(
+    [
+      'directory.dispatchers',
+      'directory.schema_migrations',
+      'directory.sealed_keys',
+      'directory.sign_in_delays',
+      ...Object.keys(directory.tables)
+        .filter((name) => name.endsWith('_seq'))
+        .map((name) => `directory.${name}`),
+    ].sort(),
+  );
 });

@@ -21,8 +21,7 @@ export const readPlainSchema = async (url: string): Promise<PlainSchema> => {
       tables.set(name, row!['Create Table']);
     }
     const rows: string[] = [];
-    for (const name of Object.keys(directory.tables))
-      if (tables.has(name)) rows.push(...(await insertOf(connection, name)));
+    for (const name of ownTables) if (tables.has(name)) rows.push(...(await insertOf(connection, name)));
     return { tables, rows };
   } finally {
     await connection.end();
@@ -47,6 +46,10 @@ const query = async <Row = Record<string, unknown>>(
 
 const causeway = readKeyspace('causeway');
 const directory = readKeyspace('directory');
+/** Without the sequences, which continue the ids that the plain tables have assigned. */
+const ownTables = Object.entries(directory.tables).flatMap(([name, { type }]) =>
+  type === 'sequence' ? [] : [name],
+);
 
 /** Create `directory` first: the sharded tables take their ids from its sequences. */
 export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<KeyspaceName, string[]>> => {
@@ -60,7 +63,7 @@ export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<Ke
       autoIncrement ? sequenceOf(autoIncrement.sequence.replace(/^directory\./, ''), create(name)) : [],
     ),
   );
-  const own = Object.keys(directory.tables).filter((name) => tables.has(name));
+  const own = ownTables.filter((name) => tables.has(name));
   return {
     directory: [
       ...inOrder(own, tables).map((name) =>
@@ -78,7 +81,7 @@ export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<Ke
 /** Services name the tables of `directory` without their keyspace. */
 export const routingRules = {
   rules: Object.entries(directory.tables)
-    .filter(([name, { type }]) => type !== 'sequence' && !(name in causeway.tables))
+    .filter(([name]) => !(name in causeway.tables))
     .filter(([name]) => !lookupsOf(causeway).some(({ table }) => table === name))
     .map(([name]) => ({ from_table: `causeway.${name}`, to_tables: [`directory.${name}`] })),
 };

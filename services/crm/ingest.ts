@@ -132,7 +132,7 @@ const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent>
 const newEventOf = ({ companyId, body: { type, payload, dedupeKey } }: Submission<IngestBody>) => ({
   companyId,
   type,
-  payload: () => encodePayload(payload),
+  payload: encodePayload(payload),
   dedupeKey: dedupeKey ?? undefined,
 });
 

@@ -11,6 +11,7 @@ import { handlers } from './handlers.ts';
 import { serveIngest } from './ingest.ts';
 import { createLookupCache } from './lookup-cache.ts';
 import { startIndexer } from './search/indexer.ts';
+import { createRecordIds } from './store/ids.ts';
 import type { Tables } from './tables.ts';
 
 export interface Crm {
@@ -30,10 +31,12 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const { now = () => new Date(), random = randomBytes } = options;
   const callers = followCallers({ bus, log, metrics, now });
   const publisher = openPublisher({ bus, metrics, tracer });
-  const events = createEventLog(publisher);
+  const ids = createRecordIds(db);
+  const events = createEventLog({ ...publisher, ids: ids.events });
   const runner = createRunner({
     db,
     events,
+    ids,
     now,
     metrics,
     tracer,

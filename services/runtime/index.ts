@@ -32,19 +32,16 @@ export {
   TenantGuardError,
 } from './database/errors.ts';
 export type { Database, Trx } from './database/handle.ts';
+export { createIds, type Ids, type IdTable } from './database/ids.ts';
 export { MigrationError, type MigrationFolder, migrate } from './database/migrate.ts';
 export { byShard, keyspaceIdOf, partsByShard } from './database/shards.ts';
 export { companyRows, type Rows, statement } from './database/statement.ts';
 export { acrossTenants } from './database/tenant-guard.ts';
 export {
-  type InsertedId,
-  insertedId,
   rowList,
   tenantIn,
   tenantIs,
-  unsentId,
   type Value,
-  withInsertedId,
 } from './database/tenant-raw.ts';
 export { deleteSome, transaction } from './database/transaction.ts';
 export { parseMysqlUrl } from './database/url.ts';

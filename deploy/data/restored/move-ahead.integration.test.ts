@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { parseMysqlUrl } from '@causeway/runtime';
+import { connectDatabase, createIds, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, compileCache, testDatabase } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
@@ -34,6 +34,20 @@ test('the auto-increment of every table moves ahead, with or without rows', asyn
      WHERE CONCAT(table_schema, '.') = 'here.' AND extra LIKE '%auto_increment%'`,
   );
   expect(still.map((row) => row.name).sort()).toEqual(Object.keys(nextIds).sort());
+});
+
+test('the blocks of ids that processes take are ahead too', async () => {
+  const { url } = await restored();
+  const db = connectDatabase<object>({ url, poolSize: 2, tenantTables: new Set() });
+  const row = { company_id: 0, status_id: 1, first_name: '', last_name: '', email: '' };
+  const table = { table: 'clients', id: 'client_id', row };
+  const [before] = await createIds(db, table).take(1);
+  await db.close();
+  await moveAhead(url, 5_000_000);
+  const again = connectDatabase<object>({ url, poolSize: 2, tenantTables: new Set() });
+  cleanUp(() => again.close());
+  const [after] = await createIds(again, table).take(1);
+  expect(after! - before!).toBeGreaterThan(5_000_000);
 });
 
 test('the event numbers of every company move ahead, even without events', async () => {

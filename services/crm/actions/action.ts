@@ -24,6 +24,7 @@ import {
 import type { Kysely } from 'kysely';
 import type { ActionsContext } from '../context.ts';
 import type { NewEvent } from '../events/event-log.ts';
+import type { RecordIds } from '../store/ids.ts';
 import type { LockableRows } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import type { KnownReferences, References } from './references.ts';
@@ -124,6 +125,8 @@ export interface Action<Body, Result, Changed extends Change = Change> {
   readonly references?: (body: Partial<Body>) => References;
   /** It uses no `group.known.statuses`, so a group of such calls reads none. */
   readonly needsNoStatuses?: true;
+  /** What calls may insert: its ids are then taken during the first locks. */
+  readonly makes?: Exclude<keyof RecordIds, 'events'>;
   /** Whether calls may cause an event, whose number is then taken with the locks. Only that is quicker. */
   readonly mayCauseEvent?: boolean;
   /** Writes the changes of calls that have no key in common, in as few statements as possible. */
@@ -131,7 +134,6 @@ export interface Action<Body, Result, Changed extends Change = Change> {
     group: Group,
     submissions: readonly Submission<Body>[],
   ) => Promise<readonly (Changed | Problem)[]>;
-  /** The result of a call. After the commit, the change and its events have their ids. */
   answer(change: Changed, events: readonly StoredEvent[]): Result;
   /** The problem if another record holds the unique key. Undefined: a retry will find that record. */
   readonly onTaken?: (
@@ -146,6 +148,7 @@ export interface Group {
   readonly now: Date;
   readonly known: KnownReferences;
   readonly locked: LockedRecords;
+  readonly ids: RecordIds;
 }
 
 type LockedRecords = ReadonlyMap<
@@ -155,7 +158,7 @@ type LockedRecords = ReadonlyMap<
 
 /** A refused call has written nothing. */
 export interface Change {
-  /** Inserted: its answer begins with its id, which is an `unsentId` until the statement is sent. */
+  /** Inserted. */
   readonly isNew?: boolean;
   readonly events?: readonly NewEvent[];
   /** Whether a value of a record changed. */

@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import type { Answer, Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { newRecordEvent } from '../events/event-log.ts';
+import { newEvent } from '../events/event-log.ts';
 import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import {
@@ -43,8 +43,11 @@ export const makeAffiliate = (
   random: ActionsContext['random'],
 ): Action<NewAffiliate, Answer, AffiliateChange> => ({
   locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
+  makes: 'affiliates',
   mayCauseEvent: true,
-  change: async ({ trx, now, locked }, submissions) => {
+  change: async ({ trx, now, locked, ids }, submissions) => {
+    const isNew = (one: Submission<NewAffiliate>): boolean => !locked.get(one)?.affiliateByExternalId;
+    const newIds = [...(await ids.affiliates.take(submissions.filter(isNew).length))];
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateByExternalId;
       if (before && before.role_id !== affiliateRoleId)
@@ -54,8 +57,8 @@ export const makeAffiliate = (
           brokenCondition(one, 'employee_id', before) ??
           changedAffiliate(before, withChanges(before, sentFields(one.body, before, random), one, now))
         );
-      const after = newRow(one, affiliateCode(random), now);
-      const event = newRecordEvent(one.companyId, 'affiliate.created', () => createdPayload(after));
+      const after = newRow(one, newIds.shift()!, affiliateCode(random), now);
+      const event = newEvent(one.companyId, 'affiliate.created', createdPayload(after));
       return { isNew: true, after, events: [event], changed: true };
     });
     const valid = changes.filter(isChange);
@@ -89,9 +92,14 @@ const writeChanged = (trx: Trx<Tables>, changes: readonly AffiliateChange[]): Pr
     changes.filter(({ before, after }) => before && before !== after).map(({ after }) => after),
   );
 
-const newRow = ({ companyId, body, origin }: Submission<NewAffiliate>, code: string, now: Date) => ({
+const newRow = (
+  { companyId, body, origin }: Submission<NewAffiliate>,
+  employee_id: number,
+  code: string,
+  now: Date,
+) => ({
   company_id: companyId,
-  employee_id: 0,
+  employee_id,
   role_id: affiliateRoleId,
   first_name: body.first_name,
   last_name: body.last_name,

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OperationId, recordTypes } from '@causeway/proto';
-import { type LaneCall, noMetrics, randomHex } from '@causeway/runtime';
+import { type LaneCall, randomHex } from '@causeway/runtime';
 import { type TestLane, testLane } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createEventLog } from '../events/event-log.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from '../testing/make.ts';
+import { testRunner } from '../testing/runner.ts';
 import { personActions } from './people.ts';
-import { createRunner } from './runner.ts';
 
 let crm: BootedCrm;
 let send: TestLane;
@@ -62,7 +61,13 @@ const people = (count: number) =>
 const statusesOf = ({ body }: Got): readonly number[] =>
   body.results.map(({ status }: { status: number }) => status);
 const clientsOf = (companyId: number) =>
-  crm.db.selectFrom('clients').selectAll().where('company_id', '=', companyId).orderBy('client_id').execute();
+  crm.db
+    .selectFrom('clients')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .orderBy('created_utc')
+    .orderBy('client_id')
+    .execute();
 
 /** One after the other, as the operations for one record answer. */
 const singly = async (
@@ -111,8 +116,7 @@ test('each item is answered as the operation for one record answers, with its ev
 
 test('the events of a group are numbered in the order of its calls, also if one waits for another of them', async () => {
   const companyId = newCompany();
-  const events = createEventLog({ publish: () => {}, announce: () => {} });
-  const runner = createRunner({ db: crm.db, events, now: () => new Date(), metrics: noMetrics });
+  const runner = testRunner(crm.db);
   const { lead, client } = personActions;
   const submit = (action: typeof lead.create, externalId: string) =>
     runner.submit(

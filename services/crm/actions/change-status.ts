@@ -42,7 +42,7 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
   }),
   mayCauseEvent: kind === 'client',
   change: async (group, submissions) => {
-    const { trx, known, now, locked } = group;
+    const { trx, known, now, locked, ids } = group;
     const changes = submissions.map((one): StatusChange | Problem => {
       const { body: reason } = one;
       const before = locked.get(one)?.clientById;
@@ -62,9 +62,11 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
     });
     const valid = changes.filter(isChange);
     await writeChanges(group, valid);
+    const made = valid.flatMap(({ note }) => note ?? []);
+    const noteIds = await ids.notes.take(made.length);
     await notes.insert(
       trx,
-      valid.flatMap(({ note }) => note ?? []),
+      made.map((note, at) => ({ ...note, client_note_id: noteIds[at]! })),
     );
     return changes;
   },
@@ -84,7 +86,6 @@ const statusNote = (
 ) => ({
   company_id,
   client_id,
-  client_note_id: 0,
   text,
   note_type: 'status',
   visibility: defaultVisibility,

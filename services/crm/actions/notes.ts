@@ -8,6 +8,7 @@ import {
   type Change,
   handleAction,
   isChange,
+  type Submission,
   versionedAnswer,
 } from './action.ts';
 import { withChanges } from './person.ts';
@@ -26,7 +27,13 @@ interface NoteChange extends Change {
 /** A note whose `external_id` exists is changed and moved to the path's record (contract, "external_id"). */
 export const addNote: Action<Body, Answer, NoteChange> = {
   locks: ({ recordId, body }) => ({ clientById: recordId, noteByExternalId: body.external_id }),
-  change: async ({ trx, now, locked }, submissions) => {
+  makes: 'notes',
+  change: async ({ trx, now, locked, ids }, submissions) => {
+    const isNew = (one: Submission<Body>): boolean => {
+      const { clientById, noteByExternalId } = locked.get(one) ?? {};
+      return clientById !== undefined && !noteByExternalId;
+    };
+    const newIds = [...(await ids.notes.take(submissions.filter(isNew).length))];
     const changes = submissions.map((one): NoteChange | Problem => {
       const { companyId: company_id, recordId: client_id, body } = one;
       const { clientById, noteByExternalId: before } = locked.get(one) ?? {};
@@ -40,7 +47,7 @@ export const addNote: Action<Body, Answer, NoteChange> = {
       const after = {
         company_id,
         client_id,
-        client_note_id: 0,
+        client_note_id: newIds.shift()!,
         text: body.text,
         note_type: body.note_type ?? defaultType,
         visibility: body.visibility ?? defaultVisibility,

@@ -9,7 +9,7 @@ import {
 } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { newRecordEvent } from '../events/event-log.ts';
+import { newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import {
   type Action,
@@ -64,11 +64,14 @@ export const createPerson = <B extends NewPerson>(
     statuses: { status: body.status },
     statusKind: kind,
   }),
+  makes: 'clients',
   mayCauseEvent: true,
   change: async (group, submissions) => {
+    const isNew = (one: Submission<B>): boolean => !group.locked.get(one)?.clientByExternalId;
+    const ids = [...(await group.ids.clients.take(submissions.filter(isNew).length))];
     const changes = submissions.map((one): CreatedPerson | Problem => {
       const before = group.locked.get(one)?.clientByExternalId;
-      if (!before) return newPerson(kind, group, one);
+      if (!before) return newPerson(kind, group, one, ids.shift()!);
       return brokenCondition(one, 'client_id', before) ?? metPerson(kind, group, one, before);
     });
     const valid = changes.filter(isChange);
@@ -78,7 +81,7 @@ export const createPerson = <B extends NewPerson>(
       valid.flatMap(({ before, ...change }) => (before ? [{ before, ...change }] : [])),
     );
     await clients.insert(group.trx, made);
-    await clients.markNewForSearch(group.trx, made);
+    await clients.markForSearch(group.trx, made);
     return changes;
   },
   answer: ({ isNew, after, to }) => {
@@ -91,6 +94,7 @@ const newPerson = (
   kind: 'lead' | 'client',
   { known: { statuses }, now }: Group,
   one: Submission<NewPerson>,
+  client_id: number,
 ): CreatedPerson => {
   const status =
     sentStatus(statuses, one) ?? (kind === 'lead' ? statuses.newLead() : statuses.newClient(one.companyId));
@@ -100,7 +104,7 @@ const newPerson = (
     last_name: one.body.last_name,
     email: one.body.email,
     company_id: one.companyId,
-    client_id: 0,
+    client_id,
     status_id: status.id,
     version: 1,
     origin: one.origin,
@@ -108,21 +112,21 @@ const newPerson = (
     updated_utc: now,
   };
   const type: EventType = kind === 'lead' ? 'lead.created' : 'client.created';
-  const payload = () => ({
-    client_id: after.client_id,
+  const payload = {
+    client_id,
     first_name: after.first_name,
     last_name: after.last_name,
     email: after.email,
     phone: after.phone ?? '',
     status: status.name,
     created_date: after.created_utc.toISOString(),
-  });
+  };
   return {
     isNew: true,
     after,
     from: status,
     to: status,
-    events: [newRecordEvent(one.companyId, type, payload)],
+    events: [newEvent(one.companyId, type, payload)],
     changed: true,
   };
 };

@@ -4,7 +4,6 @@ import {
   connectDatabase,
   identify,
   type LaneCall,
-  noMetrics,
   parseMysqlUrl,
   randomHex,
   tenantIs,
@@ -14,13 +13,13 @@ import { startProxy, type TestLane, testLane } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpired } from '../cleanup.ts';
-import { createEventLog, type EventLog } from '../events/event-log.ts';
+import type { EventLog } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
+import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createPerson } from './people.ts';
-import { createRunner } from './runner.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.
 
@@ -360,18 +359,13 @@ test('the answer to a repeated request is given after the end of its transaction
   await act('createLead', companyId, person, { idempotencyKey });
   const db = crm.database.connect<Tables>({ poolSize: 2, tenantTables });
   const order: string[] = [];
-  const events = createEventLog({ publish: () => {}, announce: () => {} });
+  const events = testEventLog(db);
   const write: EventLog['write'] = async (...given) => {
     await sleep(5);
     order.push('in the transaction');
     return events.write(...given);
   };
-  const runner = createRunner({
-    db,
-    events: { ...events, write },
-    now: () => new Date(),
-    metrics: noMetrics,
-  });
+  const runner = testRunner(db, { ...events, write });
   for (const body of [person, { ...person, city: 'Graz' }]) {
     const identity = identityOf(companyId, { body: Buffer.from(JSON.stringify(body)), idempotencyKey });
     await runner
@@ -402,8 +396,7 @@ test.each([
   url.port = String(proxy.port);
   const db = connectDatabase<Tables>({ url: url.href, poolSize: 2, tenantTables });
   onTestFinished(() => db.close());
-  const events = createEventLog({ publish: () => {}, announce: () => {} });
-  const runner = createRunner({ db, events, now: () => new Date(), metrics: noMetrics });
+  const runner = testRunner(db);
   const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0, origin: 'key:1' };
   const lead = createPerson('lead');

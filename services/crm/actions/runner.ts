@@ -21,9 +21,9 @@ import {
   type Trx,
   traced,
   transaction,
-  withInsertedId,
 } from '@causeway/runtime';
 import type { EventLog, WrittenCall } from '../events/event-log.ts';
+import type { RecordIds } from '../store/ids.ts';
 import { lockable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import {
@@ -65,7 +65,7 @@ export interface ActionRunner {
  * the ledger in the same transaction (services/runtime/idempotency).
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
-  const { db, events, now, metrics, tracer, maxGroupSize = 64 } = options;
+  const { db, events, ids, now, metrics, tracer, maxGroupSize = 64 } = options;
   const ledger = createLedger();
   const underWay = createKeysUnderWay();
 
@@ -91,8 +91,9 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     try {
       const referring = calls.filter(({ action }) => !action.needsNoStatuses).map(referencesOf);
       const ahead = await readStatusesAhead(own, companiesOf(referring));
+      for (const kind of calls.flatMap(newIdsOf)) ids[kind].prepare();
       const done = await transaction(own, async (trx) => {
-        const group = { trx, now: now(), locked: new Map() };
+        const group = { trx, now: now(), locked: new Map(), ids };
         const [first = [], ...rest] = stepsOf(calls);
         // BEGIN, the ledger, the first locks, the lookups and the events' numbers are one round trip.
         const answered = await ledger.lookUp(trx, calls.flatMap(identityOf), {
@@ -119,7 +120,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           await sendDeferred(trx);
           await write({ ...group, known }, step, refused, changes);
         }
-        // The rest is one round trip with COMMIT: MySQL puts new ids where the answers and the events name them.
+        // The rest is one round trip with COMMIT.
         await ledger.record(trx, answersOf(changes), keys, group.now);
         const stored = await events.write(group, [...changes].map(writtenOf), numbers);
         return { changes, stored };
@@ -228,6 +229,7 @@ const maxGroups = 4;
 interface RunnerOptions {
   readonly db: Database<Tables>;
   readonly events: EventLog;
+  readonly ids: RecordIds;
   readonly now: () => Date;
   readonly metrics: Metrics;
   readonly tracer?: Tracer | undefined;
@@ -298,8 +300,7 @@ const answersOf = (changes: Changes): readonly CarriedOut[] =>
   [...changes].flatMap(([call, change]) => {
     if (!call.identity || !isChange(change)) return [];
     const { status, body } = answerOf(call, change, []) as Answer;
-    const stored = change.isNew ? withInsertedId(Buffer.from(body!)) : body;
-    return [{ identity: call.identity, answer: { status, body: stored } }];
+    return [{ identity: call.identity, answer: { status, body } }];
   });
 
 const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]): Results =>
@@ -321,6 +322,10 @@ const settle = (results: Results): void => {
 const identityOf = ({ identity }: WaitingCall): readonly CallIdentity[] => (identity ? [identity] : []);
 const submissionOf = ({ submission }: WaitingCall) => submission;
 const companyOf = ({ submission }: WaitingCall): number => submission.companyId;
+const newIdsOf = ({ action: { makes, mayCauseEvent } }: WaitingCall): readonly (keyof RecordIds)[] => [
+  ...(makes ? [makes] : []),
+  ...(mayCauseEvent ? (['events'] as const) : []),
+];
 const mayCauseEvent = ({ action }: WaitingCall): boolean => action.mayCauseEvent ?? false;
 
 const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({

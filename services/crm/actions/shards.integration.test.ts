@@ -1,24 +1,18 @@
-import { noMetrics } from '@causeway/runtime';
 import { testShards } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { createEventLog } from '../events/event-log.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
+import { testEventLog, testRunner } from '../testing/runner.ts';
 import { createPerson } from './people.ts';
-import { createRunner } from './runner.ts';
 
 test('calls of companies in two shards that arrive together are a group in each, with events of its own', async () => {
   const shards = await testShards<Tables>(crmMigrations, { tenantTables });
   const published: number[][] = [];
-  const runner = createRunner({
-    db: shards.db,
-    events: createEventLog({
-      publish: (events) => void published.push(events.map((event) => event.company_id)),
-      announce: () => {},
-    }),
-    now: () => new Date(),
-    metrics: noMetrics,
-  });
+  const events = testEventLog(
+    shards.db,
+    (some) => void published.push(some.map((event) => event.company_id)),
+  );
+  const runner = testRunner(shards.db, events);
   const companies = Array.from({ length: 24 }, (_, at) => 101 + at);
   const lead = createPerson('lead');
   const body = { first_name: 'Ada', last_name: 'Lovelace', email: 'ada@example.com' };

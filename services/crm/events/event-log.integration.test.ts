@@ -3,7 +3,8 @@ import { transaction } from '@causeway/runtime';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { readEvents } from '../testing/read-events.ts';
-import { createEventLog, newEvent } from './event-log.ts';
+import { testEventLog } from '../testing/runner.ts';
+import { newEvent } from './event-log.ts';
 
 let crm: BootedCrm;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 describe('a reader in ascending order', () => {
   test('gets every event of concurrent writers once and in order, however late they commit', async () => {
     const companies = [newCompany(), newCompany()];
-    const log = createEventLog({ publish: () => {}, announce: () => {} });
+    const log = testEventLog(crm.db);
     let rolledBack = 0;
     /** Transactions that pause before and after their events, and sometimes roll back. */
     const write = async (writer: number): Promise<void> => {
@@ -126,9 +127,9 @@ describe('a reader in ascending order', () => {
   test('gets a payload of an ingested event as it was sent, whatever its first number', async () => {
     const companyId = newCompany();
     const events = [
-      { ...newEvent(companyId, 'lead.created', {} as never), payload: () => Buffer.from('{"client_id":-1}') },
+      { ...newEvent(companyId, 'lead.created', {} as never), payload: Buffer.from('{"client_id":-1}') },
     ];
-    const log = createEventLog({ publish: () => {}, announce: () => {} });
+    const log = testEventLog(crm.db);
     await transaction(crm.db, (trx) =>
       log.write({ trx, now: new Date() }, [{ companyId, origin: 'system', events, changed: false }]),
     );

@@ -8,14 +8,13 @@ import {
 } from '@causeway/proto';
 import {
   companyRows,
-  insertedId,
+  type Ids,
   later,
   type Rows,
   type Span,
   sendDeferred,
   statement,
   type Trx,
-  withInsertedId,
 } from '@causeway/runtime';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
@@ -23,10 +22,8 @@ import type { Tables } from '../tables.ts';
 export interface NewEvent {
   readonly companyId: number;
   readonly type: EventType;
-  /** Returns compact JSON in UTF-8. Called again after the commit if the event is of a new record, which has its id then. */
-  readonly payload: () => Buffer;
-  /** Whether the payload begins with the id of a record that the transaction inserts. */
-  readonly isOfNewRecord?: boolean;
+  /** Compact JSON in UTF-8. */
+  readonly payload: Buffer;
   /** The caller's key for the event, stored until its window ends (contract, "Events"). */
   readonly dedupeKey?: string | undefined;
 }
@@ -50,7 +47,7 @@ export interface EventLog {
   takeNumbers(trx: Trx<Tables>, companyIds: readonly number[]): Promise<Numbers>;
   /**
    * Writes the events of a transaction with COMMIT, if enough numbers were taken, and publishes them after it.
-   * @returns the events of each call; their ids and payloads are there after the commit.
+   * @returns the events of each call.
    */
   write(
     transaction: { readonly trx: Trx<Tables>; readonly now: Date },
@@ -72,7 +69,7 @@ export type Numbers = Map<number, { next: number; last: number; subscriptionsVer
  * dispatcher that gets the event's message may act on it without asking the database
  * (services/dispatcher/README.md).
  */
-export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog => ({
+export const createEventLog = ({ publish, announce, ids }: EventLogOptions): EventLog => ({
   takeNumbers: async (trx, companyIds) => {
     const numbers: Numbers = new Map();
     await takeNumbers(trx, countOf(companyIds), numbers);
@@ -85,11 +82,11 @@ export const createEventLog = ({ publish, announce }: EventLogOptions): EventLog
     const companiesOf = (some: readonly WrittenCall[]) => some.map(({ companyId }) => companyId);
     const changes = companiesOf(calls.filter(({ changed }) => changed));
     await takeMissing(trx, events, numbers);
-    const rows = numbered(events, numbers, now);
+    const rows = numbered(events, numbers, await ids.take(events.length), now);
     await giveBack(trx, numbers);
     if (rows.length > 0) {
       // These travel with COMMIT, so that the counters are locked for no other round trip.
-      await insertEvents(trx, rows, events);
+      await insertEvents(trx, rows);
       await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
       await insertDedupeKeys(trx, rows, events);
       trx.onCommit(() => publish(rows, events));
@@ -173,52 +170,48 @@ const selectSequences = statement<[Rows], Selectable<Tables['event_sequences']>>
     WHERE (company_id) IN (${companies})`,
 );
 
-const numbered = (events: readonly (NewEvent & { readonly origin: string })[], numbers: Numbers, now: Date) =>
-  events.map(({ companyId, type, payload, origin }): CommittedEvent => {
+const numbered = (
+  events: readonly (NewEvent & { readonly origin: string })[],
+  numbers: Numbers,
+  ids: readonly number[],
+  now: Date,
+) =>
+  events.map(({ companyId, type, payload, origin }, at): CommittedEvent => {
     const company = numbers.get(companyId)!;
     return {
       company_id: companyId,
       sequence: company.next++,
       created_utc: now,
-      event_id: 0,
+      event_id: ids[at]!,
       type,
-      payload: payload(),
+      payload,
       origin,
       subscriptionsVersion: company.subscriptionsVersion,
     };
   });
 
-/** After the insert of the new records, because its values name their ids, and before any other that assigns ids. */
-const insertEvents = (
-  trx: Kysely<Tables>,
-  events: readonly CommittedEvent[],
-  sources: readonly NewEvent[],
-) => {
-  const rows = events.map(({ company_id, sequence, created_utc, type, payload, origin }, at) => [
+const insertEvents = (trx: Kysely<Tables>, events: readonly CommittedEvent[]) => {
+  const rows = events.map(({ company_id, sequence, created_utc, event_id, type, payload, origin }) => [
     company_id,
     sequence,
     created_utc,
+    event_id,
     type,
-    sources[at]!.isOfNewRecord ? withInsertedId(payload) : payload,
+    payload,
     origin,
   ]);
-  return later(trx, insertIntoEvents(trx, rows), ({ insertId }) => {
-    for (const [at, event] of events.entries()) {
-      const { isOfNewRecord, payload } = sources[at]!;
-      Object.assign(event, { event_id: Number(insertId) + at, ...(isOfNewRecord && { payload: payload() }) });
-    }
-  });
+  return later(trx, insertIntoEvents(trx, rows));
 };
 
 const insertIntoEvents = statement<[Rows]>(
   (rows) => sql`
-    INSERT INTO events (company_id, sequence, created_utc, type, payload, origin) VALUES ${rows}`,
+    INSERT INTO events (company_id, sequence, created_utc, event_id, type, payload, origin) VALUES ${rows}`,
 );
 
 const insertOutbox = (trx: Kysely<Tables>, events: readonly CommittedEvent[], leasedUntil: Date) => {
-  const rows = events.map((event, at) => [
+  const rows = events.map((event) => [
     event.company_id,
-    insertedId(at),
+    event.event_id,
     event.sequence,
     event.created_utc,
     leasedUntil,
@@ -236,9 +229,9 @@ const insertDedupeKeys = async (
   events: readonly CommittedEvent[],
   sources: readonly NewEvent[],
 ) => {
-  const rows = events.flatMap(({ company_id, created_utc }, at) => {
+  const rows = events.flatMap(({ company_id, event_id, created_utc }, at) => {
     const { dedupeKey } = sources[at]!;
-    return dedupeKey === undefined ? [] : [[company_id, dedupeKey, insertedId(at), created_utc]];
+    return dedupeKey === undefined ? [] : [[company_id, dedupeKey, event_id, created_utc]];
   });
   if (rows.length > 0) await later(trx, insertKeys(trx, rows));
 };
@@ -252,14 +245,7 @@ export const newEvent = <Type extends EventType>(
   companyId: number,
   type: Type,
   payload: EventPayload<Type>,
-): NewEvent => ({ companyId, type, payload: () => encodePayload(payload) });
-
-/** @param payload its first field is the id of the record that the transaction inserts. */
-export const newRecordEvent = <Type extends EventType>(
-  companyId: number,
-  type: Type,
-  payload: () => EventPayload<Type>,
-): NewEvent => ({ companyId, type, payload: () => encodePayload(payload()), isOfNewRecord: true });
+): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
 
 interface EventLogOptions {
   /** Called after the commit with the stored events and the events they came from. */
@@ -269,6 +255,7 @@ interface EventLogOptions {
   ) => void;
   /** Called after the commit. */
   readonly announce: (written: Written) => void;
+  readonly ids: Ids;
 }
 
 /** The companies of what a transaction has written, by its kind. */

@@ -1,4 +1,4 @@
-import { later, type Rows, sendDeferred, statement, unsentId, type Value } from '@causeway/runtime';
+import { later, type Rows, statement, type Value } from '@causeway/runtime';
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Tables } from '../tables.ts';
 
@@ -12,39 +12,14 @@ type NewRow<T extends Table, C extends Column<T>> = Pick<
 
 type CompanyFirst<C extends string> = readonly ['company_id', ...C[]];
 
-/** Transactions with an unsent insert of new ids, which `LAST_INSERT_ID()` tells until the next such insert. */
-const withUnsentIds = new WeakSet<object>();
-
-/** Before anything else that may assign ids. */
-const sendUnsentIds = async (trx: Kysely<Tables>): Promise<void> => {
-  if (withUnsentIds.has(trx)) await sendDeferred(trx);
-};
-
-/**
- * Sent with the transaction's next statement; then each row has its id in `id`, and until then its `unsentId`. The ids are
- * consecutive because InnoDB knows their number beforehand ("simple inserts" of AUTO_INCREMENT, increment 1).
- */
-export const insertRows = <T extends Table, C extends Column<T>, Id extends Column<T> = never>(
-  table: T,
-  columns: CompanyFirst<C>,
-  id?: Id,
-) => {
+/** Sent with the transaction's next statement. */
+export const insertRows = <T extends Table, C extends Column<T>>(table: T, columns: CompanyFirst<C>) => {
   const insert = statement<[Rows]>((values) => insertInto(table, columns, values));
   return async (
     trx: Kysely<Tables>,
-    rows: readonly (NewRow<T, C | ('company_id' & Column<T>)> & Record<Id, number>)[],
+    rows: readonly NewRow<T, C | ('company_id' & Column<T>)>[],
   ): Promise<void> => {
-    if (rows.length === 0) return;
-    await sendUnsentIds(trx);
-    const setIds = (idOf: (at: number) => number): void => {
-      if (id) for (const [at, row] of rows.entries()) Object.assign(row, { [id]: idOf(at) });
-    };
-    setIds(unsentId);
-    if (id) withUnsentIds.add(trx);
-    await later(trx, insert(trx, valuesOf(columns, rows)), ({ insertId }) => {
-      if (id) withUnsentIds.delete(trx);
-      setIds((at) => Number(insertId) + at);
-    });
+    if (rows.length > 0) await later(trx, insert(trx, valuesOf(columns, rows)));
   };
 };
 
@@ -89,9 +64,7 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
     trx: Kysely<Tables>,
     rows: readonly Pick<Selectable<Tables[T]>, (C | K | 'company_id') & keyof Selectable<Tables[T]>>[],
   ): Promise<void> => {
-    if (rows.length === 0) return;
-    await sendUnsentIds(trx);
-    await later(trx, update(trx, valuesOf(given, rows)));
+    if (rows.length > 0) await later(trx, update(trx, valuesOf(given, rows)));
   };
 };
 

@@ -1,5 +1,4 @@
-import { insertedId, later, statement } from '@causeway/runtime';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { optionalClientColumns, type Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows } from './rows.ts';
 
@@ -96,22 +95,9 @@ export const lockable: Readonly<
   ),
 };
 
-const insertNewPending = statement<[readonly (readonly [number, ReturnType<typeof insertedId>])[]]>(
-  (rows) => sql`INSERT INTO client_search_pending (company_id, client_id) VALUES ${rows}`,
-);
-
 export const clients = {
-  insert: insertRows('clients', ['company_id', ...clientFields, 'created_utc', 'updated_utc'], 'client_id'),
+  insert: insertRows('clients', clientColumns),
   update: updateRows('clients', [...clientFields, 'updated_utc'], ['company_id', 'client_id']),
-  /** Like `markForSearch`, for the clients that the latest `insert` creates. */
-  markNewForSearch: async (
-    trx: Kysely<Tables>,
-    made: readonly { readonly company_id: number }[],
-  ): Promise<void> => {
-    if (made.length === 0) return;
-    const rows = made.map(({ company_id }, at) => [company_id, insertedId(at)] as const);
-    await later(trx, insertNewPending(trx, rows));
-  },
   /** After the commit, every replica's search finds the clients. */
   markForSearch: insertRows('client_search_pending', ['company_id', 'client_id']),
   insertStatusChanges: insertRows('client_status_history', [
@@ -126,11 +112,7 @@ export const clients = {
 };
 
 export const affiliates = {
-  insert: insertRows(
-    'employees',
-    ['company_id', 'role_id', ...affiliateFields, 'created_utc', 'updated_utc'],
-    'employee_id',
-  ),
+  insert: insertRows('employees', affiliateColumns),
   update: updateRows(
     'employees',
     ['role_id', ...affiliateFields, 'updated_utc'],
@@ -139,11 +121,7 @@ export const affiliates = {
 };
 
 export const notes = {
-  insert: insertRows(
-    'client_notes',
-    ['company_id', 'client_id', ...noteFields, 'external_id', 'created_utc', 'updated_utc'],
-    'client_note_id',
-  ),
+  insert: insertRows('client_notes', noteColumns),
   update: updateRows(
     'client_notes',
     ['client_id', ...noteFields, 'created_utc', 'updated_utc'],

@@ -28,33 +28,12 @@ export const tenantIs = (id: TenantId): Expression<unknown> => {
 
 type TenantId = number | bigint | string;
 
-export type Value = string | number | Date | Buffer | InsertedId | null;
-
-export interface InsertedId {
-  toSqlString(): string;
-}
+export type Value = string | number | Date | Buffer | null;
 
 /** Rows as one parameter, written as `(1, 2), (3, 4)`: the query is the same for any number of rows. */
 export const rowList = (rows: readonly (readonly Value[])[]): RawBuilder<unknown> => {
   if (rows.length === 0) throw new Error('a list in a query needs at least one row');
   return sql`${rows}`;
-};
-
-/** The id of a row of the transaction's latest insert into a table that assigns ids; the first row is 0. */
-export const insertedId = (row: number): InsertedId => ({ toSqlString: () => `LAST_INSERT_ID() + ${row}` });
-
-/** In place of the id of a row whose insert is unsent: below zero, so that nobody takes it for an id. */
-export const unsentId = (row: number): number => -1 - row;
-
-/** JSON whose first field may hold an `unsentId`, which MySQL replaces with the id: `{"client_id":-3,…`. */
-export const withInsertedId = (json: Buffer): Buffer | InsertedId => {
-  const [, before, negative] = /^(\{"\w+":)(-\d+)/.exec(json.toString('latin1', 0, 60)) ?? [];
-  if (!before || !negative) return json;
-  const row = unsentId(Number(negative));
-  const after = json.subarray(before.length + negative.length);
-  return {
-    toSqlString: () => `CONCAT('${before}', ${insertedId(row).toSqlString()}, X'${after.toString('hex')}')`,
-  };
 };
 
 /**

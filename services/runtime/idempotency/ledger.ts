@@ -3,7 +3,6 @@ import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { later } from '../database/driver.ts';
 import { type Rows, statement } from '../database/statement.ts';
-import type { InsertedId } from '../database/tenant-raw.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {
@@ -26,8 +25,7 @@ export interface AnswerSeal {
 
 export interface CarriedOut {
   readonly identity: CallIdentity;
-  /** Stored as it is if MySQL completes its body. */
-  readonly answer: { readonly status: number; readonly body: Answer['body'] | InsertedId };
+  readonly answer: Pick<Answer, 'status' | 'body'>;
 }
 
 export interface EarlierAnswers {
@@ -109,7 +107,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
       const db = asLedger(trx);
       if (claimed.length > 0) await later(db, removeRows(db, keysOf(claimed)));
       const rows = carriedOut.map(({ identity, answer: { status, body } }) =>
-        rowOf(identity, status, isCompleted(body) ? body : seal.seal(identity.companyId, bytesOf(body)), now),
+        rowOf(identity, status, seal.seal(identity.companyId, bytesOf(body)), now),
       );
       if (rows.length > 0) await insert(db, rows);
     },
@@ -123,10 +121,6 @@ export const isReplay = ({ headers }: Answer): boolean => headers?.['Idempotent-
 const callMs = 300_000;
 
 type Row = IdempotencyTables['idempotency_keys'];
-type NewRow = Omit<Row, 'answer'> & { readonly answer: Buffer | InsertedId };
-
-const isCompleted = (body: CarriedOut['answer']['body']): body is InsertedId =>
-  typeof body === 'object' && body !== null && 'toSqlString' in body;
 
 const columns = [
   'company_id',
@@ -139,7 +133,7 @@ const columns = [
 ] as const;
 const columnNames = sql.raw(columns.join(', '));
 
-const insert = (db: Kysely<IdempotencyTables>, rows: readonly NewRow[]): Promise<void> =>
+const insert = (db: Kysely<IdempotencyTables>, rows: readonly Row[]): Promise<void> =>
   later(
     db,
     insertRows(
@@ -174,7 +168,7 @@ const rowKey = ({ companyId, key }: CallIdentity) => ({ company_id: companyId, i
 const nameOf = ({ company_id, idempotency_key }: ReturnType<typeof rowKey>): string =>
   `${company_id}:${idempotency_key.toString('latin1')}`;
 
-const rowOf = (identity: CallIdentity, status: number, answer: NewRow['answer'], now: Date): NewRow => ({
+const rowOf = (identity: CallIdentity, status: number, answer: Buffer, now: Date): Row => ({
   ...rowKey(identity),
   fingerprint: identity.fingerprint,
   call_id: identity.fingerprint && identity.callId,
