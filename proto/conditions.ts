@@ -1,3 +1,5 @@
+import { isBlank } from './schemas/values.ts';
+
 /** A test of one field of a payload (contract, "Conditions"). It has one operator; `min` and `max` may be together. */
 export interface PayloadCondition {
   readonly field: string;
@@ -36,7 +38,19 @@ const holds = (condition: PayloadCondition, value: unknown): boolean => {
 };
 
 const isPresent = (value: unknown): boolean =>
-  value != null && !(typeof value === 'string' && value.trim() === '');
+  value != null && !(typeof value === 'string' && isBlank(value));
+
+/** Whether some value of the field that they test meets all of these conditions. */
+export const canHold = (conditions: readonly PayloadCondition[]): boolean =>
+  [
+    undefined,
+    'x',
+    ...conditions.flatMap(({ equals, in: values = [], startsWith, min, max }) => [
+      ...[equals, ...values, startsWith, min, max],
+      // A blank start may go on with what is visible.
+      ...(startsWith === undefined ? [] : [`${startsWith}x`]),
+    ]),
+  ].some((value) => conditions.every((one) => holds(one, value)));
 
 /** For the audit log and for viewers, who must not read personal data in it: `email equals`. */
 export const conditionName = ({ field, ...operators }: PayloadCondition): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionName, matches, type PayloadCondition } from './conditions.ts';
+import { canHold, conditionName, matches, type PayloadCondition } from './conditions.ts';
 import { eventTypes, samplePayload } from './events.ts';
 import { conditionProblems } from './schemas/subscription-rules.ts';
 
@@ -27,6 +27,40 @@ test.each<[PayloadCondition, boolean]>([
   [{ field: '__proto__', exists: true }, false],
 ])('%o of the payload: %s', (condition, expected) => {
   expect(matches([condition], payload)).toBe(expected);
+});
+
+test('a text without a visible character does not exist', () => {
+  for (const name of ['', ' ', '\u200b', '\u2800\u3164', '\ufeff'])
+    expect(matches([{ field: 'name', exists: true }], { name })).toBe(false);
+  for (const name of ['a', '\u200ba', '-'])
+    expect(matches([{ field: 'name', exists: true }], { name })).toBe(true);
+});
+
+test.each<[boolean, readonly Omit<PayloadCondition, 'field'>[]]>([
+  [false, [{ min: 9, max: 1 }]],
+  [false, [{ min: 9 }, { max: 1 }]],
+  [false, [{ equals: 'a' }, { equals: 'b' }]],
+  [false, [{ equals: 'a' }, { in: ['b', 'c'] }]],
+  [false, [{ in: ['a', 'b'] }, { in: ['b', 'c'] }, { in: ['c', 'a'] }]],
+  [false, [{ exists: true }, { exists: false }]],
+  [false, [{ exists: false }, { equals: 5 }]],
+  [false, [{ exists: false }, { min: 5 }]],
+  [false, [{ startsWith: 'ab' }, { startsWith: 'b' }]],
+  [false, [{ startsWith: 'ab' }, { equals: 'a' }]],
+  [false, [{ startsWith: 'a' }, { exists: false }]],
+  [false, [{ in: [1, 2] }, { min: 3 }]],
+  [false, [{ exists: true }, { equals: ' ' }]],
+  [true, [{ min: 1, max: 1 }]],
+  [true, [{ min: 1 }, { min: 5 }, { max: 7 }, { exists: true }]],
+  [true, [{ equals: 'a' }, { in: ['b', 'a'] }, { startsWith: 'a' }]],
+  [true, [{ exists: false }, { equals: '' }]],
+  [true, [{ startsWith: ' ' }, { exists: true }]],
+  [true, [{ startsWith: 'a' }, { startsWith: 'ab' }]],
+  [true, [{ equals: false }, { exists: true }]],
+  [true, [{ exists: true }]],
+  [true, [{ exists: false }]],
+])('%s: that some value meets %o', (expected, all) => {
+  expect(canHold(all.map((one) => ({ field: 'f', ...one })))).toBe(expected);
 });
 
 test('all conditions must hold, and none means every event', () => {

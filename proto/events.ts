@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { harmlessSchema } from './events/shared.ts';
 import { affiliateCreated } from './events/types/affiliate-created.ts';
 import { agreementSigned } from './events/types/agreement-signed.ts';
 import { clientCreated } from './events/types/client-created.ts';
@@ -9,6 +10,8 @@ import { invoiceStatusChanged } from './events/types/invoice-status-changed.ts';
 import { leadCreated } from './events/types/lead-created.ts';
 import { paymentFailed } from './events/types/payment-failed.ts';
 import { paymentSucceeded } from './events/types/payment-succeeded.ts';
+
+export { harmlessSchema };
 
 /** In the order of the documentation. */
 const definitions = [

@@ -258,7 +258,7 @@ describe('a body', () => {
     expect(parseBody(c.createClient, json({ ...person, ...blank }))).toEqual(person);
     const note = { text: 'x', note_type: '', visibility: null };
     expect(parseBody(c.addClientNote, json(note), ['5'])).toEqual({ text: 'x' });
-    const test = { eventType: '', statusOverride: '', useSamplePayload: null, samplePayload: null };
+    const test = { eventType: '', statusOverride: '', useSamplePayload: null };
     expect(parseBody(c.testSubscription, json(test), ['5'])).toEqual({ useSamplePayload: true });
     expect(refusedBody(c.createLead, { ...person, email: null, first_name: ' ' })).toMatchObject({
       text: 'first_name is required',
@@ -315,6 +315,40 @@ test('a key with escapes is read as it is, whatever was parsed before', () => {
       JSON.stringify(parseBody(c.createTestEvent, json({ type: 'lead.created', payload })).payload),
     ).toBe(JSON.stringify(payload));
   }
+});
+
+test('a payload that is null is no payload left out', () => {
+  for (const [operation, name] of [
+    [c.createTestEvent, 'payload'],
+    [c.testSubscription, 'samplePayload'],
+  ] as const)
+    expect(refusedBody(operation, { type: 'lead.created', [name]: null }).text).toMatch(
+      /must be a JSON object|unknown field/,
+    );
+  expect(refusedBody(c.createTestEvent, { type: 'lead.created', payload: null }).text).toBe(
+    'payload must be a JSON object',
+  );
+});
+
+test('a time may be written as RFC 3339 and Python do; a + that became a blank is named', () => {
+  const since = (text: string) => parseQuery(c.listMissingEvents, `since=${text}`).since?.toISOString();
+  for (const text of [
+    '2026-01-15T22:03:31%2B05:30',
+    '2026-01-15t22:03:31%2b0530',
+    '2026-01-15T16:33:31z',
+    '2026-01-15T16:33:31.000%2B00',
+    '2026-01-15T16:33:31-00:00',
+    '2026-01-15t11:33:31-0500',
+    '2026-01-15T11:33:31-05',
+  ])
+    expect(since(text), text).toBe('2026-01-15T16:33:31.000Z');
+  const plain = 'since must be an ISO 8601 time with its offset';
+  for (const text of ['2026-01-15T22:03:31+05:30', '2026-01-15T22:03:31+0530', '2026-01-15T22:03:31+05'])
+    expect(refusedQuery(c.listMissingEvents, `since=${text}`).text).toBe(
+      `${plain}; in a URL, its + must be %2B`,
+    );
+  for (const text of ['2026-01-15', '2026-01-15T22:03:31', 'now', '2026-01-15T22:03:31%2B5'])
+    expect(refusedQuery(c.listMissingEvents, `since=${text}`).text).toBe(plain);
 });
 
 describe("an update's body", () => {

@@ -14,29 +14,50 @@ interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly sample: (now: string) => z.output<Payload>;
 }
 
+const harmlessFields = new WeakSet<z.ZodType>();
+
+/** Marks a field that holds no personal data: viewers of the portal and strangers with a link to a delivery see it. */
+export const harmless = <Schema extends z.ZodType>(schema: Schema): Schema => {
+  harmlessFields.add(schema);
+  return schema;
+};
+
+/** The schema of a field that is marked as harmless, without null. */
+export const harmlessSchema = (schema: z.ZodType): z.ZodType | undefined => {
+  if (harmlessFields.has(schema)) return schema;
+  return schema instanceof z.ZodNullable ? harmlessSchema(schema.unwrap() as z.ZodType) : undefined;
+};
+
+export const recordId = harmless(id);
+/** When something happened. */
+export const time = harmless(instant);
 export const text = z.string();
 export const textOrNone = text.nullable();
-export const amount = z.number().meta({ description: 'In units of the currency, such as 129.5.' });
-export const currency = text.meta({ description: 'ISO 4217, such as `USD`.' });
-export const employeeOrNone = id.nullable().meta({ description: 'ID of the employee who did it, if known.' });
+/** A name that is no person's, such as that of a status. */
+export const label = harmless(z.string());
+export const amount = harmless(z.number().meta({ description: 'In units of the currency, such as 129.5.' }));
+export const currency = harmless(label.meta({ description: 'ISO 4217, such as `USD`.' }));
+export const employeeOrNone = recordId
+  .nullable()
+  .meta({ description: 'ID of the employee who did it, if known.' });
 
 export const personCreated = z.object({
-  client_id: id,
+  client_id: recordId,
   first_name: text,
   last_name: text,
   email: text,
   phone: text.meta({ description: 'Empty if the record has none.' }),
-  status: text,
-  created_date: instant,
+  status: label,
+  created_date: time,
 });
 
 export const payment = z.object({
-  payment_id: id,
-  client_id: id,
-  invoice_id: id.nullable(),
+  payment_id: recordId,
+  client_id: recordId,
+  invoice_id: recordId.nullable(),
   amount,
   currency,
-  payment_method: text,
+  payment_method: label,
 });
 
 export const samplePerson = {

@@ -19,7 +19,7 @@ test('Every type of event has a subject, and its name is hidden where the payloa
   for (const type of eventTypes) {
     const payload: Readonly<Record<string, unknown>> = { ...samplePayload(type, new Date()) };
     expect(subjectOf(payload)?.kind, type).toBe(type.startsWith('affiliate') ? 'affiliate' : 'client');
-    const hidden = subjectOf(maskPayload(payload) as typeof payload);
+    const hidden = subjectOf(maskPayload(type, payload) as typeof payload);
     expect(hidden, type).toMatchObject({ id: expect.any(Number), name: null });
     expect(JSON.stringify(hidden)).not.toContain(masked);
   }

@@ -67,7 +67,7 @@ export const readFields = <O extends WithBody>(
   before: readonly Detail[],
   params: readonly string[],
 ): ReadResult<BodyOf<O>> => {
-  const { names, optionalTexts, nullableTexts, readOnly } = fieldKinds(schema);
+  const { names, optionalTexts, nullableTexts, readOnly, records } = fieldKinds(schema);
   const creates = method === 'POST';
   const blankable = creates ? optionalTexts : nullableTexts;
   const given: Record<string, unknown> = { ...value };
@@ -87,7 +87,7 @@ export const readFields = <O extends WithBody>(
   // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
   for (const name of names) {
     if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
-    if (creates && given[name] === null) delete given[name];
+    if (creates && given[name] === null && !records.has(name)) delete given[name];
     // A required text that an update clears: blank and null get the same message.
     if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
   }
@@ -166,6 +166,8 @@ interface FieldKinds {
   readonly optionalTexts: ReadonlySet<string>;
   readonly nullableTexts: ReadonlySet<string>;
   readonly readOnly: ReadonlySet<string>;
+  /** Objects with names of the caller's choice, such as a payload: null is none of them. */
+  readonly records: ReadonlySet<string>;
   /** Query parameters that may be repeated. */
   readonly lists: ReadonlySet<string>;
 }
@@ -184,6 +186,7 @@ const noKinds: FieldKinds = {
   optionalTexts: new Set(),
   nullableTexts: new Set(),
   readOnly: new Set(),
+  records: new Set(),
   lists: new Set(),
 };
 const known = new WeakMap<z.ZodType, FieldKinds>();
@@ -197,6 +200,7 @@ const kindsOf = (shape: Shape): FieldKinds => {
     optionalTexts: namesOf((schema) => isText(schema) && schema.safeParse(undefined).success),
     nullableTexts: namesOf((schema) => isText(schema) && schema.safeParse(null).success),
     readOnly: namesOf(isReadOnly),
+    records: namesOf((schema) => isKind(schema, records)),
     lists: namesOf((schema) => isKind(schema, lists)),
   };
 };
@@ -204,6 +208,7 @@ const kindsOf = (shape: Shape): FieldKinds => {
 const isText = (schema: z.ZodType): boolean => isKind(schema, texts);
 
 const texts: ReadonlySet<string> = new Set(['string', 'enum']);
+const records: ReadonlySet<string> = new Set(['record']);
 const lists: ReadonlySet<string> = new Set(['array']);
 
 const isKind = (schema: z.core.$ZodType, types: ReadonlySet<string>): boolean => {

@@ -162,6 +162,9 @@ export const getAttempt = defineOperation({
   ...deliveries,
   id: 'getAttempt',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/attempts/{attempt}',
+  query: z.strictObject({
+    as: z.literal('viewer').optional().meta({ description: 'Masked also for other roles.' }),
+  }),
   answers: {
     200: {
       schema: testAttempt.extend({

@@ -75,10 +75,23 @@ export const recordParameters = {
   externalId: text({ min: 1, max: 100 }).optional(),
 };
 
-export const instantParameter = z.iso
-  .datetime({ offset: true, error: `${fieldName} must be an ISO 8601 time with its offset` })
+export const instantParameter = z
+  .preprocess(
+    (given) => (typeof given === 'string' ? withWholeOffset(given) : given),
+    z.iso.datetime({
+      offset: true,
+      error: ({ input }) =>
+        `${fieldName} must be an ISO 8601 time with its offset${/ \d\d(?::?\d\d)?$/.test(String(input)) ? '; in a URL, its + must be %2B' : ''}`,
+    }),
+  )
   .transform((value) => new Date(value))
   .optional();
+
+/** As RFC 3339 and Python's `%z` write times too: in lower case, `+0530`, `+05`. */
+const withWholeOffset = (given: string): string =>
+  given
+    .toUpperCase()
+    .replace(/(T.*[+-]\d\d)(?::?(\d\d))?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];

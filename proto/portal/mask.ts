@@ -1,40 +1,57 @@
-/** Masks payloads for viewers: only fields whose names are known to hold no personal data stay readable. */
+import type { z } from 'zod';
+import { eventDefinitions, eventTypes, harmlessSchema, isEventType } from '../events.ts';
+
+/** Masks payloads for viewers and shared links: only what the schema of an event type marks as harmless stays readable. */
 export const masked = '•••';
 
-export const maskPayload = (value: unknown): unknown => maskValue('', value);
+/** Names that the type does not have are masked too, because a key can be data. */
+export const maskPayload = (type: string, payload: unknown): unknown =>
+  maskFields(payload, (name) => (isEventType(type) ? fields.get(type)!.get(name) : undefined));
 
-/** JSON as a payload, anything else as a whole. */
+/** A receiver's answer: JSON by the fields of all types, anything else as a whole. */
 export const maskText = (text: string): string => {
   if (text.trim() === '') return text;
   try {
-    return JSON.stringify(maskPayload(JSON.parse(text)));
+    return JSON.stringify(maskFields(JSON.parse(text), fieldOfAny));
   } catch {
     return masked;
   }
 };
 
-const plain =
-  /^(?:id|type|event|currency|status|state|success|ok|error_code|code|reason|content_type|payment_method|invoice_number|affiliate_code|package_keyword|previous_status|new_status|failure_reason|.*_(?:id|status|type|utc|date|at|currency|count)|.*(?:Id|Status|Type|Utc|Date|At|Currency|Count))$/;
-const personal = /phone|mobile|fax|zip|postal|ssn|tax|birth|account|iban|card/i;
-const instant = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
-const telling = /@|^\+?[\d ()./-]{7,}$/;
+const fields = new Map(
+  eventTypes.map((type) => [
+    type,
+    new Map<string, z.ZodType>(Object.entries(eventDefinitions[type].payload.shape)),
+  ]),
+);
 
-const maskValue = (name: string, value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map((item) => maskValue(name, item));
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        // A key that is itself data (`{"katherine@example.com": …}`) is not a field name.
-        /^[\w.-]{1,64}$/.test(key) ? key : masked,
-        maskValue(key, inner),
-      ]),
-    );
-  if (typeof value === 'number') return personal.test(name) ? masked : value;
-  if (typeof value !== 'string' || value === '') return value;
-  if (personal.test(name)) return masked;
-  if (instant.test(value)) return value;
-  return plain.test(name) && !telling.test(value) ? value : masked;
+/** One that is not harmless, if any type has it. */
+const fieldOfAny = (name: string): z.ZodType | undefined => {
+  const all = eventTypes.flatMap((type) => fields.get(type)!.get(name) ?? []);
+  return all.find((field) => !harmlessSchema(field)) ?? all[0];
 };
+
+const maskFields = (value: unknown, fieldNamed: (name: string) => z.ZodType | undefined): unknown => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return masked;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      // Of a person who was erased (contract, "Erasure").
+      if (name === 'erased' && inner === true) return [name, inner];
+      const field = fieldNamed(name);
+      return field ? [name, maskField(field, inner)] : [masked, masked];
+    }),
+  );
+};
+
+const maskField = (field: z.ZodType, value: unknown): unknown => {
+  if (value === null || value === '') return value;
+  if (typeof value === 'string' && (value.length > maxShown || telling.test(value))) return masked;
+  return harmlessSchema(field)?.safeParse(value).success ? value : masked;
+};
+
+const maxShown = 100;
+/** A harmless text of a test event can be an address or a phone number. */
+const telling = /@|^\+?[\d ()./-]{7,}$/;
 
 /**
  * Masks what can be a token: user info, path parts other than words, the values of the query, the fragment.
@@ -76,9 +93,15 @@ const maskCondition = (condition: Readonly<Record<string, unknown>>): unknown =>
   Object.fromEntries(
     Object.entries(condition).map(([name, value]) => [
       name,
-      name === 'field' || typeof value === 'boolean' ? value : maskValue(String(condition.field), value),
+      name === 'field' || name === 'exists' ? value : maskOperand(String(condition.field), value),
     ]),
   );
+
+const maskOperand = (name: string, value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((one) => maskOperand(name, one));
+  const field = fieldOfAny(name);
+  return field ? maskField(field, value) : masked;
+};
 
 /** Masks every field `url`, `headers` and `conditions`, however deep, so that operations added later are masked too. */
 export const maskTargets = (value: unknown): unknown => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { operatorNames, type PayloadCondition, type Scalar } from '../conditions.ts';
+import { canHold, operatorNames, type PayloadCondition, type Scalar } from '../conditions.ts';
 import type { Detail } from '../errors.ts';
 import { type EventType, eventDefinitions } from '../events.ts';
-import { codePoints, type Fault, fieldName, rule, text, valueRule } from './values.ts';
+import { codePoints, echo, type Fault, fieldName, rule, text, valueRule } from './values.ts';
 
 const maxConditions = 10;
 const maxValues = 20;
@@ -49,12 +49,33 @@ export const conditionsAnswer = list.optional().meta({ description: 'Absent: the
 
 type Kind = 'string' | 'number' | 'boolean' | 'other';
 
-/** Conditions name fields that each of the event types has, with values of the field's kind. */
+/** Conditions name fields that each of the event types has, with values of the field's kind, and can all hold at once. */
 export const conditionProblems = (
   types: readonly EventType[],
   all: readonly PayloadCondition[] | null,
-): readonly Detail[] =>
-  (all ?? []).flatMap((one, at): Detail[] => {
+): readonly Detail[] => {
+  const problems = fieldProblems(types, all ?? []);
+  return problems.length > 0 ? problems : contradictions(all ?? []);
+};
+
+const contradictions = (all: readonly PayloadCondition[]): readonly Detail[] =>
+  [...Map.groupBy(all, ({ field }) => field)]
+    .filter(([, own]) => !canHold(own))
+    .map(([field, own]) => {
+      const texts = own.flatMap((one) =>
+        operatorNames
+          .filter((name) => one[name] !== undefined)
+          .map((name) => `${name} ${echo(JSON.stringify(one[name]))}`),
+      );
+      return {
+        field: `conditions[${all.indexOf(own.at(-1)!)}]`,
+        code: 'must_agree',
+        message: `no ${field} can meet ${texts.join(' and ')}, so no event would be delivered`,
+      };
+    });
+
+const fieldProblems = (types: readonly EventType[], all: readonly PayloadCondition[]): readonly Detail[] =>
+  all.flatMap((one, at): Detail[] => {
     const problem = (message: string): Detail[] => [
       { field: `conditions[${at}].field`, code: 'out_of_range', message },
     ];

@@ -6,7 +6,7 @@ export {
   portOf,
   portProblem,
 } from './addresses.ts';
-export { eventsAtOnce, meets } from './conditions.ts';
+export { eventsAtOnce, eventsMeeting, sizeFor } from './conditions.ts';
 export { expiryWithoutTool, isLive } from './expiry.ts';
 export { createMissedReport, noteMissed, takeBackMissed, type WaitingEvent } from './missed.ts';
 export { nextDueMs, nextDueSql, type QueueDue, raiseSubscriptionsVersion } from './queues.ts';

@@ -1,7 +1,7 @@
 import type { DeliveryState, ErrorClass, EventType, PayloadCondition } from '@causeway/proto';
 import { tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import { eventsAtOnce, meets } from './conditions.ts';
+import { eventsAtOnce, eventsMeeting, sizeFor } from './conditions.ts';
 import type { DeliveryRow, ReplayRow, SubscriptionRow } from './tables.ts';
 
 export interface ReplayCandidate {
@@ -29,16 +29,17 @@ export const findReplayCandidates = async <DB>(
     const looked = await (selection.states === null
       ? readEvents(db, selection, position)
       : readEnded(db, selection, selection.states, position));
-    const taken = await onlyWanted(
-      db,
-      selection,
-      looked.filter(({ isMatch }) => isMatch),
-    );
-    for (const one of taken) {
+    const wanted = await onlyWanted(db, selection, looked);
+    const { met, examined } = await eventsMeeting(db, selection.companyId, conditionsOf(selection), wanted, {
+      most: limit - candidates.length + 1,
+      stopMs,
+    });
+    for (const one of met) {
       if (candidates.length === limit)
         return { candidates, position: candidates.at(-1)!.position, end: false };
       candidates.push(one);
     }
+    if (examined < wanted.length) return { candidates, position: wanted[examined - 1]!.position, end: false };
     position = looked.at(-1)?.position ?? position;
     const end = looked.length < chunkOf(selection);
     if (end || candidates.length === limit || performance.now() > stopMs)
@@ -47,8 +48,10 @@ export const findReplayCandidates = async <DB>(
 };
 
 const chunk = eventsAtOnce(null);
-const chunkOf = ({ states, conditions = null }: ReplaySelection): number =>
-  eventsAtOnce(states === null ? conditions : null);
+/** Deliveries that were made have met them. */
+const conditionsOf = ({ states, conditions = null }: ReplaySelection) =>
+  states === null ? conditions : null;
+const chunkOf = (selection: ReplaySelection): number => eventsAtOnce(conditionsOf(selection));
 
 const readEnded = async <DB>(
   db: Kysely<DB>,
@@ -83,7 +86,7 @@ const readEnded = async <DB>(
       created_utc: row.created_utc,
       event_type: row.event_type,
       position: row.event_id,
-      isMatch: true,
+      bytes: 0,
       ended: [...(known?.ended ?? []), ...(wanted ? [row.replay_id] : [])],
     });
   }
@@ -96,20 +99,16 @@ const readEvents = async <DB>(
   selection: ReplaySelection,
   after: number,
 ): Promise<readonly ExaminedEvent[]> => {
-  const { companyId, since, until, types = [], conditions = null } = selection;
+  const { companyId, since, until, types = [] } = selection;
   if (types.length === 0) return [];
-  const { rows } = await sql<ReplayCandidate & { readonly payload?: Buffer }>`
-    SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position
-      ${conditions ? sql`, e.payload` : sql``}
+  const { rows } = await sql<ReplayCandidate & { readonly bytes: number }>`
+    SELECT /*+ INDEX(e PRIMARY) */ e.event_id, e.created_utc, e.type AS event_type, e.sequence AS position,
+      ${sizeFor(conditionsOf(selection))} AS bytes
     FROM events AS e
     WHERE e.company_id = ${tenantIs(companyId)} AND e.sequence > ${after}
       AND e.created_utc >= ${since} AND e.created_utc < ${until} AND e.type IN (${sql.join(types)})
     ORDER BY e.sequence LIMIT ${sql.lit(chunkOf(selection))}`.execute(db);
-  return rows.map(({ payload, ...row }) => ({
-    ...row,
-    ended: [],
-    isMatch: payload === undefined || meets(conditions, payload),
-  }));
+  return rows.map((row) => ({ ...row, ended: [] }));
 };
 
 type EndedDelivery = Pick<
@@ -118,7 +117,7 @@ type EndedDelivery = Pick<
 >;
 
 interface ExaminedEvent extends ReplayCandidate {
-  readonly isMatch: boolean;
+  readonly bytes: number;
   readonly ended: readonly number[];
 }
 
@@ -126,7 +125,7 @@ const onlyWanted = async <DB>(
   db: Kysely<DB>,
   selection: ReplaySelection,
   looked: readonly ExaminedEvent[],
-): Promise<readonly ReplayCandidate[]> => {
+): Promise<readonly Omit<ExaminedEvent, 'ended'>[]> => {
   const likely = selection.states === null ? looked : looked.filter(({ ended }) => ended.length > 0);
   if (likely.length === 0) return [];
   // Before its deliveries: an event that is fanned out between the two reads is in one of them.
@@ -139,7 +138,7 @@ const onlyWanted = async <DB>(
         ? !waiting.has(event_id) && !others.some(wasTried)
         : ended.some((replayId) => isLast(replayId, others));
     })
-    .map(({ ended, isMatch, ...candidate }) => candidate);
+    .map(({ ended, ...candidate }) => candidate);
 };
 
 /** A held delivery is no missed event: it may still be released or discarded. */
@@ -186,7 +185,7 @@ export interface ReplaySelection {
   readonly since: Date;
   readonly until: Date;
   readonly types?: readonly EventType[] | undefined;
-  /** Of the subscription, for events without any attempt; existing deliveries have met them. */
+  /** Of the subscription, for events without any attempt. */
   readonly conditions?: readonly PayloadCondition[] | null | undefined;
   /** Null: events without any attempt. */
   readonly states: readonly DeliveryState[] | null;

@@ -102,3 +102,4 @@ export {
   tracedAsk,
   traceOf,
 } from './tracing/tracer.ts';
+export { createPauses, createTurns } from './turns.ts';

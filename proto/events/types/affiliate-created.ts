@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { defineEventType, text, textOrNone } from '../shared.ts';
+import { defineEventType, harmless, recordId, text, textOrNone, time } from '../shared.ts';
 
 export const affiliateCreated = defineEventType({
   type: 'affiliate.created',
   title: 'Affiliate created',
   description: 'An affiliate was added and awaits approval.',
   payload: z.object({
-    employee_id: id,
+    employee_id: recordId,
     first_name: text,
     last_name: text,
     email: text,
@@ -15,8 +14,8 @@ export const affiliateCreated = defineEventType({
     affiliate_code: text,
     affiliate_company_name: textOrNone,
     commission_rate: z.number().nullable().meta({ description: 'Per cent.' }),
-    is_approved: z.boolean(),
-    created_date: instant,
+    is_approved: harmless(z.boolean()),
+    created_date: time,
   }),
   sample: (now) => ({
     employee_id: 31,

@@ -1,18 +1,17 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { defineEventType, samplePerson, text } from '../shared.ts';
+import { defineEventType, recordId, samplePerson, text, time } from '../shared.ts';
 
 export const agreementSigned = defineEventType({
   type: 'agreement.signed',
   title: 'Agreement signed',
   description: 'A client signed an agreement.',
   payload: z.object({
-    agreement_id: id,
-    client_id: id,
+    agreement_id: recordId,
+    client_id: recordId,
     agreement_name: text,
     signer_name: text,
     signer_email: text,
-    signed_date: instant,
+    signed_date: time,
   }),
   sample: (now) => ({
     agreement_id: 9102,

@@ -1,18 +1,25 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { defineEventType, employeeOrNone, samplePerson, text, textOrNone } from '../shared.ts';
+import {
+  defineEventType,
+  employeeOrNone,
+  label,
+  recordId,
+  samplePerson,
+  textOrNone,
+  time,
+} from '../shared.ts';
 
 export const clientStatusChanged = defineEventType({
   type: 'client.status_changed',
   title: 'Client status changed',
   description: 'A client moved to another status, or a lead became a client.',
   payload: z.object({
-    client_id: id,
-    previous_status: text,
-    new_status: text,
+    client_id: recordId,
+    previous_status: label,
+    new_status: label,
     changed_by_employee_id: employeeOrNone,
     status_note: textOrNone,
-    changed_date: instant,
+    changed_date: time,
   }),
   sample: (now) => ({
     client_id: samplePerson.client_id,

@@ -1,19 +1,27 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { defineEventType, employeeOrNone, samplePerson, text } from '../shared.ts';
+import {
+  defineEventType,
+  employeeOrNone,
+  harmless,
+  label,
+  recordId,
+  samplePerson,
+  text,
+  time,
+} from '../shared.ts';
 
 export const documentUploaded = defineEventType({
   type: 'document.uploaded',
   title: 'Document uploaded',
   description: 'A document was added to a client’s record.',
   payload: z.object({
-    document_id: id,
-    client_id: id,
+    document_id: recordId,
+    client_id: recordId,
     file_name: text,
-    content_type: text,
-    size_bytes: z.int().min(0),
+    content_type: label,
+    size_bytes: harmless(z.int().min(0)),
     uploaded_by_employee_id: employeeOrNone,
-    uploaded_date: instant,
+    uploaded_date: time,
   }),
   sample: (now) => ({
     document_id: 8101,

@@ -1,20 +1,28 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { amount, currency, defineEventType, samplePayment, samplePerson, text } from '../shared.ts';
+import {
+  amount,
+  currency,
+  defineEventType,
+  label,
+  recordId,
+  samplePayment,
+  samplePerson,
+  time,
+} from '../shared.ts';
 
 export const invoiceCreated = defineEventType({
   type: 'invoice.created',
   title: 'Invoice created',
   description: 'An invoice was written for a client.',
   payload: z.object({
-    invoice_id: id,
-    client_id: id,
-    invoice_number: text,
+    invoice_id: recordId,
+    client_id: recordId,
+    invoice_number: label,
     amount,
     currency,
-    status: text,
-    due_date: instant,
-    created_date: instant,
+    status: label,
+    due_date: time,
+    created_date: time,
   }),
   sample: (now) => ({
     invoice_id: samplePayment.invoice_id,

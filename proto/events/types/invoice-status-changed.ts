@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { id, instant } from '../../schemas/values.ts';
-import { defineEventType, samplePayment, samplePerson, text } from '../shared.ts';
+import { defineEventType, label, recordId, samplePayment, samplePerson, time } from '../shared.ts';
 
 export const invoiceStatusChanged = defineEventType({
   type: 'invoice.status_changed',
   title: 'Invoice status changed',
   description: 'An invoice was sent, paid, or became overdue.',
   payload: z.object({
-    invoice_id: id,
-    client_id: id,
-    previous_status: text,
-    new_status: text,
-    changed_date: instant,
+    invoice_id: recordId,
+    client_id: recordId,
+    previous_status: label,
+    new_status: label,
+    changed_date: time,
   }),
   sample: (now) => ({
     invoice_id: samplePayment.invoice_id,

@@ -7,7 +7,7 @@ import {
   type WaitingEvent,
 } from '@causeway/deliveries';
 import { type EventType, matches, type PayloadCondition, payloadIn, type StoredEvent } from '@causeway/proto';
-import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
+import { acrossTenants, createPauses, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type LeasedDelivery, type QueueKey, queueName } from '../delivery.ts';
 import { scheduleQueues } from '../queue-rows.ts';
@@ -43,8 +43,10 @@ export const fanOutEvents = async (
     if (found.length === 0) return { events: 0, deliveries: 0, left: [], missed: [] };
     const companies = new Set(found.map((row) => row.company_id));
     const subscriptions = await readSubscriptions(all, companies, at);
-    const contents = await readContents(all, selectedByPayload(found, subscriptions));
-    const plan = planDeliveries(found, subscriptions, at, contents);
+    const choosy = selectedByPayload(found, subscriptions);
+    const unmet = await unmetConditions(all, choosy.slice(0, maxPayloads), subscriptions);
+    const later = new Set(choosy.slice(maxPayloads).map(({ event_id }) => event_id));
+    const plan = planDeliveries(found, subscriptions, at, { unmet, later });
     // A dispatcher that lost the event's lease may have written some of them.
     const taken = new Set(found.flatMap((one) => (one.leaseMs === undefined ? [one.event_id] : [])));
     const [swept, fresh] = [
@@ -132,6 +134,29 @@ const selectedByPayload = (
     .map((event) => ({ ...event, subscription_id: 0, replay_id: 0 }));
 };
 
+/** A payload has up to 256 KiB. */
+const maxPayloads = 32;
+
+/** `eventId-subscriptionId` of what is not delivered. Their company's payloads can be large: other work runs in between. */
+const unmetConditions = async (
+  db: Kysely<Tables>,
+  keys: readonly DeliveryKey[],
+  subscriptions: readonly FoundSubscription[],
+): Promise<ReadonlySet<string>> => {
+  const contents = await readContents(db, keys);
+  const unmet = new Set<string>();
+  const pause = createPauses();
+  for (const { company_id, event_id } of keys) {
+    const content = contents.get(event_id);
+    const payload = content && payloadIn(content.body);
+    for (const one of subscriptions)
+      if (one.company_id === company_id && !matches(one.conditions, payload))
+        unmet.add(`${event_id}-${one.subscription_id}`);
+    await pause();
+  }
+  return unmet;
+};
+
 interface Plan {
   readonly deliveries: readonly LeasedDelivery[];
   /** They leave the outbox, also events without deliveries. */
@@ -143,20 +168,24 @@ interface Plan {
 /** Unless a single event needs more. */
 export const maxDeliveries = 4_000;
 
+interface PayloadRules {
+  readonly unmet?: ReadonlySet<string>;
+  /** Events whose payloads the next transaction reads. */
+  readonly later?: ReadonlySet<number>;
+}
+
 export const planDeliveries = (
   events: readonly FoundEvent[],
   subscriptions: readonly FoundSubscription[],
   now: Date,
-  contents: ReadonlyMap<number, { readonly body: Uint8Array }> = new Map(),
+  { unmet = new Set(), later = new Set() }: PayloadRules = {},
 ): Plan => {
   const byCompany = Map.groupBy(subscriptions, (one) => one.company_id);
   const deliveries: LeasedDelivery[] = [];
   let done = 0;
   for (const { company_id, event_id, created_utc, type } of events) {
-    const content = contents.get(event_id);
-    const payload = content && payloadIn(content.body);
-    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types, conditions }) =>
-      type === null || !event_types.includes(type) || !matches(conditions, payload)
+    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types }) =>
+      type === null || !event_types.includes(type) || unmet.has(`${event_id}-${subscription_id}`)
         ? []
         : [
             {
@@ -170,7 +199,7 @@ export const planDeliveries = (
             },
           ],
     );
-    if (done > 0 && deliveries.length + own.length > maxDeliveries) break;
+    if (done > 0 && (later.has(event_id) || deliveries.length + own.length > maxDeliveries)) break;
     deliveries.push(...own);
     done++;
   }

@@ -55,3 +55,13 @@ test('a transaction writes a bounded number of rows, but at least one event', ()
   const many = Array.from({ length: maxDeliveries + 1 }, (_, at) => subscriptionOf(at));
   expect(planDeliveries(three, many, now).done).toEqual(three.slice(0, 1));
 });
+
+test('what does not meet its conditions makes no delivery, and events whose payloads are not read yet are left', () => {
+  const events = [eventOf(10), eventOf(11), eventOf(12)];
+  const plan = planDeliveries(events, [subscriptionOf(1), subscriptionOf(2)], now, {
+    unmet: new Set(['10-1']),
+    later: new Set([11]),
+  });
+  expect(plan.deliveries.map((one) => [one.event_id, one.subscription_id])).toEqual([[10, 2]]);
+  expect([plan.done, plan.left]).toEqual([events.slice(0, 1), events.slice(1)]);
+});

@@ -449,7 +449,7 @@ describe('one attempt', () => {
       id: event.event_id,
       payload: { client_id: 1042, first_name: masked },
     });
-    expect(JSON.parse(body.response.body)).toEqual({ id: 7, email: masked });
+    expect(JSON.parse(body.response.body)).toEqual({ [masked]: masked, email: masked });
     expect(text).not.toContain('Käthe');
   });
 

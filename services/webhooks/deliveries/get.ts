@@ -19,7 +19,7 @@ import { agentHeader } from '@causeway/proto/signatures';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
-import { readEvent } from '../events/read.ts';
+import { maskedEvent, readEvent } from '../events/read.ts';
 import type { Tables } from '../tables.ts';
 import { noAbout, readAbouts } from './list.ts';
 import { type DeliveryIds, deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
@@ -62,9 +62,9 @@ export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: 
 };
 
 export const getAttempt = ({ db }: WebhooksContext) =>
-  handler(contract.getAttempt, async ({ companyId, params, user }) => {
+  handler(contract.getAttempt, async ({ companyId, params, query, user }) => {
     const name = { ...deliveryIdsOf(params), attempt: parseId(params[3], 'attempt') };
-    return json(200, await readAttempt(db, companyId, name, user.role));
+    return json(200, await readAttempt(db, companyId, name, query.as ?? user.role));
   });
 
 /** The body comes from the event: its bytes are the same in every attempt. @throws Problem `not_found` */
@@ -85,8 +85,9 @@ export const readAttempt = async (
     .executeTakeFirst();
   if (!row) throw notFound('attempt');
   const event = await readEvent(db, companyId, name.eventId);
-  const body = event ? bodyOf(row, event) : null;
-  return attemptAnswer(row, body, role === 'viewer');
+  const masked = role === 'viewer';
+  const body = event ? bodyOf(row, masked ? maskedEvent(event) : event) : null;
+  return attemptAnswer(row, body, masked);
 };
 
 /** An agent's body is made of the event too. */
@@ -132,7 +133,7 @@ const attemptAnswer = (row: ShownAttempt, body: string | null, masked: boolean) 
     request: {
       url: row.url,
       headers,
-      body: body === null ? null : shown(body),
+      body,
       timestamp,
       signature: header(headers, 'x-webhook-signature'),
       signedBefore: {

@@ -1,5 +1,13 @@
 import type { DeliveryRow } from '@causeway/deliveries';
-import { contract, maskPayload, type QueryOf, type Role, subjectOf, summaryOf } from '@causeway/proto';
+import {
+  contract,
+  type EventType,
+  maskPayload,
+  type QueryOf,
+  type Role,
+  subjectOf,
+  summaryOf,
+} from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -236,15 +244,15 @@ export const readAbouts = async (
   if (eventIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('events')
-    .select(['event_id', 'client_id', 'invoice_id'])
+    .select(['event_id', 'type', 'client_id', 'invoice_id'])
     .select(sql<Buffer | null>`IF(LENGTH(payload) <= ${maxPayloadBytes}, payload, NULL)`.as('short'))
     .where('company_id', '=', companyId)
     .where('event_id', 'in', [...new Set(eventIds)])
     .execute();
   return new Map(
-    rows.map(({ event_id, short, ...ids }) => [
+    rows.map(({ event_id, type, short, ...ids }) => [
       event_id,
-      aboutOf(short === null ? ids : JSON.parse(short.toString()), role),
+      aboutOf(type, short === null ? ids : JSON.parse(short.toString()), role),
     ]),
   );
 };
@@ -252,7 +260,7 @@ export const readAbouts = async (
 /** Of an event that is kept no longer. */
 export const noAbout = { subject: null, summary: '' };
 
-const aboutOf = (payload: Readonly<Record<string, unknown>>, role: Role) => {
-  const shown = (role === 'viewer' ? maskPayload(payload) : payload) as typeof payload;
+const aboutOf = (type: EventType, payload: Readonly<Record<string, unknown>>, role: Role) => {
+  const shown = (role === 'viewer' ? maskPayload(type, payload) : payload) as typeof payload;
   return { subject: subjectOf(shown), summary: summaryOf(shown) };
 };

@@ -459,3 +459,13 @@ test('events that arrive during a replay are delivered as usual', async () => {
     return events.every(({ event_id }) => rows.some((row) => row.event_id === event_id));
   });
 });
+
+test('A replay whose time ends before it begins is refused', async () => {
+  await delivered(1);
+  for (const operation of ['createReplay', 'previewReplay'] as const) {
+    const error = async (more: object) =>
+      (await webhooks.portal(operation, company, ask('failed', more))).body.error;
+    expect(await error({ until: minutesAgo(61) })).toBe('until must be after since');
+    expect(await error({ since: new Date(Date.now() + 60_000) })).toBe('since must not be in the future');
+  }
+});

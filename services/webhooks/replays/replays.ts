@@ -165,6 +165,10 @@ const selectionOf = (
   startedUtc: Date,
 ): ReplaySelection => {
   const until = wish.until !== undefined && wish.until < startedUtc ? wish.until : startedUtc;
+  if (wish.since !== undefined && wish.since >= until)
+    throw wish.since >= startedUtc
+      ? invalidField('since', 'out_of_range', 'since must not be in the future')
+      : invalidField('until', 'must_agree', 'until must be after since');
   const types = wish.kind === 'missed' ? (wish.types ?? event_types) : wish.types;
   return {
     companyId,

@@ -1,4 +1,4 @@
-import { type DeliveryRow, eventsAtOnce, meets } from '@causeway/deliveries';
+import { type DeliveryRow, eventsAtOnce, eventsMeeting, sizeFor } from '@causeway/deliveries';
 import { contract, invalidField } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -8,17 +8,22 @@ import type { Tables } from '../tables.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 
 /** Contract, "Deliveries". The log has the order of commits, so nothing is added below the last sequence. */
-export const listMissingEvents = ({ db, cursors }: WebhooksContext) =>
+export const listMissingEvents = ({ db, cursors, now }: WebhooksContext) =>
   handler(contract.listMissingEvents, async (call) => {
     const { companyId, query } = call;
     const { limit, cursor } = query;
     const subscription = await readSubscription(db, companyId, call.id('subscription'));
     const since = query.since ?? subscription.created_utc;
     const filter = [subscription.subscription_id, since.getTime()];
+    // A minute for clocks that differ.
+    if (since.getTime() > now().getTime() + 60_000)
+      throw invalidField('since', 'out_of_range', 'since must not be in the future');
     const [after = 0, ...others] = cursor ? await cursors.open(companyId, 'missing', cursor) : [0, ...filter];
     if (others.join() !== filter.join())
       throw invalidField('cursor', 'must_agree', 'invalid cursor: it belongs to another since');
-    const { missing, position, hasMore } = await readPage(db, subscription, { since, after, limit });
+    const { deadlineMs } = call;
+    const page = { since, after, limit, deadlineMs };
+    const { missing, position, hasMore } = await readPage(db, subscription, page);
     return json(200, {
       missing,
       throughSequence: position,
@@ -31,29 +36,37 @@ interface Wanted {
   readonly since: Date;
   readonly after: number;
   readonly limit: number;
+  readonly deadlineMs: number;
 }
 
 /** Looks at the log chunk by chunk, until the page is full or the time is up. */
 const readPage = async (
   db: Kysely<Tables>,
   subscription: SubscriptionRecord,
-  { since, after, limit }: Wanted,
+  { since, after, limit, deadlineMs }: Wanted,
 ) => {
   const stopMs = performance.now() + maxSearchMs;
-  const last = await lastSequence(db, subscription.company_id);
+  const { company_id, conditions } = subscription;
+  const last = await lastSequence(db, company_id);
   const missing: ReturnType<typeof missingAnswer>[] = [];
   for (let at = after; ; ) {
     const events = await readEvents(db, subscription, { since, after: at, until: last });
     const deliveries = await readDeliveries(db, subscription, events);
-    for (const event of events) {
-      at = event.sequence;
-      if (event.payload && !meets(subscription.conditions, event.payload)) continue;
-      const own = deliveries.get(event.event_id) ?? [];
-      if (own.some(({ state }) => state === 'succeeded')) continue;
-      missing.push(missingAnswer(event, own.at(-1)));
-      if (missing.length === limit) return { missing, position: at, hasMore: true };
+    const open = events.filter(
+      ({ event_id }) => !deliveries.get(event_id)?.some(({ state }) => state === 'succeeded'),
+    );
+    const { met, examined } = await eventsMeeting(db, company_id, conditions, open, {
+      most: limit - missing.length,
+      stopMs,
+      deadlineMs,
+    });
+    for (const event of met) {
+      missing.push(missingAnswer(event, deliveries.get(event.event_id)?.at(-1)));
+      if (missing.length === limit) return { missing, position: event.position, hasMore: true };
     }
-    if (events.length < eventsAtOnce(subscription.conditions))
+    if (examined < open.length) return { missing, position: open[examined - 1]!.position, hasMore: true };
+    at = events.at(-1)?.position ?? at;
+    if (events.length < eventsAtOnce(conditions))
       return { missing, position: Math.max(at, last), hasMore: false };
     if (performance.now() > stopMs) return { missing, position: at, hasMore: true };
   }
@@ -69,8 +82,8 @@ const readEvents = (
   db
     .selectFrom('events as e')
     .modifyFront(sql`/*+ INDEX(e PRIMARY) */`)
-    .select(['e.event_id', 'e.type', 'e.created_utc', 'e.sequence'])
-    .$if(conditions !== null, (query) => query.select('e.payload'))
+    .select(['e.event_id', 'e.type', 'e.created_utc', 'e.sequence as position'])
+    .select(sizeFor(conditions).as('bytes'))
     .where('e.company_id', '=', company_id)
     .where('e.sequence', '>', after)
     .where('e.sequence', '<=', until)
@@ -115,7 +128,7 @@ const missingAnswer = (event: LoggedEvent, delivery: OwnDelivery | undefined) =>
   eventId: event.event_id,
   eventType: event.type,
   eventCreatedUtc: event.created_utc,
-  sequence: event.sequence,
+  sequence: event.position,
   state: delivery?.state ?? null,
   attempts: delivery?.attempts ?? 0,
 });

@@ -126,6 +126,28 @@ test('types that do not have the field of a condition are refused, and so are to
   expect((await change(id, { headers: { 'X-More': 'a', 'X-1': null } })).status).toBe(200);
 });
 
+test('conditions that no event can meet are refused, in a create and in a change', async () => {
+  company++;
+  const never = [
+    { field: 'email', equals: 'a@b.co' },
+    { field: 'email', exists: false },
+  ];
+  const error = 'no email can meet equals "a@b.co" and exists false, so no event would be delivered';
+  const refused = await ask('createSubscription', company, { body: { ...wanted, conditions: never } });
+  expect([refused.status, refused.body.error]).toEqual([400, error]);
+  expect(refused.body.details).toEqual([{ field: 'conditions[1]', code: 'must_agree', message: error }]);
+  const { id } = await make();
+  expect((await change(id, { conditions: never })).body.error).toBe(error);
+});
+
+test('missing events since the future are refused', async () => {
+  company++;
+  const { id } = await make();
+  const query = { since: new Date(Date.now() + 3_600_000).toISOString() };
+  const { status, body } = await ask('listMissingEvents', company, { params: [id], query });
+  expect([status, body.error]).toEqual([400, 'since must not be in the future']);
+});
+
 test('missing events, missed events and the preview follow the conditions', async () => {
   company++;
   const { id } = await make({ conditions: [{ field: 'email', startsWith: 'kat' }] });
@@ -234,3 +256,69 @@ test('a settings file is checked as creates would be, with the place of each pro
     'subscriptions[2].conditions[0].field',
   ]);
 });
+
+test("another origin of the URL takes the headers' values anew, or none: no one reads the old receiver's secrets", async () => {
+  company++;
+  const { id } = await make(rules);
+  const stored = async () => {
+    const row = await db
+      .selectFrom('subscriptions')
+      .select(['url', 'headers'])
+      .where('company_id', '=', company)
+      .where('subscription_id', '=', id)
+      .executeTakeFirstOrThrow();
+    return { url: row.url, headers: row.headers && JSON.parse(openSecret(keyRing, company, row.headers)) };
+  };
+  const before = await stored();
+  const message =
+    'headers: another origin of the URL needs the values of Authorization, X-Team anew, or null';
+  for (const url of [
+    'https://evil.example/rules',
+    'https://hooks.example.com:8443/rules',
+    'https://hooks.example.com./rules',
+  ])
+    for (const headers of [undefined, {}, { 'X-New': 'a' }]) {
+      const given = { url, ...(headers && { headers }) };
+      expect((await change(id, given)).body).toMatchObject({ error: message });
+      const asked = { params: [id], body: given, role: 'admin' } as const;
+      expect((await portal('updatePortalSubscription', company, asked)).body).toMatchObject({
+        error: message,
+      });
+    }
+  expect(
+    (await change(id, { url: 'https://evil.example/', headers: { authorization: 'b' } })).body.error,
+  ).toContain('values of X-Team anew');
+  expect(await stored()).toEqual(before);
+  // The same origin is the same receiver.
+  expect((await change(id, { url: 'https://HOOKS.example.com:443/other' })).status).toBe(200);
+  const anew = { AUTHORIZATION: 'Bearer b', 'x-team': null };
+  expect((await change(id, { url: 'https://other.example/', headers: anew })).status).toBe(200);
+  expect((await stored()).headers).toEqual({ AUTHORIZATION: 'Bearer b' });
+  expect((await change(id, { url: 'https://third.example/', headers: null })).status).toBe(200);
+  expect((await stored()).headers).toBeNull();
+  expect((await change(id, { url: 'https://fourth.example/' })).status).toBe(200);
+});
+
+test('large payloads are searched a few at a time, in turns, and none is left out', async () => {
+  company++;
+  // As slow to parse as 256 KiB can be, with a key that has an escape.
+  const payload = { client_id: 1, '"': Array(85_000).fill([]) };
+  const { id } = await make({ conditions: [{ field: 'client_id', exists: true }] });
+  await makeEvents(db, company, Array(10).fill({ payload }));
+  const search = async (limit: number) => {
+    const sequences: number[] = [];
+    for (let cursor: string | undefined, more = true; more; ) {
+      const query = { since: '2020-01-01T00:00:00Z', limit: String(limit), ...(cursor && { cursor }) };
+      const { body } = await ask('listMissingEvents', company, { params: [id], query });
+      sequences.push(...body.missing.map((one: { sequence: number }) => one.sequence));
+      cursor = body.nextCursor ?? undefined;
+      more = body.hasMore;
+    }
+    return sequences;
+  };
+  const all = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  expect(await Promise.all([search(100), search(3)])).toEqual([all, all]);
+  const body = { eventTypes: ['client.created'], conditions: [{ field: 'client_id', equals: 1 }] };
+  const { matched, events } = (await portal('previewConditions', company, { body })).body;
+  expect([matched > 0, matched]).toEqual([true, events]);
+}, 60_000);

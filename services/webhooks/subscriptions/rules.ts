@@ -1,4 +1,4 @@
-import { meets, type SubscriptionRow } from '@causeway/deliveries';
+import { eventsMeeting, type SubscriptionRow, sizeFor } from '@causeway/deliveries';
 import {
   conditionName,
   conditionProblems,
@@ -42,6 +42,23 @@ export const ruleColumns = (
   }),
   ...(headers !== undefined && headerColumns(keyRing, companyId, headers, before?.headers ?? null)),
 });
+
+/**
+ * A change of the URL's origin names all headers of before: their values are secrets of the receiver they were given for.
+ * @throws Problem `invalid_request`
+ */
+export const assertHeadersGiven = (
+  before: Pick<SubscriptionRow, 'url' | 'header_names'>,
+  { url, headers }: Pick<AskedRules, 'headers'> & { readonly url?: string | undefined },
+): void => {
+  if (url === undefined || headers === null || URL.parse(url)?.origin === URL.parse(before.url)?.origin)
+    return;
+  const given = new Set(Object.keys(headers ?? {}).map((name) => name.toLowerCase()));
+  const missing = before.header_names?.filter((name) => !given.has(name.toLowerCase())) ?? [];
+  if (missing.length === 0) return;
+  const message = `headers: another origin of the URL needs the values of ${missing.join(', ')} anew, or null`;
+  throw invalid([{ field: 'headers', code: 'required', message }]);
+};
 
 /** Disabling and enabling leave the pause as it is. */
 export const pausedBy = (
@@ -115,20 +132,24 @@ export const typeProblems = (fields: {
 export const previewConditions = ({ db }: WebhooksContext) =>
   handler(
     contract.previewConditions,
-    async ({ companyId, body: { eventTypes, conditions = null } }) => {
+    async ({ companyId, deadlineMs, body: { eventTypes, conditions = null } }) => {
+      const stopMs = performance.now() + maxPreviewMs;
       const events = await db
         .selectFrom('events')
         .modifyFront(sql`/*+ INDEX(events PRIMARY) */`)
-        .select('payload')
+        .select(['sequence as position', 'created_utc'])
+        .select(sizeFor(conditions).as('bytes'))
         .where('company_id', '=', companyId)
         .where('type', 'in', eventTypes)
         .orderBy('sequence', 'desc')
         .limit(previewed)
         .execute();
-      const matched = events.filter(({ payload }) => meets(conditions, payload));
-      return json(200, { matched: matched.length, events: events.length });
+      const bounds = { most: previewed, stopMs, deadlineMs };
+      const { met, examined } = await eventsMeeting(db, companyId, conditions, events, bounds);
+      return json(200, { matched: met.length, events: examined });
     },
     typeProblems,
   );
 
 const previewed = 100;
+const maxPreviewMs = 1_000;

@@ -29,7 +29,7 @@ import {
   type SubscriptionRecord,
   subscriptionAnswer,
 } from './record.ts';
-import { pausedBy, ruleColumns, rulesAnswer, typeProblems } from './rules.ts';
+import { assertHeadersGiven, pausedBy, ruleColumns, rulesAnswer, typeProblems } from './rules.ts';
 import { verifiesEndpoints, verifyEndpoint } from './verification.ts';
 import { targetProblems } from './write.ts';
 
@@ -110,6 +110,7 @@ const changeSubscription = async (
       ...switches,
     };
     assertConditions(before, changes);
+    assertHeadersGiven(before, changes);
     const stored = storedForm(before);
     const isChange = !isDeepStrictEqual({ ...stored, ...fields }, stored);
     await trx

@@ -158,12 +158,14 @@ const sendChallenge = async (
 
 const challengeBytes = 32;
 
-/** The request has the challenge one level deeper, in `payload`: echoing every request does not pass. */
+/**
+ * A server that mirrors requests does not pass: a request has the challenge one level deeper, in `payload`, or, to an agent,
+ * beside a `type`.
+ */
 const echoes = (body: string, challenge: string): boolean => {
   try {
-    const answer: unknown = JSON.parse(body);
-    const echo = (answer as { challenge?: unknown } | null)?.challenge;
-    return typeof echo === 'string' && timingSafeEqual(hash(echo), hash(challenge));
+    const { challenge: echo, type } = JSON.parse(body) as { challenge?: unknown; type?: unknown };
+    return type === undefined && typeof echo === 'string' && timingSafeEqual(hash(echo), hash(challenge));
   } catch {
     return false;
   }

@@ -108,7 +108,7 @@ export const deliveryQuery = (name: DeliveryName) =>
   operationQuery('getDelivery', { params: deliveryParams(name) });
 
 /** An attempt never changes. */
-export const attemptQuery = (name: DeliveryName, attempt: number) => ({
-  ...operationQuery('getAttempt', { params: { ...deliveryParams(name), attempt } }),
+export const attemptQuery = (name: DeliveryName, attempt: number, as?: 'viewer') => ({
+  ...operationQuery('getAttempt', { params: { ...deliveryParams(name), attempt }, query: { as } }),
   staleTime: Number.POSITIVE_INFINITY,
 });

@@ -35,7 +35,10 @@ export function ShareActions({
   const { dialog } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
   const refusal = useRefusal('developer');
-  const shown = useQuery({ ...attemptQuery(name, attempt ?? 1), enabled: attempt !== undefined }).data;
+  const shown = useQuery({
+    ...attemptQuery(name, attempt ?? 1, 'viewer'),
+    enabled: attempt !== undefined,
+  }).data;
   const copy = (): void =>
     void copyText(toMarkdown(delivery, shown)).then(() => toast(t`Copied for support`), toastError);
   return (

@@ -1,4 +1,3 @@
-import { maskPayload, maskText } from '@causeway/proto/mask';
 import type { Answer } from '../../api/client.ts';
 import { causeOf } from './causes.ts';
 
@@ -7,7 +6,10 @@ type Delivery = Pick<
   'id' | 'eventId' | 'eventType' | 'eventCreatedUtc' | 'state' | 'attempts' | 'history'
 >;
 
-/** A delivery for the receiver's support as Markdown, with personal data masked. Texts of others stay texts. */
+/**
+ * A delivery for the receiver's support as Markdown. Texts of others stay texts.
+ * @param attempt with personal data masked
+ */
 export const toMarkdown = (delivery: Delivery, attempt?: Answer<'getAttempt'>): string =>
   [
     `## Webhook delivery ${inline(delivery.id)}`,
@@ -30,22 +32,11 @@ const attemptText = ({ attempt, error, request, response }: Answer<'getAttempt'>
     `Request headers:\n\n${fenced(headersOf(request.headers))}`,
     ...(request.body === null
       ? []
-      : [
-          `Request body, masked, so the signature does not match it:\n\n${fenced(masked(request.body), 'json')}`,
-        ]),
+      : [`Request body, masked, so the signature does not match it:\n\n${fenced(request.body, 'json')}`]),
     response
-      ? `Response headers:\n\n${fenced(headersOf(response.headers))}\n\nResponse body:\n\n${fenced(maskText(response.body))}`
+      ? `Response headers:\n\n${fenced(headersOf(response.headers))}\n\nResponse body:\n\n${fenced(response.body)}`
       : 'No response.',
   ].join('\n\n');
-
-const masked = (body: string): string => {
-  try {
-    const envelope = JSON.parse(body) as { readonly payload: unknown };
-    return JSON.stringify({ ...envelope, payload: maskPayload(envelope.payload) }, null, 2);
-  } catch {
-    return maskText(body);
-  }
-};
 
 const headersOf = (headers: readonly (readonly [string, string])[]): string =>
   headers.map(([name, value]) => `${name}: ${value}`).join('\n');
