@@ -39,7 +39,7 @@ import { Kvm } from '@nats-io/kv';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createStream } from '../../services/dispatcher/intake/stream.ts';
-import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
+import { encodeCall, joinFrame } from '../../services/runtime/lanes/frame.ts';
 import { log, natsWithUsers } from './testing/users.ts';
 
 // Every user tries to get a message accepted on every subject that has a handler, in every way that NATS
@@ -127,14 +127,11 @@ const stored = [
   `$KV.${gatewayBucket}.mine`,
 ];
 
-const frame = encodeCalls([
-  {
-    id: 1,
-    call: {
-      ...{ operation, tenant: 0, caller: 0, requestId: '', traceparent: '', budgetMs: 10_000 },
-      ...{ params: [], query: '', body: Buffer.from('{}') },
-    },
-  },
+const frame = joinFrame([
+  encodeCall(1, {
+    ...{ operation, tenant: 0, caller: 0, requestId: '', traceparent: '', budgetMs: 10_000 },
+    ...{ params: [], query: '', body: Buffer.from('{}') },
+  }),
 ]);
 const words = [frame, Buffer.from('[]'), Buffer.from(forgedEntry)];
 

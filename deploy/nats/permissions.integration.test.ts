@@ -30,7 +30,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, test, vi } from 'vitest';
-import { encodeCalls } from '../../services/runtime/lanes/frame.ts';
+import { encodeCall, joinFrame } from '../../services/runtime/lanes/frame.ts';
 import { log, natsWithUsers } from './testing/users.ts';
 
 const { url, urlOf, connectAs } = await natsWithUsers();
@@ -200,7 +200,7 @@ test('a stream message that is delivered to a lane is not taken as a request', a
 
   // From users who may create streams and consumers: attacks.integration.test.ts covers gateways.
   const maker = await connectAs('operator');
-  const frame = encodeCalls([{ id: 1, call: callOf('from a stream') }]);
+  const frame = joinFrame([encodeCall(1, callOf('from a stream'))]);
   const manager = await jetstreamManager(maker, { checkAPI: false });
   await manager.streams.add({ name: limitLogStream(1), subjects: [limitEntrySubject(1, '*')] });
   const gateway = await connectAs('gateway');

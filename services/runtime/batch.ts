@@ -1,4 +1,5 @@
 import type { Metrics } from './metrics.ts';
+import { guarded, reportError } from './report.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 
 /** Hands items to `flush` in batches, in the order in which they were added. */
@@ -22,8 +23,10 @@ export interface BatchOptions<Item> {
   readonly when: When;
   readonly flush: (items: readonly Item[]) => Promise<void> | void;
   readonly maxItems: number;
+  /** What becomes of the items of a flush that throws or rejects. Without it, the error is reported. */
+  readonly onFailed?: (items: readonly Item[], error: unknown) => void;
   /** Maximum bytes of one flush, unless its first item alone is larger. */
-  readonly bytes?: { readonly max: number; readonly of: (item: Item) => number };
+  readonly bytes?: { readonly max: () => number; readonly of: (item: Item) => number };
   /** Items that the next flush may take now; 0 delays it until the next `when`, or `flush()`. */
   readonly allowed?: () => number;
   readonly maxWaiting?: number;
@@ -37,6 +40,7 @@ export interface BatchOptions<Item> {
 
 export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   const { name: batch, metrics, when, flush, maxItems, bytes, allowed, onFlushed, mayOverlap } = options;
+  const { onFailed = (_, error) => reportError(error) } = options;
   const { maxWaiting = Number.POSITIVE_INFINITY, maxFlushes = 1, overlapAfterMs = 0 } = options;
   const flushes = metrics.counter(runtimeMetrics.batch_flushes_total).cell(batch);
   const flushed = metrics.counter(runtimeMetrics.batch_items_total).cell(batch);
@@ -65,10 +69,11 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
   };
   const sizeOfNext = (): number => {
     const most = Math.min(due, maxItems, allowed?.() ?? due);
+    const maxBytes = bytes?.max() ?? 0;
     let sum = 0;
     for (let at = 0; bytes && at < most; at++) {
       sum += bytes.of(waiting[at]!);
-      if (at > 0 && sum > bytes.max) return at;
+      if (at > 0 && sum > maxBytes) return at;
     }
     return most;
   };
@@ -79,13 +84,15 @@ export const createBatch = <Item>(options: BatchOptions<Item>): Batch<Item> => {
     newestMs = performance.now();
     flushes.value++;
     flushed.value += items.length;
+    const failed = (error: unknown): void => guarded(() => onFailed(items, error));
     let done: ReturnType<typeof flush> | null = null;
     try {
       done = flush(items);
-    } finally {
-      if (!done) end(items);
+    } catch (error) {
+      failed(error);
     }
-    void done?.finally(() => {
+    if (!done) end(items);
+    void done?.catch(failed).finally(() => {
       end(items);
       start();
     });
@@ -143,15 +150,7 @@ export const atTurnEnd: When = (due) => {
 
 const endTurn = (): void => {
   // Also iterates over what joins during the loop.
-  for (const due of ending) {
-    try {
-      due();
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  }
+  for (const due of ending) guarded(due);
   ending.length = 0;
 };
 

@@ -141,7 +141,7 @@ test('a full flush that may not start beside another waits for its time', () => 
 });
 
 test('an item larger than the bytes of a flush goes alone', async () => {
-  const { add, flushed } = open({ bytes: { max: 10, of: (item) => item }, maxFlushes: 9 });
+  const { add, flushed } = open({ bytes: { max: () => 10, of: (item) => item }, maxFlushes: 9 });
   add(4, 6, 1, 30, 10);
   await settle();
   expect(flushed).toEqual([[4, 6], [1], [30], [10]]);
@@ -165,18 +165,47 @@ test('a full batch refuses items', () => {
   expect(add(1, 2, 3, 4)).toEqual([true, true, true, false]);
 });
 
-test('an error of a flush reaches the caller, and stops no other flush', () => {
+test.each([
+  ['throws', false],
+  ['rejects', true],
+])('a flush that %s fails its own items, never who adds, and stops no other flush', async (_, later) => {
   const flushed: number[][] = [];
-  const { add } = open({
+  const failed: [readonly number[], string][] = [];
+  const { batch, add } = open({
     when: atOnce,
+    onFailed: (items, error) => failed.push([items, (error as Error).message]),
     flush: (items) => {
-      if (items.includes(1)) throw new Error('one');
+      const error = new Error('one');
+      if (items.includes(1) && later) return Promise.reject(error);
+      if (items.includes(1)) throw error;
       flushed.push([...items]);
     },
   });
-  expect(() => add(1)).toThrow('one');
+  expect(add(1)).toEqual([true]);
+  await settle();
   add(2);
+  await settle();
+  expect(failed).toEqual([[[1], 'one']]);
   expect(flushed).toEqual([[2]]);
+  expect(batch.underWay()).toBe(0);
+});
+
+test('what throws at the end of a turn is reported, and the rest of the turn is done', async () => {
+  const seen: string[] = [];
+  const reported = new Promise((resolve) => {
+    const others = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', (error) => {
+      for (const one of others) process.on('uncaughtException', one);
+      resolve(error.message);
+    });
+  });
+  atTurnEnd(() => {
+    throw new Error('first');
+  });
+  atTurnEnd(() => seen.push('second'));
+  expect(await reported).toBe('first');
+  expect(seen).toEqual(['second']);
 });
 
 test('withdrawn items are not flushed', async () => {
@@ -235,7 +264,7 @@ test('no item is lost, doubled or out of order, bounds hold and a drain waits, w
           metrics: noMetrics,
           ...bound,
           when: (callback) => void due.push(callback),
-          bytes: { max: maxBytes, of: (item) => item % 20 },
+          bytes: { max: () => maxBytes, of: (item) => item % 20 },
           allowed: () => allowed,
           flush: (items) => {
             expect(items.length).toBeGreaterThan(0);

@@ -34,7 +34,7 @@ import type { Bus } from './bus.ts';
 import { CommitOutcomeUnknown, isPassing, isTimeLimit } from './database/errors.ts';
 import { type CallIdentity, identify } from './idempotency/ledger.ts';
 import { createCallSharing, type Once } from './idempotency/once.ts';
-import type { Answer } from './lanes/call.ts';
+import { type Answer, LaneError } from './lanes/call.ts';
 import { type Call, each, type LaneHandler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -241,6 +241,10 @@ const explain = (log: Log, call: Call, error: unknown): Problem => {
     if (error.status === 500) log.error(facts, 'operation failed');
     return error;
   }
+  if (error instanceof LaneError && error.code === 'too_large') {
+    log.error(facts, 'answer too large');
+    return answerTooLarge(error);
+  }
   if (error instanceof CommitOutcomeUnknown) {
     log.warn(facts, 'commit outcome unknown');
     return problem('timeout', error);
@@ -256,6 +260,13 @@ const explain = (log: Log, call: Call, error: unknown): Problem => {
   log.error(facts, 'operation failed');
   return internalError(error);
 };
+
+const answerTooLarge = (cause: LaneError): Problem =>
+  new Problem({
+    code: 'internal_error',
+    publicMessage: 'the answer is too large to be sent; ask for less, for instance with a smaller `limit`',
+    cause,
+  });
 
 /**
  * A client that may create a consumer can have a stream's messages delivered to a lane. Their reply subject

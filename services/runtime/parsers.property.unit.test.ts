@@ -5,7 +5,8 @@ import type { z } from 'zod';
 import { ConfigError, duration, durations, flag, integer, parseConfig } from './config.ts';
 import { splitStatements } from './database/migrate.ts';
 import { parseMysqlUrl } from './database/url.ts';
-import { decodeAnswers, decodeCalls, encodeAnswers, encodeCalls } from './lanes/frame.ts';
+import type { LaneCall } from './lanes/call.ts';
+import { decodeAnswers, decodeCalls, encodeAnswer, encodeCall, joinFrame } from './lanes/frame.ts';
 import { childTraceparent } from './trace.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });
@@ -75,6 +76,18 @@ describe('a frame', () => {
   );
   const whole = fc.tuple(call, caller, sending).map(([one, by, more]) => ({ ...one, ...by, ...more }));
   const calls = fc.array(fc.record({ id: fc.nat(), call: whole }), { maxLength: 8 });
+  const encode = ({ id, call: one }: { readonly id: number; readonly call: LaneCall }) => encodeCall(id, one);
+
+  test('has exactly the bytes that its entries say', () => {
+    fc.assert(
+      fc.property(calls, (asked) => {
+        const entries = asked.map(encode);
+        const sum = entries.reduce((bytes, entry) => bytes + entry.bytes, 0);
+        expect(joinFrame(entries).byteLength).toBe(entries.length === 0 ? 6 : 5 + sum);
+      }),
+      { numRuns: 200 },
+    );
+  });
 
   test('round-trips calls and answers', () => {
     const answer = fc.record({
@@ -89,8 +102,10 @@ describe('a frame', () => {
     const answers = fc.array(fc.record({ id: fc.nat(), answer }), { maxLength: 8 });
     fc.assert(
       fc.property(calls, answers, (asked, answered) => {
-        expect(decodeCalls(encodeCalls(asked))).toEqual(asked);
-        expect(decodeAnswers(encodeAnswers(answered))).toEqual(
+        expect(decodeCalls(joinFrame(asked.map(encode)))).toEqual(asked);
+        expect(
+          decodeAnswers(joinFrame(answered.map(({ id, answer: one }) => encodeAnswer(id, one)))),
+        ).toEqual(
           answered.map((one) => ({
             ...one,
             answer: { ...one.answer, body: Buffer.from(one.answer.body ?? '') },
@@ -104,7 +119,7 @@ describe('a frame', () => {
   test('that is truncated, lengthened or arbitrary is refused before any part of it is used', () => {
     fc.assert(
       fc.property(calls, fc.nat(10_000), fc.uint8Array({ maxLength: 80 }), (asked, place, garbage) => {
-        const frame = encodeCalls(asked);
+        const frame = joinFrame(asked.map(encode));
         expect(() => decodeCalls(frame.subarray(0, place % frame.length))).toThrow();
         expect(() => decodeCalls(Buffer.concat([frame, Buffer.of(1)]))).toThrow();
         expect(() => decodeCalls(garbage)).toThrow();

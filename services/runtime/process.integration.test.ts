@@ -19,7 +19,7 @@ const start = async (stdout: 'ignore' | number) => {
   return {
     metrics: async () => (await fetch(`${metricsUrl}/metrics`)).text(),
     readyz: async () => (await fetch(`${metricsUrl}/readyz`)).status,
-    signal: () => child.kill('SIGUSR2'),
+    signal: (name: 'SIGUSR2' | 'SIGWINCH' = 'SIGUSR2') => child.kill(name),
     stop: () => end('SIGTERM'),
   };
 };
@@ -40,5 +40,16 @@ test('a log on a full disk loses lines, which are counted, and ends no process',
   await sleep(700);
   process.signal();
   await vi.waitFor(async () => expect(await process.metrics()).toMatch(/^log_lines_lost_total [1-9]\d\d+$/m));
+  expect(await process.stop()).toBe(0);
+});
+
+test('what throws outside of any call is counted, and ends no process', async () => {
+  const process = await start('ignore');
+  expect(await process.metrics()).toContain('process_unexpected_errors_total 0\n');
+  process.signal('SIGWINCH');
+  await vi.waitFor(async () =>
+    expect(await process.metrics()).toContain('process_unexpected_errors_total 3\n'),
+  );
+  expect(await process.readyz()).toBe(200);
   expect(await process.stop()).toBe(0);
 });

@@ -73,12 +73,18 @@ export const runProcess = async <Config extends CommonConfig>(
   process.on('SIGTERM', () => void stop('SIGTERM', 0));
   process.on('SIGINT', () => void stop('SIGINT', 0));
   process.on('disconnect', () => void stop('the supervisor is gone', 0));
-  const crash = (error: unknown) => {
-    log.fatal({ error }, 'unexpected failure');
+  let started = false;
+  const unexpected = metrics.counter(runtimeMetrics.process_unexpected_errors_total).cell();
+  // Ending the process would fail the calls of all its callers, and a caller who can make it throw could do so again and again.
+  // Calls have deadlines, and pending work has rows with due times.
+  const onUnexpected = (error: unknown) => {
+    unexpected.value++;
+    if (started) return log.error({ error }, 'unexpected error');
+    log.fatal({ error }, 'unexpected error at the start');
     end(1);
   };
-  process.on('uncaughtException', crash);
-  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', onUnexpected);
+  process.on('unhandledRejection', onUnexpected);
 
   // OpenTelemetry's SDK is loaded only if traces are exported.
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -112,7 +118,6 @@ export const runProcess = async <Config extends CommonConfig>(
   });
   kit.onStop('health', () => health.close());
   kit.onStop('traces', () => tracer?.close());
-  let started = false;
   kit.ready('started', () => started && stopping === undefined);
   try {
     await start(kit, config);

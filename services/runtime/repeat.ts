@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guarded } from './report.ts';
 
 export interface Repeated {
   /** Ends the pause; during a pass, the next one follows at once. */
@@ -73,5 +74,5 @@ export const eachTick = (run: () => void, everyMs = tickMs): (() => void) => {
 
 const tick = (): void => {
   count++;
-  for (const { ticks, run } of works) if (count % ticks === 0) run();
+  for (const { ticks, run } of works) if (count % ticks === 0) guarded(run);
 };

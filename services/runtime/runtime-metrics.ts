@@ -55,5 +55,6 @@ export const runtimeMetrics = declareMetrics({
     help: 'Whether the second NATS connection is up and hears the probes of the first',
   },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
+  process_unexpected_errors_total: { type: 'counter', help: 'Errors that no call could be told' },
   traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
 });

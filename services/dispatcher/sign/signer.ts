@@ -71,7 +71,7 @@ export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer =
     metrics,
     when: setImmediate,
     maxItems: 128,
-    bytes: { max: 2 ** 22, of: ({ request }) => request.body.length },
+    bytes: { max: () => 2 ** 22, of: ({ request }) => request.body.length },
     maxFlushes: 1,
     flush: signAll,
   });

@@ -9,12 +9,12 @@ import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
+  boundsOf,
   decodeAnswers,
-  encodeCalls,
-  maxBodyBytes,
-  maxFrameBytes,
+  type Entry,
+  encodeCall,
+  joinFrame,
   maxFrameEntries,
-  type NumberedCall,
   shedStatus,
   tracedRequest,
 } from './frame.ts';
@@ -58,7 +58,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     call.reject(new LaneError(code, lane));
   };
 
-  const send = (entries: readonly NumberedCall[]): void => {
+  const send = (entries: readonly Entry[]): void => {
     const replica = bus.connected() ? replicas.choose() : undefined;
     const frame = ++lastFrame;
     const sendable = entries.filter(({ id }) => {
@@ -78,19 +78,30 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       replica.inFlight += sendable.length;
     }
     const to = replica ? `${subject}.${replica.member.name}` : subject;
-    bus.nc.publish(to, encodeCalls(sendable), { reply: `${replySubject}.${frame}` });
+    bus.nc.publish(to, joinFrame(sendable), { reply: `${replySubject}.${frame}` });
     frames.value++;
     calls.value += sendable.length;
   };
 
-  const batch = createBatch<NumberedCall>({
+  const batch = createBatch<Entry>({
     name: `lane-${lane}`,
     metrics,
     when: atTurnEnd,
     maxItems: maxFrameEntries,
-    bytes: { max: maxFrameBytes, of: bytesOf },
+    bytes: { max: () => boundsOf(bus).frameBytes, of: ({ bytes }) => bytes },
     flush: send,
+    // Such a frame has not left: the connection was closed, or its new server takes less.
+    onFailed: (entries, error) => {
+      log?.error({ error, lane, calls: entries.length }, 'frame not sent');
+      for (const { id } of entries)
+        if (!pending.get(id)?.held) fail(id, mayBeDone(id) ? 'timeout' : 'disconnected');
+    },
   });
+  const add = (id: number, call: LaneCall): void => {
+    const entry = encodeCall(id, call);
+    if (entry.bytes > boundsOf(bus).entryBytes) fail(id, mayBeDone(id) ? 'timeout' : 'too_large');
+    else batch.add(entry);
+  };
 
   const recall = (call: PendingCall, maybeExecuted: boolean): void => {
     if (call.replica) call.replica.inFlight--;
@@ -102,7 +113,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const sendAgain = (id: number, pendingCall: PendingCall): void => {
     const budgetMs = pendingCall.deadlineMs - performance.now();
     pendingCall.held = false;
-    batch.add({ id, call: { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted } });
+    add(id, { ...pendingCall.call, budgetMs, again: pendingCall.maybeExecuted });
   };
   /** An earlier sending of a write must not answer: it may be refused because a later one was carried out. */
   const renumber = (id: number, call: PendingCall): number => {
@@ -125,15 +136,38 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
   const replicas = followReplicas(bus, lane, (replica, change) => {
     // A replica that is leaving answers what it has.
     if (change === 'leaving' || (change === 'unwell' && !replicas.hasOther(replica))) return;
-    resendRepeatable(change, (call) => call.replica === replica);
+    resendRepeatable(change, (call) => call.replica === replica && mayFollow(call, replica, change));
+    if (change === 'silent') probe(replica);
   });
+  /**
+   * One of its calls may be what keeps a silent replica from answering, and would do the same to the next: each is sent to one
+   * other at most, and only while half of its budget is left.
+   */
+  const mayFollow = (call: PendingCall, replica: Replica, change: MemberChange): boolean => {
+    if (change !== 'silent') return call.suspectAt !== replica;
+    const isFirst = call.suspectAt === undefined;
+    call.suspectAt = replica;
+    return isFirst && call.deadlineMs - performance.now() >= call.call.budgetMs / 2;
+  };
+  /** If a silent replica is dead, NATS says so (`onAbsent`), and none of its calls is to blame. */
+  const probe = (replica: Replica): void => {
+    const kept = [...pending.values()].filter((call) => call.replica === replica && isRepeatable(call));
+    if (kept.length === 0 || !bus.connected()) return;
+    const frame = ++lastFrame;
+    for (const call of kept) Object.assign(call, { frame, maybeExecuted: true });
+    const reply = `${replySubject}.${frame}`;
+    bus.nc.publish(`${subject}.${replica.member.name}`, joinFrame([]), { reply });
+  };
   bus.onReconnect(() => resendRepeatable('reconnect', () => true));
 
   const onAbsent = (frame: number): void => {
     const ofFrame = [...pending].filter(([, call]) => call.frame === frame);
     const replica = ofFrame[0]?.[1].replica;
     for (const [, call] of ofFrame) recall(call, false);
-    if (replica) replicas.lose(replica);
+    if (replica) {
+      resendRepeatable('absent', (call) => call.replica === replica);
+      replicas.lose(replica);
+    }
     for (const [id, call] of ofFrame) {
       if (replica) resend(id, call, 'absent');
       else if (replicas.expected()) call.held = true;
@@ -198,8 +232,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
       pending.set(id, { ...unsent, resolve, reject, call, deadlineMs });
       if (closed) return fail(id, 'closed');
       if (pending.size > maxInFlight) return fail(id, 'overloaded');
-      if (call.body.byteLength > maxBodyBytes) return fail(id, 'too_large');
-      batch.add({ id, call });
+      add(id, call);
     });
 
   return {
@@ -214,10 +247,6 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     },
   };
 };
-
-/** An upper bound of an encoded entry's bytes; 768 covers IDs, names, trace context and keys. */
-const bytesOf = ({ call }: NumberedCall): number =>
-  768 + (call.actor ? 4096 : 0) + call.body.byteLength + call.query.length * 3;
 
 export interface LaneClientOptions {
   readonly bus: Bus;
@@ -248,8 +277,13 @@ interface PendingCall {
   held: boolean;
   maybeExecuted: boolean;
   declined: boolean;
+  /** The replica that fell silent while it had the call. */
+  suspectAt: Replica | undefined;
 }
 
-const unsent = { frame: 0, replica: undefined, held: false, maybeExecuted: false, declined: false };
+const unsent = {
+  ...{ frame: 0, replica: undefined, held: false, maybeExecuted: false },
+  ...{ declined: false, suspectAt: undefined },
+};
 
 const unavailableStatus = 503;

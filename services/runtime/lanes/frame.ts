@@ -1,9 +1,10 @@
 import type { Actor, CallKey, Condition } from '@causeway/proto';
+import type { Bus } from '../bus.ts';
 import { errorType, type Span, type Tracer } from '../tracing/tracer.ts';
 import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 
 /**
- * A frame carries the calls (or answers) of one event-loop tick as one NATS message:
+ * A frame carries calls (or answers) of one event-loop tick as one NATS message:
  *
  *     u32 little-endian   length of the head in bytes
  *     head                JSON: one array per entry, its last number the length of the entry's body
@@ -38,40 +39,75 @@ type AnswerHead = readonly [
 /** A replica that sheds a call answers with this status; it never reaches HTTP. */
 export const shedStatus = 0;
 
-/** NATS `max_payload` is 4 MiB. */
-export const maxFrameBytes = 2 * 1024 * 1024;
-/** Alone in a frame it stays under `max_payload`. */
-export const maxBodyBytes = 3 * 1024 * 1024;
-/** Measured: no gain above. */
+/** Frames end here. Measured: no gain above. */
+const maxFrameBytes = 2 * 1024 * 1024;
 export const maxFrameEntries = 256;
+/** A larger entry is refused; one that is larger than a frame travels alone. */
+export const maxEntryBytes = 3 * 1024 * 1024;
+/** The length of the head, and one of its brackets; the other counts as the last entry's comma. */
+const frameOverheadBytes = 5;
+
+/** The server's `max_payload` bounds both: it may be lower, and changes with the server. */
+export const boundsOf = ({
+  nc,
+}: Pick<Bus, 'nc'>): { readonly entryBytes: number; readonly frameBytes: number } => {
+  const most = (nc.info?.max_payload ?? maxEntryBytes) - frameOverheadBytes;
+  return { entryBytes: Math.min(maxEntryBytes, most), frameBytes: Math.min(maxFrameBytes, most) };
+};
+
+/** Encoded, so that its size is known before it joins a frame. */
+export interface Entry {
+  readonly id: number;
+  readonly head: string;
+  readonly body: Uint8Array;
+  readonly bytes: number;
+}
 
 export interface NumberedCall {
   readonly id: number;
   readonly call: LaneCall;
 }
-export interface NumberedAnswer {
-  readonly id: number;
-  readonly answer: Answer;
-}
 
-export const encodeCalls = (entries: readonly NumberedCall[]): Buffer =>
-  join(
-    entries.map(
-      ({ id, call }): CallHead => [
-        id,
-        call.operation,
-        call.tenant,
-        call.caller,
-        call.requestId,
-        call.traceparent,
-        Math.ceil(call.budgetMs),
-        call.params,
-        call.query,
-        ...tailOf(call),
-      ],
-    ),
-    entries.map(({ call }) => call.body),
+export const encodeCall = (id: number, call: LaneCall): Entry =>
+  entryOf(
+    [
+      id,
+      call.operation,
+      call.tenant,
+      call.caller,
+      call.requestId,
+      call.traceparent,
+      Math.ceil(call.budgetMs),
+      call.params,
+      call.query,
+      ...tailOf(call),
+    ],
+    call.body,
   );
+
+export const encodeAnswer = (id: number, { status, headers, body }: Answer): Entry => {
+  const bytes = body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : body;
+  return entryOf([id, status, headers ?? 0, bytes.byteLength], bytes);
+};
+
+const entryOf = (head: CallHead | AnswerHead, body: Uint8Array): Entry => {
+  const text = JSON.stringify(head);
+  return { id: head[0], head: text, body, bytes: Buffer.byteLength(text) + 1 + body.byteLength };
+};
+
+export const joinFrame = (entries: readonly Entry[]): Buffer => {
+  const head = `[${entries.map((entry) => entry.head).join()}]`;
+  const headBytes = Buffer.byteLength(head);
+  let at = 4 + headBytes;
+  const frame = Buffer.allocUnsafe(entries.reduce((sum, { body }) => sum + body.byteLength, at));
+  frame.writeUInt32LE(headBytes, 0);
+  frame.write(head, 4, headBytes, 'utf8');
+  for (const { body } of entries) {
+    frame.set(body, at);
+    at += body.byteLength;
+  }
+  return frame;
+};
 
 export const decodeCalls = (frame: Uint8Array): NumberedCall[] => {
   const { heads, bodies } = split<CallHead>(frame);
@@ -119,16 +155,6 @@ const callerOf = (caller: Actor | CallKey | number): Pick<LaneCall, 'key' | 'act
   return 'userAgent' in caller ? { actor: caller } : { key: caller };
 };
 
-export const encodeAnswers = (entries: readonly NumberedAnswer[]): Buffer => {
-  const bodies = entries.map(({ answer }) => toBytes(answer.body));
-  return join(
-    entries.map(
-      ({ id, answer }, at): AnswerHead => [id, answer.status, answer.headers ?? 0, bodies[at]!.byteLength],
-    ),
-    bodies,
-  );
-};
-
 export const decodeAnswers = (frame: Uint8Array): { id: number; answer: LaneAnswer }[] => {
   const { heads, bodies } = split<AnswerHead>(frame);
   return heads.map(([id, status, headers], at) => ({
@@ -137,28 +163,7 @@ export const decodeAnswers = (frame: Uint8Array): { id: number; answer: LaneAnsw
   }));
 };
 
-export const bodyBytes = (body: Answer['body']): number =>
-  body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-
 const nothing = Buffer.alloc(0);
-const toBytes = (body: Answer['body']): Uint8Array =>
-  body === null ? nothing : typeof body === 'string' ? Buffer.from(body) : body;
-
-const join = (heads: readonly (CallHead | AnswerHead)[], bodies: readonly Uint8Array[]): Buffer => {
-  const head = JSON.stringify(heads);
-  const headBytes = Buffer.byteLength(head);
-  let frameBytes = 4 + headBytes;
-  for (const body of bodies) frameBytes += body.byteLength;
-  const frame = Buffer.allocUnsafe(frameBytes);
-  frame.writeUInt32LE(headBytes, 0);
-  frame.write(head, 4, headBytes, 'utf8');
-  let at = 4 + headBytes;
-  for (const body of bodies) {
-    frame.set(body, at);
-    at += body.byteLength;
-  }
-  return frame;
-};
 
 const split = <Head extends CallHead | AnswerHead>(
   frame: Uint8Array,

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { type Bus, connectBus } from '../bus.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
-import type { Answer, LaneCall } from './call.ts';
+import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 import { createLaneClient, type LaneClientOptions } from './client.ts';
-import { decodeCalls, encodeAnswers, maxBodyBytes } from './frame.ts';
+import { decodeCalls, encodeAnswer, joinFrame, maxEntryBytes } from './frame.ts';
 import { type Call, each, type LaneHandler, type LaneServerOptions, serveLane } from './server.ts';
 
 let nats: TestNats;
@@ -211,20 +211,96 @@ describe('a tick', () => {
 });
 
 describe('a call that cannot be served', () => {
-  test('is refused when it is larger than a lane carries, and the lane keeps working', async () => {
+  describe.each([
+    ['whose server takes 4 MiB', 4 * 2 ** 20],
+    ['whose server takes 1 MiB, as by default', 2 ** 20],
+    ['whose server takes 64 KiB', 2 ** 16],
+  ])('over a NATS %s', (_, max_payload) => {
+    let own: TestNats;
+    beforeAll(async () => {
+      own = await testNats({ max_payload });
+    });
+    afterAll(() => own.stop());
+
+    test('is refused whatever makes it too large, and harms no other of its turn', async () => {
+      const lane = openLane(own);
+      await lane.server({ echo });
+      const client = await lane.client();
+      const most = Math.min(maxEntryBytes, max_payload);
+      const wide = '\u0000'.repeat(most / 6);
+      const user = { id: 1, name: wide, role: 'owner', sessionId: 1, email: '' } as const;
+      const tooLarge: readonly Partial<LaneCall>[] = [
+        { body: Buffer.alloc(most) },
+        { params: ['ÿ'.repeat(most / 2)] },
+        { query: wide },
+        { callId: '0199f3c2a5b07d1e4c8a6b2f90d3e517', condition: { ifMatch: wide } as never },
+        { actor: { user, address: '', userAgent: '' } as never },
+        { key: { proof: '', address: wide } },
+      ];
+      const results = await Promise.allSettled([
+        ...tooLarge.map((more) => client.request(call('echo', more))),
+        client.request(call('echo')),
+      ]);
+      const refused = { status: 'rejected', reason: expect.objectContaining({ code: 'too_large' }) };
+      expect(results).toEqual([
+        ...tooLarge.map(() => refused),
+        expect.objectContaining({ status: 'fulfilled' }),
+      ]);
+      expect(client.inFlight()).toBe(0);
+    });
+
+    test('gets an error if its answer is too large, whether in its body or its headers', async () => {
+      const lane = openLane(own);
+      const most = Math.min(maxEntryBytes, max_payload);
+      const headers = { Location: 'ÿ'.repeat(most / 2) };
+      await lane.server({
+        body: each(async () => ({ status: 200, body: Buffer.alloc(most) })),
+        headers: each(async () => ({ status: 200, body: null, headers })),
+        echo,
+      });
+      const client = await lane.client();
+      const answers = await Promise.all(
+        ['body', 'headers', 'echo'].map((name) => client.request(call(name))),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
+      expect(answers[0]!.body.toString()).toContain('too_large');
+    });
+
+    test('is sent in as many frames as a turn needs, with long heads as with long bodies', async () => {
+      const lane = openLane(own);
+      await lane.server({
+        size: each(async ({ params: [long = ''], body }) => ({
+          status: 200,
+          body: Buffer.alloc(body.byteLength),
+          headers: { Location: long },
+        })),
+      });
+      const client = await lane.client();
+      const sizes = Array.from({ length: 24 }, (__, at) => (at * max_payload) / 60);
+      const answers = await Promise.all(
+        sizes.map((bytes, at) => {
+          const sent = at % 2 ? { body: Buffer.alloc(bytes) } : { params: ['ÿ'.repeat(bytes / 2)] };
+          return client.request(call('size', sent));
+        }),
+      );
+      expect(
+        answers.map(({ body, headers }) => body.byteLength + Buffer.byteLength(headers?.Location ?? '')),
+      ).toEqual(sizes.map((bytes, at) => (at % 2 ? Math.floor(bytes) : 2 * Math.floor(bytes / 2))));
+    });
+  });
+
+  test('fails when its frame cannot be published, and the turns after it go on', async () => {
     const lane = openLane();
     await lane.server({ echo });
     const client = await lane.client();
-    const tooLarge = client.request(call('echo', { body: Buffer.alloc(maxBodyBytes + 1) }));
-    await expect(tooLarge).rejects.toMatchObject({ code: 'too_large' });
+    const { publish } = client.bus.nc;
+    client.bus.nc.publish = () => {
+      throw new Error('closed');
+    };
+    await expect(client.request(call('echo'))).rejects.toMatchObject({ code: 'disconnected' });
+    client.bus.nc.publish = publish;
     expect((await client.request(call('echo'))).status).toBe(200);
-  });
-
-  test('gets an error if its answer is larger than a lane carries', async () => {
-    const lane = openLane();
-    await lane.server({ huge: each(async () => ({ status: 200, body: Buffer.alloc(maxBodyBytes + 1) })) });
-    const client = await lane.client();
-    expect((await client.request(call('huge'))).status).toBe(500);
+    expect(client.inFlight()).toBe(0);
   });
 
   test('fails at once if there is no server', async () => {
@@ -392,6 +468,57 @@ describe('a replica', () => {
     await expect(refused).rejects.toMatchObject({ code: 'timeout' });
   });
 
+  test.each([
+    ['read', {}],
+    ['write', { callId: '0199f3c2a5b07d1e4c8a6b2f90d3e517' }],
+  ])('that falls silent takes one other along at most: the %s goes to no third', async (_, more) => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const replicas = await Promise.all(['one', 'two', 'three'].map(lane.silent));
+    const beating = setInterval(() => {
+      for (const one of replicas) if (one.taken.length === 0) one.beat();
+    }, 50);
+    onTestFinished(() => clearInterval(beating));
+    await lane.heard(metrics, 3);
+    const stalling = client.request(call('stall', { ...more, repeatable: true, budgetMs: 6_000 }));
+    await expect(stalling).rejects.toMatchObject({ code: 'timeout' });
+    expect(replicas.map(({ taken }) => taken.length).sort()).toEqual([0, 1, 1]);
+  });
+
+  test('that falls silent when most of the budget is gone takes no other along', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    const [slow, other] = [await lane.silent('slow'), await lane.silent('other')];
+    slow.beat();
+    await lane.heard(metrics, 1);
+    const stalling = client.request(call('stall', { repeatable: true, budgetMs: 1_200 }));
+    await vi.waitFor(() => expect(slow.taken).toHaveLength(1), 60_000);
+    const beating = setInterval(() => other.beat(), 50);
+    onTestFinished(() => clearInterval(beating));
+    await expect(stalling).rejects.toMatchObject({ code: 'timeout' });
+    expect(other.taken).toEqual([]);
+  });
+
+  test('that dies is no suspect: its calls go on as long as another lives, however often that happens', async () => {
+    const lane = openLane();
+    const metrics = createMetrics();
+    const client = await lane.client({ metrics });
+    let answer: Promise<LaneAnswer> | undefined;
+    for (const name of ['one', 'two', 'three']) {
+      const replica = await lane.silent(name);
+      replica.beat();
+      await lane.heard(metrics, 1);
+      answer ??= client.request(call('echo', { repeatable: true }));
+      await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+      // Nothing else is sent that could show that it is dead.
+      await replica.bus.nc.close();
+    }
+    await lane.server({ echo });
+    expect((await answer)?.status).toBe(200);
+  });
+
   test('whose late answer comes after that of another is not heard', async () => {
     const lane = openLane();
     const metrics = createMetrics();
@@ -497,7 +624,7 @@ describe('a replica', () => {
         const [{ id } = { id: 0 }] = decodeCalls(data);
         replica.bus.nc.publish(
           `${reply!.slice(0, reply!.lastIndexOf('.'))}.0`,
-          encodeAnswers([{ id, answer: { status: 200, body: null } }]),
+          joinFrame([encodeAnswer(id, { status: 200, body: null })]),
         );
       },
     });

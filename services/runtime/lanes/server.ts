@@ -8,16 +8,15 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
 import type { Span, Tracer } from '../tracing/tracer.ts';
-import type { Answer, LaneCall } from './call.ts';
+import { type Answer, type LaneCall, LaneError } from './call.ts';
 import {
-  bodyBytes,
+  boundsOf,
   decodeCalls,
-  encodeAnswers,
+  type Entry,
+  encodeAnswer,
   endAnswered,
-  maxBodyBytes,
-  maxFrameBytes,
+  joinFrame,
   maxFrameEntries,
-  type NumberedAnswer,
   shedStatus,
   startServing,
 } from './frame.ts';
@@ -58,37 +57,52 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const elapsed = metrics?.timing(runtimeMetrics.lane_server_call_seconds);
 
   const answerWith = (entry: TakenCall, answer: Answer): void => {
-    entry.answer =
-      bodyBytes(answer.body) > maxBodyBytes ? onError(entry.call, new Error('answer too large')) : answer;
-    if (entry.call.span) endAnswered(entry.call.span, entry.answer.status);
+    const { id, call } = entry;
+    let encoded = encodeAnswer(id, answer);
+    entry.status = answer.status;
+    if (encoded.bytes > boundsOf(bus).entryBytes) {
+      const error = onError(call, new LaneError('too_large', lane));
+      encoded = encodeAnswer(id, error);
+      entry.status = error.status;
+    }
+    entry.encoded = encoded;
+    if (call.span) endAnswered(call.span, entry.status);
     if (ready.length === 0) atTurnEnd(sendReady);
     ready.push(entry);
   };
 
+  /** If it cannot be sent, the connection was closed: its callers send their calls again, or time out. */
+  const sendFrame = (replyTo: string, frame: readonly Entry[]): void => {
+    try {
+      bus.nc.publish(replyTo, joinFrame(frame));
+    } catch (error) {
+      log?.error({ error, lane, answers: frame.length }, 'answers not sent');
+    }
+  };
   const sendReady = (): void => {
     const entries = ready;
     ready = [];
+    const { frameBytes } = boundsOf(bus);
     const byClient = Map.groupBy(entries, (entry) => entry.replyTo);
     for (const [replyTo, answers] of byClient) {
-      let frame: NumberedAnswer[] = [];
-      let frameBytes = 0;
-      for (const { id, answer } of answers) {
-        const bytes = 64 + bodyBytes(answer.body);
-        if (frame.length === maxFrameEntries || (frame.length > 0 && frameBytes + bytes > maxFrameBytes)) {
-          bus.nc.publish(replyTo, encodeAnswers(frame));
+      let frame: Entry[] = [];
+      let sum = 0;
+      for (const { encoded } of answers) {
+        if (frame.length === maxFrameEntries || (frame.length > 0 && sum + encoded.bytes > frameBytes)) {
+          sendFrame(replyTo, frame);
           frame = [];
-          frameBytes = 0;
+          sum = 0;
         }
-        frame.push({ id, answer });
-        frameBytes += bytes;
+        frame.push(encoded);
+        sum += encoded.bytes;
       }
-      bus.nc.publish(replyTo, encodeAnswers(frame));
+      sendFrame(replyTo, frame);
     }
     const nowMs = performance.now();
-    for (const { arrivedMs, call, answer } of entries) {
-      if (answer.status >= 500 || answer.status === shedStatus) {
+    for (const { arrivedMs, call, status } of entries) {
+      if (status >= 500 || status === shedStatus) {
         counts.errors++;
-        counts.lastError = `${call.operation} answered ${answer.status}`;
+        counts.lastError = `${call.operation} answered ${status}`;
       }
       if (arrivedMs === 0) continue;
       inFlight.end();
@@ -160,7 +174,8 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
         replyTo,
         arrivedMs,
         call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }, span && ofSpan(span)),
-        answer: shedAnswer,
+        status: 0,
+        encoded: unanswered,
       };
       if (inFlight.count() >= maxInFlight) {
         if (shed) shed.value++;
@@ -207,6 +222,7 @@ const endExpired = (span: Span): void => {
 };
 
 const shedAnswer: Answer = { status: shedStatus, body: null };
+const unanswered = encodeAnswer(0, shedAnswer);
 
 export interface LaneServerOptions {
   readonly bus: Bus;
@@ -232,5 +248,6 @@ interface TakenCall {
   /** 0 marks a shed call, which never counted as in flight. */
   arrivedMs: number;
   readonly call: Call;
-  answer: Answer;
+  status: number;
+  encoded: Entry;
 }
