@@ -82,6 +82,27 @@ test('OpenTelemetry is imported in one file, and loaded only if traces are on', 
   expect(textOf('services/runtime/process.ts')).not.toMatch(/from '.*\/sdk\.ts'/);
 });
 
+test('what runs again and again is guarded, and no process ends by what it throws', () => {
+  const using = (wanted: RegExp): string[] =>
+    sources.filter(
+      (file) =>
+        file.startsWith('services/') &&
+        !isTest(file) &&
+        !/\/testing\//.test(file) &&
+        wanted.test(textOf(file)),
+    );
+  // `eachTick` reports what its work throws.
+  expect(using(/\bsetInterval\(/)).toEqual(['services/runtime/repeat.ts']);
+  expect(using(/uncaughtException|unhandledRejection/)).toEqual(['services/runtime/process.ts']);
+  expect(using(/\bprocess\.(exit|abort|kill)\(/)).toEqual(['services/runtime/process.ts']);
+  // A loop over messages ends with its first error, so each says what happens then.
+  expect(using(/for await \(.* of (updates|\w+\.status\(\))/)).toEqual([
+    'services/identity/key-table.ts',
+    'services/runtime/bus.ts',
+    'services/runtime/standby.ts',
+  ]);
+});
+
 /** A service's context and its parts name each other's types: only their types form a circle. */
 const hasContext = /^services\/(access|crm|dispatcher|gateway|webhooks)\/|^admin-ui\/|^e2e\/load\//;
 const typeImport = /^type\s|^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/;

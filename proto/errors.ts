@@ -21,6 +21,7 @@ export const errorCodes = {
   version_mismatch: { status: 412, message: 'the record has another version; read it again' },
   already_exists: { status: 412, message: 'a record with this external_id exists' },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
+  unsupported_encoding: { status: 415, message: 'the request body is compressed; send it as it is' },
   idempotency_key_reused: {
     status: 422,
     message: 'this Idempotency-Key was used for a different request; use a new key for each request',

@@ -37,12 +37,17 @@ export const renderLicences = (): string =>
       '',
       '| package | version | licence |',
       '|---|---|---|',
-      ...packagesOf(image).map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`),
+      ...packagesOf(image).map(
+        ({ name, alias, version, licence }) =>
+          `| ${name}${alias ? `, republished as ${alias}` : ''} | ${version} | ${licence} |`,
+      ),
     ]),
     '',
   ].join('\n');
 
 interface LockEntry {
+  /** Of an alias: under which it is published. */
+  readonly name?: string;
   readonly version?: string;
   readonly resolved?: string;
   readonly link?: boolean;
@@ -59,6 +64,7 @@ interface Lock {
 
 interface ForeignPackage {
   readonly name: string;
+  readonly alias: string | undefined;
   readonly version: string;
   readonly licence: string;
   readonly integrity: string | undefined;
@@ -102,6 +108,7 @@ const lookUp = (lock: Lock, from: string, name: string): string | undefined => {
 
 const foreign = (folder: string, entry: LockEntry): ForeignPackage => ({
   name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
+  alias: entry.name,
   version: entry.version ?? '',
   licence: entry.license ?? 'none',
   integrity: entry.integrity,

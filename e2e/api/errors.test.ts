@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { keyOperations } from '@causeway/proto';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -173,6 +174,51 @@ describe('A query string', () => {
     const many = await ask(`${lookup}?${Array.from({ length: 900 }, (_, at) => `p${at}`).join('&')}`);
     expect(many.status).toBe(400);
     expect(many.json.details.length).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('A body with a Content-Encoding', () => {
+  const packed = gzipSync('{"first_name":"Ada"}');
+  const post = (encoding: string, body: Buffer | string) =>
+    ask('/integrations/leads', { method: 'POST', headers: { 'content-encoding': encoding }, body });
+
+  test.each([
+    ['gzip', packed],
+    ['GZIP', packed],
+    ['br', packed],
+    ['gzip, identity', packed],
+    ['gzip', '{"first_name":"Ada"}'],
+  ])('%s is a 415 that says what is taken, and was counted', async (encoding, body) => {
+    const reply = await post(encoding, body);
+    expect([reply.status, reply.json]).toEqual([
+      415,
+      { error: 'the request body is compressed; send it as it is' },
+    ]);
+    expect(reply.headers['accept-encoding']).toBe('identity');
+    expect(reply.headers['x-ratelimit-limit']).toBeDefined();
+  });
+
+  test.each(['identity', 'Identity', ''])('"%s" is read', async (encoding) => {
+    expect((await post(encoding, '{"first_name":"Ada"}')).status).toBe(400);
+  });
+
+  test('is refused by the portal and to agents, too', async () => {
+    const headers = {
+      'content-encoding': 'gzip',
+      'content-type': 'application/json',
+      'sec-fetch-site': 'same-origin',
+    };
+    for (const [path, more] of [
+      ['/portal/api/v1/session', {}],
+      ['/mcp', { 'x-api-key': key }],
+    ] as const) {
+      const reply = await fetch(world.baseUrl + path, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: new Uint8Array(packed),
+      });
+      expect([path, reply.status, reply.headers.get('accept-encoding')]).toEqual([path, 415, 'identity']);
+    }
   });
 });
 

@@ -137,6 +137,11 @@ const shared: readonly SharedAnswer[] = [
     description: 'The request body exceeds 1 MiB. The request was counted.',
   },
   {
+    name: 'UnsupportedEncoding',
+    codes: ['unsupported_encoding'],
+    description: 'The request body has a `Content-Encoding`. Send it as it is. The request was counted.',
+  },
+  {
     name: 'RateLimitExceeded',
     codes: ['rate_limit_exceeded'],
     description:
@@ -218,7 +223,7 @@ const joined = (by: string, ...texts: readonly (string | false | null | undefine
   texts.filter(Boolean).join(by);
 
 /** 403 depends on the operation; 404 and 405 name no operation. */
-const afterCount = new Set([400, 413, 429, 500, 504]);
+const afterCount = new Set([400, 413, 415, 429, 500, 504]);
 
 const answer = (
   shape: ErrorShape,

@@ -13,7 +13,7 @@ import {
   repeatOf,
 } from '@causeway/proto';
 import { type LaneAnswer, type LaneCall, logPlain, randomHex, type Span } from '@causeway/runtime';
-import { problemOf } from './failures.ts';
+import { problemOf, unsupportedEncoding } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { type HeaderText, headerLines, writeAnswer, writeHead } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
@@ -102,8 +102,10 @@ export class Exchange {
 
   /** Keeps the body until the exchange is over. Call it before the first await. */
   read(bodies: Bodies, maxBytes: number): Reading | undefined {
-    if (this.head.bodyBytes === 0) return undefined;
-    this.#reading = bodies.read(this.response, this.head.bodyBytes, maxBytes);
+    const { bodyBytes, isEncoded } = this.head;
+    if (bodyBytes === 0) return undefined;
+    const refusal = isEncoded ? unsupportedEncoding() : undefined;
+    this.#reading = bodies.read(this.response, bodyBytes, maxBytes, refusal);
     return this.#reading;
   }
 

@@ -5,6 +5,7 @@ import { CountError } from './limits/counter.ts';
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (error instanceof CountError) return problem('lock_timeout', error);
+  if (error instanceof LaneError && error.code === 'too_large') return tooLarge(error);
   if (error instanceof LaneError) return problem(laneProblems[error.code], error);
   return problem('internal_error', error);
 };
@@ -17,6 +18,18 @@ const laneProblems = {
   timeout: 'timeout',
   too_large: 'payload_too_large',
 } as const satisfies Record<LaneError['code'], string>;
+
+/** Within the bounds of the interface, but not within those of the installation's NATS. */
+const tooLarge = (cause: LaneError): Problem =>
+  new Problem({
+    code: 'payload_too_large',
+    publicMessage: 'the request is larger than this installation can carry; send less at once',
+    cause,
+  });
+
+/** The header is read, because the bytes would otherwise be taken for JSON that is not valid. */
+export const unsupportedEncoding = (): Problem =>
+  new Problem({ code: 'unsupported_encoding', headers: { 'Accept-Encoding': 'identity' } });
 
 /** The portal takes only JSON: another site's form cannot send it without a CORS preflight. */
 export const invalidContentType = (): Problem =>

@@ -73,6 +73,24 @@ describe.each([
     );
   });
 
+  test('has no part of more than 255 bytes, whatever its characters', () => {
+    const withId = fc.constantFrom(...table.filter(({ path }) => path.includes('{')));
+    fc.assert(
+      fc.property(
+        withId,
+        fc.constantFrom('7', '%20', 'ÿ', '人'),
+        fc.boolean(),
+        ({ method, path, id }, unit, fits) => {
+          const most = Math.floor(255 / Buffer.byteLength(unit));
+          const part = unit.repeat(fits ? most : most + 1);
+          const { match } = route(method, base + path.replace(/\{\w+\}/g, part));
+          expect(match?.operation.id).toBe(fits ? id : undefined);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
   test('names its methods to any other method', () => {
     fc.assert(
       fc.property(

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type LoggedRequest, maxRequestCounts, requestsLoggedSubject } from '@causeway/proto';
-import type { Bus, Metrics } from '@causeway/runtime';
+import { type Bus, eachTick, type Metrics } from '@causeway/runtime';
 import { gatewayMetrics } from './metrics.ts';
 
 /** Sends what keys ask for to `access`, for the portal (contract, "Request log"). No request ever waits for it. */
@@ -53,7 +53,7 @@ export const openRequestLog = ({ bus, metrics }: RequestLogOptions): RequestLog 
     for (let at = 0; at < ready.length; at += maxRequestCounts)
       bus.nc.publish(requestsLoggedSubject, JSON.stringify(ready.slice(at, at + maxRequestCounts)));
   };
-  setInterval(flush, flushMs).unref();
+  eachTick(flush, flushMs);
 
   const rowOf = (request: NotedRequest, nowMs: number, requestId: string, address: string): LoggedRequest => {
     const { companyId, keyId, operation, method, params, status, durationMs } = request;

@@ -51,13 +51,16 @@ const choose = <O>(methods: Methods<O>, method: string, params: readonly string[
 const allowed = (methods: Methods<unknown>): string =>
   [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 
+/** No id and no name is longer (contract, "Identifiers, keys, scopes"). */
+const maxSegmentBytes = 255;
+
 const matchSegments = (pattern: readonly string[], segments: readonly string[]): string[] | undefined => {
   if (pattern.length !== segments.length) return undefined;
   const params: string[] = [];
   for (const [at, expected] of pattern.entries()) {
     const segment = segments[at]!;
     if (expected.startsWith('{')) {
-      if (segment === '') return undefined;
+      if (segment === '' || Buffer.byteLength(segment) > maxSegmentBytes) return undefined;
       params.push(segment);
     } else if (segment !== expected) return undefined;
   }

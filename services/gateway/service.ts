@@ -9,7 +9,7 @@ import {
   type ServiceName,
   services,
 } from '@causeway/proto';
-import { type Bus, createLaneClient, type Kit, type LaneClient } from '@causeway/runtime';
+import { type Bus, createLaneClient, type Kit, type LaneClient, reportError } from '@causeway/runtime';
 import { createAgents } from './agents/agents.ts';
 import { agentAnswers, agentsPath, serveAgent } from './agents/serve.ts';
 import { createBounds } from './bounds.ts';
@@ -181,7 +181,15 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     connections += Number(change);
   };
   app.filter(countConnection);
-  app.any('/*', (response, request) => handle(gateway, response, request));
+  app.any('/*', (response, request) => {
+    try {
+      handle(gateway, response, request);
+    } catch (error) {
+      // An unanswered request without a handler of its end would end the process.
+      reportError(error);
+      response.close();
+    }
+  });
   const socket = await new Promise<us_listen_socket>((resolve, reject) =>
     app.listen(config.HOST, config.PORT, (listening) =>
       listening ? resolve(listening) : reject(new Error(`port ${config.PORT} is not available`)),

@@ -12,7 +12,7 @@ import {
   signerEntryName,
   type TableEntry,
 } from '@causeway/proto';
-import { type Bus, declareMetrics, isRequest, type Log, type Metrics } from '@causeway/runtime';
+import { type Bus, declareMetrics, eachTick, isRequest, type Log, type Metrics } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { type KV, type KvEntry, Kvm, type KvWatchEntry } from '@nats-io/kv';
 import type { QueuedIterator } from '@nats-io/nats-core';
@@ -167,14 +167,17 @@ export const followKeyTable = ({
     const told = new Map<string, TableEntry>();
     recorders.add(told);
     await new Promise<void>((resolve, reject) => {
+      const ended = (error?: Error): void => {
+        if (mine !== generation || closed) resolve();
+        else if (watching) void reload('the watch ended');
+        else reject(error ?? new Error('the watch ended'));
+      };
       void (async () => {
-        let live = false;
         for await (const update of updates) {
           if (mine !== generation) return resolve();
           apply(fresh, update);
           // `meta` is written after everything else, so without it the table is still being built.
-          if (!live && update.delta === 0 && fresh.has(metaEntryName)) {
-            live = true;
+          if (!watching && update.delta === 0 && fresh.has(metaEntryName)) {
             watching = true;
             recorders.delete(told);
             invalidated.clear();
@@ -188,10 +191,7 @@ export const followKeyTable = ({
             resolve();
           }
         }
-        if (mine !== generation || closed) return resolve();
-        reject(new Error('the watch ended'));
-        if (live) void reload('the watch ended');
-      })().catch(reject);
+      })().then(() => ended(), ended);
       // An empty bucket sends no update; the next read finds it filled.
       setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
     }).finally(() => recorders.delete(told));
@@ -265,9 +265,8 @@ export const followKeyTable = ({
     cutOffAtMs ??= performance.now();
   });
   // Not while another copy is being read, which would keep the keys that are forgotten here.
-  const forgetting = setInterval(() => loaded && forgetRevoked(), Math.min(keepRevokedMs, watchdogMs));
-  forgetting.unref();
-  const watchdog = setInterval(async () => {
+  const stopForgetting = eachTick(() => loaded && forgetRevoked(), Math.min(keepRevokedMs, watchdogMs));
+  const check = async (): Promise<void> => {
     if (!loaded || !bus.connected()) return;
     try {
       if (!watching) return await catchUp();
@@ -277,8 +276,8 @@ export const followKeyTable = ({
     } catch (error) {
       log.warn({ reason: String(error) }, 'key table cannot be checked');
     }
-  }, watchdogMs);
-  watchdog.unref();
+  };
+  const stopChecking = eachTick(() => void check(), watchdogMs);
   const trusted = (): boolean =>
     loaded && (cutOffAtMs === undefined || performance.now() - cutOffAtMs < maxSilenceMs);
   metrics?.gauge(identityMetrics.key_table_entries, () => entries.size);
@@ -312,8 +311,8 @@ export const followKeyTable = ({
     close: () => {
       closed = true;
       generation++;
-      clearInterval(watchdog);
-      clearInterval(forgetting);
+      stopChecking();
+      stopForgetting();
       subscription.unsubscribe();
       watch?.stop();
       for (const settle of waiting) settle(false);

@@ -4,6 +4,7 @@ import { connect, createInbox, type Msg, type NatsConnection, type Server } from
 import type { Log } from './log.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import { type NatsFiles, parseNatsUrl, tlsError } from './nats-address.ts';
+import { guarded } from './report.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 import { keepStandby, leaveReasons, type Standby } from './standby.ts';
 
@@ -65,12 +66,12 @@ export const connectBus = async (options: BusOptions): Promise<Bus> => {
         case 'disconnect':
           up = false;
           log?.warn({ server: status.server }, 'NATS connection lost');
-          for (const listener of disconnected) listener();
+          for (const listener of disconnected) guarded(listener);
           break;
         case 'reconnect':
           up = true;
           log?.info({ server: status.server }, 'NATS connection restored');
-          for (const listener of reconnected) listener();
+          for (const listener of reconnected) guarded(listener);
           break;
         case 'error':
           log?.error({ error: status.error }, 'NATS refused something');

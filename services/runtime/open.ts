@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { natsAddress } from './nats-address.ts';
 import { type CommonConfig, type Kit, runProcess } from './process.ts';
+import { eachTick } from './repeat.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
 /** @throws DatabaseUnavailable; ConfigError */
@@ -36,8 +37,10 @@ export const openDatabase = async <DB>(
       read: async (statement) => (await sql.raw<object>(statement).execute(db)).rows,
     });
   await db.shards?.ready();
-  const following = setInterval(() => void db.ping().catch(() => {}), clockEveryMs);
-  kit.onStop('clock', () => clearInterval(following));
+  kit.onStop(
+    'clock',
+    eachTick(() => void db.ping().catch(() => {}), clockEveryMs),
+  );
   return db;
 };
 

@@ -211,6 +211,63 @@ describe('The memory of request bodies', () => {
   });
 });
 
+describe('Bytes that become many more on their way to a service', () => {
+  const pids = () => gateways().map(({ pid }) => pid);
+
+  test('in paths: 98 requests that end in one turn get their answers, and the gateways go on', async () => {
+    const before = pids();
+    const body = JSON.stringify({ first_name: 'x'.repeat(14_000) });
+    const request = Buffer.concat([
+      Buffer.from(`PATCH ${leads}/`),
+      Buffer.alloc(15_500, 0xff),
+      Buffer.from(
+        ` HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      ),
+    ]);
+    const sockets = Array.from({ length: 98 }, () => {
+      const socket = rawSocket(world.baseUrl);
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+      });
+      socket.write(request.subarray(0, -1));
+      return { socket, statuses: () => statusesOf(text) };
+    });
+    // Each gateway has read all but the last byte.
+    await sleep(500);
+    for (const { socket } of sockets) socket.write(request.subarray(-1));
+    await until('all are answered', () => sockets.every(({ statuses }) => statuses().length === 1));
+    expect(new Set(sockets.flatMap(({ statuses }) => statuses()))).toEqual(new Set([404]));
+    for (const { socket } of sockets) socket.destroy();
+    expect(pids()).toEqual(before);
+    expect(await sumOf(world, 'gateway', 'process_unexpected_errors_total')).toBe(0);
+  });
+
+  test('in an agent’s arguments: each call is answered, and the gateways go on', async () => {
+    const before = pids();
+    const call = (client_id: unknown, id: number) =>
+      fetch(`${world.baseUrl}/mcp`, {
+        method: 'POST',
+        headers: {
+          'X-Api-Key': key,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+          params: { name: 'leads_update', arguments: { client_id, first_name: 'Ada' } },
+        }),
+      });
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, id) => call(id % 2 ? ' '.repeat(520_000) : 'ÿ'.repeat(200_000), id)),
+    );
+    for (const reply of replies)
+      expect([reply.status, await reply.text()]).toEqual([200, expect.any(String)]);
+    expect(pids()).toEqual(before);
+    expect(await sumOf(world, 'gateway', 'process_unexpected_errors_total')).toBe(0);
+  });
+});
+
 describe('A request whose end two parsers could see in different places', () => {
   // A strict parser takes what follows for a separate request, or for none. It is also sent after the first answer.
   const second = rawRequest('GET /api/v1/second HTTP/1.1', ['X-Request-Id: second']);

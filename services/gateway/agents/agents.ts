@@ -44,11 +44,10 @@ export const createAgents = (log: Log): Agents => {
       else if (one)
         one
           .serveTool(message)
-          .then(
-            (answer) =>
-              started.postMessage({ ...answer, kind: 'answer', call: message.call } satisfies ToolAnswer),
-            one.reject,
-          );
+          .then((answer) =>
+            started.postMessage({ ...answer, kind: 'answer', call: message.call } satisfies ToolAnswer),
+          )
+          .catch(one.reject);
     });
     started.on('error', (error) => {
       log.error({ error }, 'the thread for agents failed');

@@ -38,6 +38,7 @@ export const serveToolCall = (
       ifMatch: undefined,
       ifNoneMatch: undefined,
       bodyBytes: body.byteLength,
+      isEncoded: false,
       loose: false,
       closes: false,
     };

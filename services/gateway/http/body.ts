@@ -3,8 +3,8 @@ import type { HttpResponse } from './uws.ts';
 
 /** Each body goes into one growing buffer; their total size is limited. */
 export interface Bodies {
-  /** Call it before the request's handler returns. @param declaredBytes -1 if the body is chunked. */
-  read(response: HttpResponse, declaredBytes: number, maxBytes: number): Reading;
+  /** Call it before the request's handler returns. @param declaredBytes -1 if the body is chunked. @param refusal instead of the body */
+  read(response: HttpResponse, declaredBytes: number, maxBytes: number, refusal?: Problem): Reading;
   bytesInFlight(): number;
 }
 
@@ -27,7 +27,7 @@ const firstBytes = 16 * 1024;
 export const createBodies = (bounds: BodyBounds): Bodies => {
   let inFlight = 0;
 
-  const read: Bodies['read'] = (response, declaredBytes, maxBytes) => {
+  const read: Bodies['read'] = (response, declaredBytes, maxBytes, refusal) => {
     let buffer: Buffer | undefined = noBody;
     let receivedBytes = 0;
     let chunks = 0;
@@ -49,7 +49,8 @@ export const createBodies = (bounds: BodyBounds): Bodies => {
       return grown;
     };
 
-    if (declaredBytes > maxBytes) refuse(payloadTooLarge(maxBytes));
+    if (refusal) refuse(refusal);
+    else if (declaredBytes > maxBytes) refuse(payloadTooLarge(maxBytes));
     response.onData((chunk, last) => {
       if (++chunks > bounds.chunks && declaredBytes < 0) {
         if (buffer) refuse(tooManyChunks(bounds.chunks));

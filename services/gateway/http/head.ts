@@ -17,6 +17,8 @@ export interface Head {
   readonly forwardedFor: string;
   /** 0 without a body, -1 if it is chunked. */
   readonly bodyBytes: number;
+  /** The body has a `Content-Encoding`. */
+  readonly isEncoded: boolean;
   /**
    * The message's end or its key is not certain: uWebSockets.js 20.56 takes the first of two
    * `Content-Length`s and any `Transfer-Encoding` for `chunked`, so behind a proxy one client's bytes could
@@ -46,6 +48,7 @@ export const readHead = (request: HttpRequest): Head => {
   let length: string | undefined;
   let encoding: string | undefined;
   let broken = false;
+  let isEncoded = false;
   let closes = false;
   let host = '';
   request.forEach((name, value) => {
@@ -61,6 +64,9 @@ export const readHead = (request: HttpRequest): Head => {
       case 'transfer-encoding':
         broken ||= encoding !== undefined || value.toLowerCase() !== 'chunked';
         encoding = value;
+        break;
+      case 'content-encoding':
+        isEncoded ||= !/^(?:identity)?$/i.test(value);
         break;
       case 'host':
         host = value;
@@ -104,6 +110,7 @@ export const readHead = (request: HttpRequest): Head => {
     ifMatch,
     ifNoneMatch,
     forwardedFor,
+    isEncoded,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
     broken,
     loose: encoding !== undefined || (length === undefined && withBody.has(method)),

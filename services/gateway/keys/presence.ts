@@ -1,5 +1,5 @@
 import { gatewayBucket, gatewayBucketSettings } from '@causeway/proto';
-import type { Bus, Log } from '@causeway/runtime';
+import { type Bus, eachTick, type Log } from '@causeway/runtime';
 import { type KV, Kvm } from '@nats-io/kv';
 
 /** A gateway in the list must confirm a revocation before it counts as done. */
@@ -34,7 +34,7 @@ export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOpti
   };
   await renew();
 
-  const timer = setInterval(() => {
+  const stopRenewing = eachTick(() => {
     if (busy || !bus.connected()) return;
     busy = true;
     renew()
@@ -47,7 +47,7 @@ export const keepPresence = async ({ bus, instance, log, onLapse }: PresenceOpti
   return {
     listed: () => performance.now() - renewedAtMs < gatewayBucketSettings.ttl,
     close: async () => {
-      clearInterval(timer);
+      stopRenewing();
       if (bus.connected()) await bucket.delete(instance).catch(() => {});
     },
   };

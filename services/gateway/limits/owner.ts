@@ -55,6 +55,8 @@ const maxSlotsPerEntry = 100_000;
 const forgetAfterMs = 120_000;
 /** Without a release, the other gateways find no listener and take over. */
 const releaseWithinMs = 1000;
+/** Several times what waits in half a second. While the logs do not answer, further requests fail at once. */
+const maxWaiting = 10_000;
 
 /**
  * There is exactly one owner, without a lease or a clock: the logs refuse a former owner's appends, and an
@@ -140,7 +142,11 @@ export const claimOwnership = async (
     when: atTurnEnd,
     allowed: () => (isPaused && !leaving ? 0 : Number.POSITIVE_INFINITY),
     maxItems: Number.POSITIVE_INFINITY,
+    maxWaiting,
     flush: commit,
+    onFailed: (requests, error) => {
+      for (const { reject } of requests) reject(error);
+    },
   });
 
   const self: Owner = {
@@ -149,7 +155,8 @@ export const claimOwnership = async (
     count: (window, takes, withinMs) =>
       new Promise((resolve, reject) => {
         if (lost || leaving) return reject(new MovedError('not the owner'));
-        batch.add({ window, takes, untilMs: elapsedMs() + withinMs, resolve, reject });
+        const request = { window, takes, untilMs: elapsedMs() + withinMs, resolve, reject };
+        if (!batch.add(request)) reject(new LogsSilentError('too many requests wait for the logs'));
       }),
     resign: () => {
       writer?.stop();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitCountSubject } from '@causeway/proto';
-import { type Bus, isRequest, type Log, type Metrics, randomHex } from '@causeway/runtime';
+import { type Bus, eachTick, isRequest, type Log, type Metrics, randomHex } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
 import type { Asker } from './ask.ts';
 import type { Positions, Takes } from './counts.ts';
@@ -109,7 +109,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
         forget(own.epoch, true);
       });
   };
-  const checks = setInterval(check, checkMs).unref();
+  const stopChecks = eachTick(check, checkMs);
   const forget = (owner: string, dead: boolean): void => {
     if (dead) deadEpoch = owner;
     if (epoch === owner) epoch = undefined;
@@ -200,7 +200,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
     warm: resolveOwner,
     owned: () => local?.owned() === true,
     drain: async () => {
-      clearInterval(checks);
+      stopChecks();
       await local?.release();
     },
   };

@@ -151,7 +151,7 @@ const ask = async (
   };
   const answer = await callService(gateway, exchange, match, caller, received);
   if (asker && answer.status === 401) gateway.sessions.forget(asker.token);
-  exchange.pass(compressed(answer, exchange.head, visit.head.acceptEncoding));
+  exchange.pass(await compressed(answer, exchange.head, visit.head.acceptEncoding));
 };
 
 /** Only `access` gets the session's token; the other services get the identity that it has signed. */

@@ -1,5 +1,5 @@
 import { deliveryTailSubject, Problem, sessionsEndedSubject } from '@causeway/proto';
-import { type Bus, type Metrics, readNotice } from '@causeway/runtime';
+import { type Bus, eachTick, type Metrics, readNotice } from '@causeway/runtime';
 import type { Subscription } from '@nats-io/transport-node';
 import type { HttpResponse } from '../http/uws.ts';
 import { gatewayMetrics } from '../metrics.ts';
@@ -96,7 +96,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
   });
 
   /** The broadcast may be missed, and sessions expire without one. */
-  const beat = setInterval(() => {
+  const stopBeating = eachTick(() => {
     for (const tail of [...tails.values()]) if (!tail.blocked) write(tail, ': beat\n\n');
     for (const [sessionId, session] of sessions)
       session.holds().then(
@@ -156,7 +156,7 @@ export const createTails = ({ bus, metrics, limits }: TailsOptions): Tails => {
       if (tail) forget(tail);
     },
     close: () => {
-      clearInterval(beat);
+      stopBeating();
       ends.unsubscribe();
       for (const tail of [...tails.values()]) end(tail, '');
     },
