@@ -47,6 +47,9 @@ export const standardSignatureHeader = (
 
 export const userAgent = 'Causeway-Webhooks/1';
 
+/** Some firewalls refuse a request without it. A subscription's own header takes its place. */
+export const acceptHeader: HeaderPair = ['Accept', '*/*'];
+
 /** Contract, "Deliveries"; in the order they are sent. */
 export const deliveryHeaders = (
   { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id, agent_id }: DeliveredEvent,
@@ -55,6 +58,7 @@ export const deliveryHeaders = (
 ): HeaderPair[] => [
   ['Content-Type', 'application/json'],
   ['User-Agent', userAgent],
+  acceptHeader,
   ['X-Webhook-Timestamp', `${timestamp}`],
   ['X-Webhook-Signature', signature],
   ['X-Webhook-Id', `${event_id}`],
@@ -69,6 +73,17 @@ export const deliveryHeaders = (
   ['webhook-signature', standard],
   ...(agent_id ? ([[agentHeader, agent_id]] as const) : []),
 ];
+
+export const withOwnHeaders = (
+  headers: readonly HeaderPair[],
+  own: readonly HeaderPair[],
+): readonly HeaderPair[] => [
+  ...(hasAccept(own) ? headers.filter((one) => one !== acceptHeader) : headers),
+  ...own,
+];
+
+export const hasAccept = (own: readonly HeaderPair[]): boolean =>
+  own.some(([name]) => name.toLowerCase() === 'accept');
 
 /** Of MCP Events: for which of its subscriptions an agent gets a delivery. */
 export const agentHeader = 'X-MCP-Subscription-Id';

@@ -22,24 +22,33 @@ const stored = { request_headers: [], response_headers: null, response_body: nul
 
 test('an attempt shows the headers that it was sent with', () => {
   fc.assert(
-    fc.property(event, second, secrets, fc.option(fc.nat(2 ** 20)), (own, timestamp, keys, bodyBytes) => {
-      const url = 'https://Example.com:8443/hook?a=b';
-      const signed = {
-        timestamp,
-        signatures: [
-          keys.map(([one]) => `sha256=${one.toString('hex')}`).join(','),
-          keys.map(([, one]) => `v1,${one.toString('base64')}`).join(' '),
-        ],
-      } as const;
-      const delivered = own as Parameters<typeof deliveryHeaders>[0];
-      const { event_type, sequence, origin, agent_id = null } = delivered;
-      const sent = packRequest({ event_type, sequence, origin, agent_id, signed, bodyBytes });
-      expect(sent.length).toBeLessThanOrEqual(500);
-      const headers = deliveryHeaders(delivered, timestamp, signed.signatures);
-      expect(requestHeadersOf({ ...stored, ...own, url, sent })).toEqual(
-        bodyBytes === null ? headers : headersAsSent(new URL(url), headers, bodyBytes),
-      );
-    }),
+    fc.property(
+      event,
+      second,
+      secrets,
+      fc.option(fc.nat(2 ** 20)),
+      fc.boolean(),
+      (own, timestamp, keys, bodyBytes, accepts) => {
+        const url = 'https://Example.com:8443/hook?a=b';
+        const signed = {
+          timestamp,
+          signatures: [
+            keys.map(([one]) => `sha256=${one.toString('hex')}`).join(','),
+            keys.map(([, one]) => `v1,${one.toString('base64')}`).join(' '),
+          ],
+        } as const;
+        const delivered = own as Parameters<typeof deliveryHeaders>[0];
+        const { event_type, sequence, origin, agent_id = null } = delivered;
+        const sent = packRequest({ event_type, sequence, origin, agent_id, signed, bodyBytes, accepts });
+        expect(sent.length).toBeLessThanOrEqual(500);
+        const headers = deliveryHeaders(delivered, timestamp, signed.signatures).filter(
+          ([name]) => accepts || name !== 'Accept',
+        );
+        expect(requestHeadersOf({ ...stored, ...own, url, sent })).toEqual(
+          bodyBytes === null ? headers : headersAsSent(new URL(url), headers, bodyBytes),
+        );
+      },
+    ),
   );
 });
 

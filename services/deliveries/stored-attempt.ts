@@ -1,5 +1,5 @@
 import type { HeaderPair } from '@causeway/proto';
-import { type DeliveredEvent, deliveryHeaders } from '@causeway/proto/signatures';
+import { acceptHeader, type DeliveredEvent, deliveryHeaders } from '@causeway/proto/signatures';
 import { createByteReader, createByteWriter } from './bytes.ts';
 import type { DeliveryAttemptRow } from './tables.ts';
 
@@ -20,6 +20,8 @@ export interface SentRequest extends Pick<DeliveredEvent, 'event_type' | 'sequen
   readonly signed: Signed;
   /** Null if the request never left, because its URL is not one that is delivered to. */
   readonly bodyBytes: number | null;
+  /** False if a header of the subscription stood in its place. */
+  readonly accepts: boolean;
 }
 
 /** For the column `sent`: what does not follow from the others. */
@@ -30,6 +32,7 @@ export const packRequest = ({
   sequence,
   origin,
   agent_id,
+  accepts,
 }: SentRequest): Buffer => {
   const bytes = createByteWriter();
   bytes.number(agent_id ? agentVersion : version);
@@ -42,6 +45,8 @@ export const packRequest = ({
   const [hex, standard] = signed.signatures;
   for (const one of hex.split(',')) bytes.encoded(one.slice(hexPrefix.length), 'hex');
   for (const one of standard.split(' ')) bytes.encoded(one.slice(standardPrefix.length), 'base64');
+  // An older release, whose attempts have no such byte, passes over it.
+  if (accepts) bytes.number(1);
   return bytes.end();
 };
 
@@ -79,11 +84,14 @@ export const requestHeadersOf = (row: StoredRequest): readonly HeaderPair[] => {
   const event_type = bytes.text() as DeliveredEvent['event_type'];
   const origin = bytes.text() || null;
   const agent_id = stored === agentVersion ? bytes.text() : null;
-  const secrets = Array.from({ length: bytes.left() / (2 * signatureBytes) });
+  const secrets = Array.from({ length: Math.floor(bytes.left() / (2 * signatureBytes)) });
   const hex = secrets.map(() => `${hexPrefix}${bytes.bytes(signatureBytes).toString('hex')}`).join(',');
   const standard = secrets.map(() => `${standardPrefix}${bytes.bytes(signatureBytes).toString('base64')}`);
   const event = { ...row, event_type, sequence, origin, agent_id };
-  const headers = deliveryHeaders(event, timestamp, [hex, standard.join(' ')]);
+  const accepts = bytes.left() > 0;
+  const headers = deliveryHeaders(event, timestamp, [hex, standard.join(' ')]).filter(
+    (header) => accepts || header !== acceptHeader,
+  );
   return bodyBytes < 0 ? headers : headersAsSent(new URL(row.url), headers, bodyBytes);
 };
 

@@ -96,6 +96,7 @@ export const signedHeaders = (
   return {
     'Content-Type': 'application/json',
     'User-Agent': 'Causeway-Webhooks/1',
+    Accept: '*/*',
     'X-Webhook-Timestamp': `${timestamp}`,
     'X-Webhook-Signature': `sha256=${hex}`,
     'X-Webhook-Id': `${event.id}`,

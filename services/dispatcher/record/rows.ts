@@ -1,5 +1,6 @@
 import { type DeliveryRow, packRequest, packResponse, type WaitingEvent } from '@causeway/deliveries';
 import { type DeliveryState, encodeOccurrence } from '@causeway/proto';
+import { hasAccept } from '@causeway/proto/signatures';
 import { later, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type AttemptedDelivery, hasNoRow } from '../delivery.ts';
@@ -72,6 +73,7 @@ const attemptValues = (one: AttemptedDelivery) => {
       ...one,
       agent_id: one.target.agent_id,
       bodyBytes: result.wasSent ? sentBytes(one) : null,
+      accepts: !hasAccept(one.signed.ownHeaders),
     }),
     result.responseHeaders && packResponse({ headers: result.responseHeaders, body: result.responseBody }),
     result.responseTruncated ? 1 : 0,

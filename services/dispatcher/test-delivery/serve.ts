@@ -8,7 +8,7 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { deliveryHeaders } from '@causeway/proto/signatures';
+import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
 import { acrossTenants, createInFlight, isRequest, tracedAnswer, transaction } from '@causeway/runtime';
 import { tracedPost } from '../attempt/attempts.ts';
 import type { Context } from '../context.ts';
@@ -100,7 +100,7 @@ const deliver = async (
   const startedUtc = now().toISOString();
   const { url } = target;
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
-    poster.post({ url, headers: [...headers, ...ownHeaders], body: bytes }),
+    poster.post({ url, headers: withOwnHeaders(headers, ownHeaders), body: bytes }),
   );
   if (result.errorClass === null && target.consecutive_failures >= failuresUntilProbing)
     await transaction(db, (trx) => endBackOff(trx, key, now())).catch((error: unknown) =>

@@ -420,7 +420,7 @@ describe('one attempt', () => {
     await makeAttempt(event, {
       request_headers: [],
       response_headers: null,
-      sent: packRequest({ ...delivered, signed, bodyBytes: encodeEnvelope(event).length }),
+      sent: packRequest({ ...delivered, signed, bodyBytes: encodeEnvelope(event).length, accepts: true }),
       response_body: packResponse({ headers, body: Buffer.from('busy') }),
     });
     const { body } = await webhooks.portal('getAttempt', company, { params: paramsOf(event, 0, 1) });
