@@ -1,5 +1,5 @@
 import type { DeliveryKey, Signed } from '@causeway/deliveries';
-import type { EventType, PayloadCondition } from '@causeway/proto';
+import type { EventType, HeaderPair, PayloadCondition } from '@causeway/proto';
 import type { Span } from '@causeway/runtime';
 import type { PostResult } from './http/post.ts';
 
@@ -33,7 +33,7 @@ export interface Delivery extends LeasedDelivery {
 
 export interface AttemptedDelivery extends Delivery {
   readonly startedMs: number;
-  readonly signed: Signed;
+  readonly signed: Signed & { readonly ownHeaders: readonly HeaderPair[] };
   readonly result: PostResult;
   readonly decision: Decision;
   readonly span?: Span | undefined;
@@ -49,6 +49,8 @@ interface FailedAttempt {
   readonly gone: boolean;
   /** A failing subscription is not probed earlier, because the receiver asked for it. */
   readonly notBeforeMs: number;
+  /** It is no failure of the receiver. */
+  readonly isUncounted?: true;
 }
 
 /** The subscription as it was when the delivery was taken. */

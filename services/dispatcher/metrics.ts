@@ -47,6 +47,11 @@ export const dispatcherMetrics = declareMetrics({
     type: 'gauge',
     help: 'Time since the earliest expired lease in the outbox',
   },
+  dispatcher_own_faults_total: {
+    type: 'counter',
+    help: 'Attempts that failed for a reason on our side, by its code; they count for no receiver',
+    labels: ['code'],
+  },
   dispatcher_queue_taken_total: { type: 'counter', help: 'Deliveries taken from queues' },
   dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
   dispatcher_retention_stale_seconds: {

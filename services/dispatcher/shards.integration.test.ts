@@ -159,7 +159,7 @@ test('results are recorded and counted in their shards, and their events leave t
       target: { url: 'https://example.com' } as AttemptedDelivery['target'],
       body: Buffer.alloc(0),
       startedMs: Date.now(),
-      signed: { timestamp: 1, signatures: ['', ''] },
+      signed: { timestamp: 1, signatures: ['', ''], ownHeaders: [] },
       result: {
         elapsedMs: 5,
         dnsMs: null,
@@ -171,6 +171,8 @@ test('results are recorded and counted in their shards, and their events leave t
         errorClass: retried ? 'http' : null,
         error: null,
         wasSent: true,
+        wasUnread: false,
+        ownFault: null,
         responseHeaders: null,
         responseBody: null,
         responseTruncated: false,

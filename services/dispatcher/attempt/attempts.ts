@@ -1,5 +1,5 @@
 import { encodeOccurrence, eventStream } from '@causeway/proto';
-import { deliveryHeaders } from '@causeway/proto/signatures';
+import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
 import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
@@ -11,7 +11,7 @@ import { CannotSign, type Signer } from '../sign/signer.ts';
 import { decide } from './decide.ts';
 
 export interface Attempts {
-  /** Never throws. @returns whether the delivery succeeded; undefined if nothing was sent. */
+  /** Never throws. @returns whether the delivery succeeded; undefined if that says nothing about the receiver. */
   make(delivery: Delivery): Promise<boolean | undefined>;
   mayBegin(): boolean;
 }
@@ -20,6 +20,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, nowMs } = options;
   const { random, log, metrics, tracer } = options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
+  const noteOwnFault = createOwnFaultLog(options);
   const notHeld = metrics.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
   const lag = metrics.timing(dispatcherMetrics.dispatcher_first_attempt_lag_seconds);
 
@@ -56,17 +57,23 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     }
     const event = agent_id ? { ...delivery, agent_id } : delivery;
     const { timestamp, signatures, ownHeaders } = signed;
-    const headers = [...deliveryHeaders(event, timestamp, signatures), ...ownHeaders];
+    const headers = withOwnHeaders(deliveryHeaders(event, timestamp, signatures), ownHeaders);
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
     const result = await tracedPost(tracer, [span], { url, attempt }, () =>
       poster.post({ url, headers, body }),
     );
+    if (result.ownFault) {
+      noteOwnFault(result.ownFault, delivery);
+      span?.fail(result.errorClass ?? result.ownFault);
+      span?.end();
+      return undefined;
+    }
     const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
     const attempted = Object.assign(delivery, { startedMs, signed, result, decision, span });
     logAttempt(attempted);
     recorder.attempted(attempted);
-    return decision.outcome === 'succeeded';
+    return 'isUncounted' in decision ? undefined : decision.outcome === 'succeeded';
   };
 
   return {
@@ -159,6 +166,22 @@ const createAttemptLog = ({
 };
 
 const loggedPerSecond = 10;
+
+/** The delivery is due again when its lease ends, with the same number, and counts as no failure. */
+const createOwnFaultLog = ({ log, metrics, nowMs }: Pick<AttemptsOptions, 'log' | 'metrics' | 'nowMs'>) => {
+  const faults = metrics.counter(dispatcherMetrics.dispatcher_own_faults_total);
+  let logMs = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  return (code: string, delivery: Delivery): void => {
+    faults.cell(code).value++;
+    if (nowMs() < logMs) return void unlogged++;
+    logMs = nowMs() + logOwnFaultsMs;
+    log.error({ code, unlogged, ...idsOf(delivery) }, 'attempt failed on our side');
+    unlogged = 0;
+  };
+};
+
+const logOwnFaultsMs = 1000;
 
 /** The span ends when the attempt is recorded. A retry may run hours later, so it starts its own trace. */
 const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undefined =>

@@ -26,6 +26,12 @@ test('the waits are those of the contract: 5 s, 15 s, 45 s, 2 m, 6 m, 20 m, 1 h,
   expect(after(answered(500), 11)).toEqual({ outcome: 'failed', gone: false, notBeforeMs: nowMs });
 });
 
+test('a first attempt that was hardly read is repeated at once, counts for nothing, and no later one is', () => {
+  const unread = { ...answered(null), wasUnread: true };
+  expect(after(unread)).toEqual({ ...retryIn(0), isUncounted: true });
+  expect(after(unread, 2)).toEqual(retryIn(15_000));
+});
+
 test('a 410 disables the subscription, even at the last attempt', () => {
   expect(after(answered(410))).toEqual(retryIn(5000, true));
   expect(after(answered(410), 11)).toEqual({ outcome: 'failed', gone: true, notBeforeMs: nowMs });
@@ -48,10 +54,22 @@ describe('Retry-After', () => {
     [503, '28801', 8 * hourMs],
     [503, '999999999999', 8 * hourMs],
     [503, 'Fri, 01 May 2099 12:01:00 GMT', 8 * hourMs],
+    // What receivers send in their place.
+    [429, '60.5', 60_500],
+    [429, '60.0', 60_000],
+    [429, '60, 60', 60_000],
+    [429, '2026-05-01T12:01:00Z', 60_000],
+    [429, '2026-05-01T14:01:00+02:00', 60_000],
+    [429, 'Fri, 01 May 2026 14:01:00 +0200', 60_000],
+    [429, 'Fri, 01 May 2026 07:01:00 -0500', 60_000],
+    [429, `${nowMs / 1000 + 60}`, 60_000],
+    [429, `${nowMs + 60_000}`, 60_000],
+    [429, `${nowMs / 1000 - 60}`, 5000],
     // Invalid values.
+    [429, '60, 61', 5000],
+    [429, '2026-05-01', 5000],
     [429, '', 5000],
     [429, '-60', 5000],
-    [429, '60.5', 5000],
     [429, '1e3', 5000],
     [429, 'soon', 5000],
     [429, '2099', 2_099_000],

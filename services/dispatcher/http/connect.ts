@@ -23,8 +23,7 @@ export interface Opening {
 
 /**
  * Checks every address, and connects to a checked address without a second lookup that could answer
- * differently. One blocked address refuses the whole answer, because an honest receiver never mixes blocked
- * and public addresses.
+ * differently. One blocked address refuses the whole answer: a name that mixes both may change at any time.
  * @param closed once true, no further step begins.
  * @throws Failure
  */
@@ -69,7 +68,8 @@ export const createConnect = (context: ConnectContext): Connect => {
     const socket = openTls({
       ...target,
       secureContext,
-      servername: isIP(host) ? '' : host,
+      // Without the dot of an absolute name (RFC 6066, section 3).
+      servername: isIP(host) ? '' : host.replace(/\.$/, ''),
       ALPNProtocols: ['http/1.1'],
       // Set explicitly, so that no environment variable can turn it off.
       rejectUnauthorized: true,
@@ -85,14 +85,17 @@ export const createConnect = (context: ConnectContext): Connect => {
   };
 };
 
-/** @throws Failure as for an unknown name, so that a tenant cannot find out which internal names exist. */
+/** @throws Failure for private addresses alone as for an unknown name: which internal names exist is not told. */
 const assertAllowed = (
   { allowPrivate }: ConnectContext,
   host: string,
   addresses: readonly string[],
 ): void => {
-  if (!allowPrivate && addresses.some((address) => addressProblem(address) !== undefined))
-    throw new Failure('dns', unresolvedHost(host));
+  if (allowPrivate) return;
+  const blocked = addresses.filter((address) => addressProblem(address) !== undefined);
+  if (blocked.length === 0) return;
+  if (blocked.length === addresses.length) throw new Failure('dns', unresolvedHost(host));
+  throw new Failure('dns', `One of the addresses of the host ${host} is not public; none of them is tried.`);
 };
 
 const established = (

@@ -13,6 +13,11 @@ export interface Connection {
   readonly origin: string;
   readonly openedMs: number;
   used: boolean;
+  /**
+   * Called with the status of the final answer if its line has come whole, and its head has not. Set it before each
+   * request.
+   */
+  onStatusLine: ((status: number) => void) | undefined;
   end(): void;
 }
 
@@ -20,6 +25,8 @@ export interface ConnectionPool {
   /** A new connection if `fresh`, or if none is idle. */
   take(url: URL, fresh?: boolean): Connection;
   giveBack(connection: Connection): void;
+  /** The receiver closes kept connections without saying so: for a minute none of this origin is kept. */
+  keepNone(origin: string): void;
   counts(): { readonly open: number; readonly idle: number };
   close(): void;
 }
@@ -42,10 +49,13 @@ const idleMs = 4000;
 const longestIdleMs = 30_000;
 /** Idle connections close this much earlier than the receiver would close them. */
 const idleMarginMs = 1000;
+const keepNoneMs = 60_000;
+const maxUnkept = 1000;
 
 /** Callers limit how many connections they use, so this pool has no queue. */
 export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): ConnectionPool => {
   const idle = new Map<string, Connection[]>();
+  const unkept = new Map<string, number>();
   let idleCount = 0;
   let openCount = 0;
   let closed = false;
@@ -78,12 +88,18 @@ export const createConnectionPool = ({ connect, now }: ConnectionPoolContext): C
     },
     giveBack: (connection) => {
       const others = idle.get(connection.origin) ?? [];
-      const keeps = !closed && others.length < idlePerOrigin && idleCount < idleAltogether;
+      const isKept = (unkept.get(connection.origin) ?? 0) <= now();
+      const keeps = isKept && !closed && others.length < idlePerOrigin && idleCount < idleAltogether;
       if (!keeps || connection.client.destroyed || now() - connection.openedMs > lifetimeMs)
         return connection.end();
       others.push(connection);
       idle.set(connection.origin, others);
       idleCount += 1;
+    },
+    keepNone: (origin) => {
+      if (unkept.size >= maxUnkept) unkept.clear();
+      unkept.set(origin, now() + keepNoneMs);
+      for (const connection of [...(idle.get(origin) ?? [])]) connection.end();
     },
     counts: () => ({ open: openCount, idle: idleCount }),
     close: () => {
@@ -131,25 +147,68 @@ const openConnection = (url: URL, connect: Connect, openedMs: number, ended: () 
     ended();
     client.destroy(null).catch(() => {});
   };
-  client.once('connect', () => passOverContinue(opening.socket!));
+  const connection: Connection = {
+    client,
+    opening,
+    origin,
+    openedMs,
+    used: false,
+    onStatusLine: undefined,
+    end,
+  };
+  client.once('connect', () => adaptParser(opening.socket!, connection));
   client.on('disconnect', end);
   client.on('connectionError', end);
   // Without a listener the error would be thrown.
   (client as EventEmitter).on('error', end);
-  return { client, opening, origin, openedMs, used: false, end };
+  return connection;
 };
 
 /**
- * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2). Its parser
- * closes the connection at a 100 and has no option for it, so the parser gets a 102 instead.
+ * Makes undici ignore `100 Continue` like every other interim answer (RFC 9110, section 15.2): its parser closes the connection
+ * at a 100 and has no option for it, so the parser gets a 102 instead. Folded header lines are taken (RFC 9112, section 5.2).
+ * Tells the status as soon as its line is whole, because undici does only when the head is, and valid.
  */
-const passOverContinue = (socket: Socket): void => {
+const adaptParser = (socket: Socket, connection: Connection): void => {
   const parser = (socket as unknown as Record<symbol, Parser>)[symbols.kParser]!;
-  const onHeadersComplete = parser.onHeadersComplete;
-  parser.onHeadersComplete = (statusCode, ...rest) =>
-    onHeadersComplete.call(parser, statusCode === 100 ? 102 : statusCode, ...rest);
+  const { onHeadersComplete, execute } = parser;
+  parser.llhttp.llhttp_set_lenient_headers(parser.ptr, 1);
+  parser.onHeadersComplete = (statusCode, ...rest) => {
+    if (statusCode >= 200) connection.onStatusLine = undefined;
+    return onHeadersComplete.call(parser, statusCode === 100 ? 102 : statusCode, ...rest);
+  };
+  let text = '';
+  parser.execute = (chunk) => {
+    execute.call(parser, chunk);
+    const { onStatusLine } = connection;
+    text = onStatusLine ? text + chunk.toString('latin1', 0, maxStatusBytes) : '';
+    if (!onStatusLine || text.length > maxStatusBytes || !chunk.includes(lineFeed)) return;
+    const status = finalStatusIn(text);
+    if (status === undefined) return;
+    connection.onStatusLine = undefined;
+    onStatusLine(status);
+  };
+};
+
+/** A longer line tells its status with the rest of the head. */
+const maxStatusBytes = 4096;
+const lineFeed = 10;
+
+/** Undefined until the status line is whole that follows the interim answers. */
+const finalStatusIn = (text: string): number | undefined => {
+  const line = /HTTP\/1\.\d (\d{3})(?: [^\r\n]*)?\r?\n/y;
+  for (;;) {
+    const status = Number(line.exec(text)?.[1] ?? 0);
+    if (status >= 200) return status;
+    const end = status >= 100 ? text.indexOf('\r\n\r\n', line.lastIndex - 2) : -1;
+    if (end < 0) return undefined;
+    line.lastIndex = end + 4;
+  }
 };
 
 interface Parser {
+  readonly llhttp: { llhttp_set_lenient_headers(pointer: number, enabled: number): void };
+  readonly ptr: number;
+  execute(chunk: Buffer): void;
   onHeadersComplete(statusCode: number, ...rest: readonly unknown[]): number;
 }

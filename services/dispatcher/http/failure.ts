@@ -1,12 +1,16 @@
+import { isIPv4 } from 'node:net';
 import { type ErrorClass, unresolvedHost } from '@causeway/proto';
 
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly errorClass: ErrorClass;
+  /** The code of a fault on our side, for which the receiver cannot be blamed. */
+  readonly ownFault: string | null;
 
-  constructor(errorClass: ErrorClass, message: string) {
+  constructor(errorClass: ErrorClass, message: string, ownFault: string | null = null) {
     super(message);
     this.errorClass = errorClass;
+    this.ownFault = ownFault;
   }
 }
 
@@ -28,18 +32,34 @@ export const ofLookup = (host: string, error: unknown): Failure => {
 };
 
 export const ofConnect = (error: unknown): Failure => {
-  const { errors } = error as { errors?: readonly unknown[] };
-  const code = codeOf(errors?.[0] ?? error);
+  const { errors = [error] } = error as { errors?: readonly unknown[] };
+  const code = codeOf(errors[0]);
+  if (errors.every(isOwnFault))
+    return new Failure('connect', 'Causeway could not open a connection, for a reason on its side.', code);
   const what: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'The connection was refused.',
     ECONNRESET: 'The connection was ended as soon as it was made.',
     EHOSTUNREACH: 'The host cannot be reached.',
     ENETUNREACH: 'The network of the host cannot be reached.',
-    EADDRNOTAVAIL: 'The network of the host cannot be reached.',
     ETIMEDOUT: 'The host does not take connections.',
   };
   return new Failure('connect', what[code] ?? 'No connection could be made.');
 };
+
+/** No descriptor, port or memory, or refused by this machine's own network. Without IPv6 here, a host may have nothing else. */
+const isOwnFault = (error: unknown): boolean =>
+  ownFaults.has(codeOf(error)) ||
+  (codeOf(error) === 'ENETUNREACH' && isIPv4((error as { address?: string }).address ?? ''));
+const ownFaults: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'ENOBUFS',
+  'EADDRNOTAVAIL',
+  'EAGAIN',
+  'EPERM',
+  'EACCES',
+]);
 
 export const ofTls = (error: unknown): Failure => {
   const code = codeOf(error);
@@ -62,20 +82,47 @@ export const ofTls = (error: unknown): Failure => {
     ECONNRESET: 'The connection ended during the TLS handshake.',
     EPIPE: 'The connection ended during the TLS handshake.',
   };
-  return new Failure('tls', what[code] ?? 'The TLS handshake failed.');
+  const { message } = error as Error;
+  const sentence =
+    what[code] ??
+    alerts[Number(/alert number (\d+)/.exec(message)?.[1])] ??
+    weakCertificates.find(([pattern]) => pattern.test(message))?.[1];
+  return new Failure('tls', sentence ?? 'The TLS handshake failed.');
 };
+
+const certificateWanted = 'The receiver wants a client certificate, which Causeway does not have.';
+/** By number (RFC 8446, section 6.2). Those about our certificate come after the handshake of TLS 1.3. */
+const alerts: Readonly<Record<number, string>> = {
+  40: 'The receiver refused the TLS handshake: it has no cipher in common with Causeway, or wants a client certificate, which Causeway does not have.',
+  42: certificateWanted,
+  43: certificateWanted,
+  44: certificateWanted,
+  45: certificateWanted,
+  46: certificateWanted,
+  48: certificateWanted,
+  116: certificateWanted,
+};
+
+/** OpenSSL's texts for what Node has no code for. */
+const weakCertificates: readonly (readonly [RegExp, string])[] = [
+  [/key too (small|weak)/i, 'A certificate of the receiver has a key that is too short.'],
+  [/(md|digest) too weak/i, 'A certificate of the receiver is signed with a digest that is too weak.'],
+];
 
 export const requestFailure = (error: Error): Failure => {
   if (error instanceof Failure) return error;
   const code = codeOf(error);
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new Failure('reset', 'The headers of the answer exceed 16 KiB.');
+  if (code.startsWith('ERR_SSL_')) return ofTls(error);
   if (
     error.name === 'HTTPParserError' ||
     code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
     /^bad /.test(error.message)
-  )
-    return new Failure('reset', 'The answer is not valid HTTP/1.1.');
+  ) {
+    const why = /\((.+)\)$/.exec(error.message)?.[1];
+    return new Failure('reset', `The answer is not valid HTTP/1.1${why ? `: ${why}` : ''}.`);
+  }
   if (code.startsWith('UND_ERR_INVALID')) return new Failure('reset', 'The request cannot be sent as it is.');
   return new Failure('reset', 'The connection ended before an answer came.');
 };

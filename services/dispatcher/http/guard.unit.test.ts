@@ -178,7 +178,7 @@ describe('a name', () => {
     ],
     [
       'whose servers are silent',
-      () => 'silence',
+      (name) => (name === '' ? [] : 'silence'),
       'The name servers of hooks.example.com did not answer in time.',
     ],
   ])('that %s gives class dns', async (_what, zone, error) => {
@@ -187,6 +187,30 @@ describe('a name', () => {
     expect(result).toMatchObject({ errorClass: 'dns', error, statusCode: null, address: null });
     expect(result.elapsedMs).toBeLessThan(2500);
     expect(result.dnsMs).toBeGreaterThanOrEqual(0);
+  });
+
+  const isRoot = (name: string): boolean => name === '';
+  test.each<[string, Zone, string | null]>([
+    ['silent, but not this machine’s', (name) => (isRoot(name) ? [] : 'silence'), null],
+    ['failing, but not this machine’s', (name) => (isRoot(name) ? [] : 'servfail'), null],
+    ['silent like all others', () => 'silence', 'ETIMEOUT'],
+    ['failing like all others', () => 'servfail', 'ESERVFAIL'],
+  ])('whose servers are %s: whose fault that is', async (_what, zone, ownFault) => {
+    const { server, from, url } = await setUp(zone);
+    expect(await post(from, url)).toMatchObject({ errorClass: 'dns', ownFault });
+    const { length } = server.asked.filter((one) => one === 'A ');
+    expect(length).toBe(1);
+    // Asked about once in a while, not for each name.
+    await post(from, url);
+    expect(server.asked.filter((one) => one === 'A ')).toHaveLength(1);
+  });
+
+  test('cannot be looked up while no name server listens', async () => {
+    const resolve = createResolver({ servers: ['127.0.0.1:1'], timeoutMs: 2000 });
+    await expect(resolve('hooks.example.com')).rejects.toMatchObject({
+      errorClass: 'dns',
+      ownFault: expect.any(String),
+    });
   });
 
   test('whose servers are silent about AAAA is reached by its A record, a second later', async () => {

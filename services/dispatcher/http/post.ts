@@ -37,6 +37,10 @@ export interface PostResult {
   readonly error: string | null;
   /** False if the URL is not one that is delivered to. */
   readonly wasSent: boolean;
+  /** The receiver ended a kept connection within a round trip of the request, so it can hardly have read it. */
+  readonly wasUnread: boolean;
+  /** The code of a fault on our side: nothing was sent, and the receiver cannot be blamed. */
+  readonly ownFault: string | null;
   readonly responseHeaders: readonly HeaderPair[] | null;
   /** At most 16 KiB, inflated if the receiver compressed it. */
   readonly responseBody: Buffer | null;
@@ -51,8 +55,8 @@ export interface Poster {
 }
 
 /**
- * A 2xx whose body is cut off or never ends is a success: the receiver has confirmed the event, and a retry
- * would send a duplicate.
+ * A 2xx whose head is odd, or whose body is cut off or never ends, is a success: the receiver has confirmed the event, and a
+ * retry would send a duplicate.
  */
 export const createPoster = (options: PosterOptions): Poster => {
   const { allowPrivate, allowHttp, timeoutMs, now = () => performance.now() } = options;

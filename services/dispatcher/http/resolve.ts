@@ -20,6 +20,7 @@ const secondFamilyMs = 1000;
 export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
   if (servers) resolver.setServers(servers);
+  const blame = createBlame({ servers, timeoutMs });
   return (host) =>
     new Promise((resolve, reject) => {
       const name = host.endsWith('.') ? host : `${host}.`;
@@ -32,7 +33,7 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
         if (addresses.length > 0) return resolve(addresses);
         // "No such record" says less than the error of the other family.
         const code = codes.find((one) => one !== 'ENODATA') ?? codes[0] ?? 'ETIMEOUT';
-        reject(code === 'ETIMEOUT' ? tooSlow(host) : ofLookup(host, { code }));
+        blame(host, code).then(reject);
       };
       let timer = setTimeout(finish, timeoutMs);
       const take = (at: number) => (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => {
@@ -50,18 +51,54 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
 };
 
 /** As this machine does, hosts file included, for deliveries inside its own network. */
-export const createSystemResolver =
-  ({ timeoutMs }: ResolveOptions): Resolve =>
-  (host) =>
+export const createSystemResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
+  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
+  if (servers) resolver.setServers(servers);
+  const blame = createBlame({ servers, timeoutMs });
+  return (host) =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(tooSlow(host)), timeoutMs);
+      const timer = setTimeout(() => blame(host, 'ETIMEOUT').then(reject), timeoutMs);
       const take = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => {
         clearTimeout(timer);
-        if (error) reject(ofLookup(host, error));
+        if (error) blame(host, codeOf(error)).then(reject);
         else resolve(addresses.map(({ address }) => address));
       };
       lookup(host, { all: true, order: 'ipv4first' }, take);
     });
+};
+
+/** Tells a name whose own servers fail from name servers of this machine that are away, which is no fault of the receiver. */
+const createBlame = ({
+  servers,
+  timeoutMs,
+}: ResolveOptions): ((host: string, code: string) => Promise<Failure>) => {
+  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 2), tries: 1 });
+  if (servers) resolver.setServers(servers);
+  let asking: Promise<boolean> | undefined;
+  // Every name server knows those of the root, or says that it does not.
+  const areAway = (): Promise<boolean> => {
+    asking ??= new Promise<boolean>((resolve) => {
+      resolver.resolveNs('.', (error) => resolve(error !== null && unanswered.has(codeOf(error))));
+    }).finally(() => setTimeout(() => (asking = undefined), askAgainMs).unref());
+    return asking;
+  };
+  return async (host, code) => {
+    const failure = code === 'ETIMEOUT' ? tooSlow(host) : ofLookup(host, { code });
+    const isOurs = hereOnly.has(code) || (unanswered.has(code) && (await areAway()));
+    return isOurs ? new Failure('dns', failure.message, code) : failure;
+  };
+};
+
+const askAgainMs = 5000;
+const unanswered: ReadonlySet<string> = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECONNREFUSED', 'EAI_AGAIN']);
+const hereOnly: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'EFILE',
+  'EAI_MEMORY',
+  'EAI_SYSTEM',
+]);
 
 const tooSlow = (host: string): Failure =>
   new Failure('dns', `The name servers of ${host} did not answer in time.`);

@@ -1,4 +1,4 @@
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import type { Dispatcher } from 'undici';
 import type { Connection, ConnectionPool } from './connection-pool.ts';
@@ -13,12 +13,19 @@ interface SendContext {
   readonly targetOf: (url: string) => URL;
 }
 
+/** For the rest of the head and the body, once the status is known: it decides, so its result must not wait for them. */
+const bodyMs = 1000;
 /** A longer body closes the connection. */
 const readBytes = 64 * 1024;
 const keptHeaders = 64;
 const keptHeaderBytes = 8 * 1024;
 /** More interim answers (1xx) are a failure. */
 const maxInformational = 64;
+
+const stoodStillMs = 250;
+/** Beside a round trip, for the event loops at both ends. */
+const turnMs = 20;
+const longestRoundTripMs = 250;
 
 /** Never rejects. */
 export const sendPost = (context: SendContext, post: Post): Promise<PostResult> =>
@@ -27,8 +34,11 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
     const startMs = now();
     const since = (ms: number) => Math.max(0, Math.round(ms - startMs));
     let wasSent = false;
+    let wasUnread = false;
     let connection: Connection | undefined;
     let reused = false;
+    /** When the request was written; undefined until then. */
+    let writtenMs: number | undefined;
     let firstByteMs: number | null = null;
     let statusCode: number | null = null;
     let rawHeaders: readonly Buffer[] = [];
@@ -42,6 +52,7 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
       if (over) return;
       over = true;
       clearTimeout(timer);
+      if (connection) connection.onStatusLine = undefined;
       const elapsedMs = since(now());
       const opening = reused ? undefined : connection?.opening;
       const result = {
@@ -54,6 +65,8 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
         statusCode,
         ...verdict(statusCode, failure),
         wasSent,
+        wasUnread,
+        ownFault: statusCode === null ? (failure?.ownFault ?? null) : null,
         responseHeaders: statusCode === null ? null : kept(rawHeaders),
         retryAfter: first(headers['retry-after']),
       };
@@ -71,10 +84,29 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
       );
     };
 
-    const timer = setTimeout(() => finish(tooLate(connection, context), false), timeoutMs);
+    /** What arrived while this process stood still counts: a late timer gives the sockets a turn, and the lost time. */
+    const endAfter = (ms: number): NodeJS.Timeout => {
+      const dueMs = now() + ms;
+      return setTimeout(() => {
+        const lateMs = Math.min(now() - dueMs, ms);
+        if (lateMs > stoodStillMs) timer = endAfter(lateMs);
+        else setImmediate(() => finish(tooLate(connection, context), false));
+      }, ms);
+    };
+    let timer = endAfter(timeoutMs);
+
+    const decided = (status: number) => {
+      if (over || statusCode !== null) return;
+      firstByteMs ??= since(now());
+      statusCode = status;
+      clearTimeout(timer);
+      timer = endAfter(bodyMs);
+    };
 
     const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: () => {},
+      onRequestStart: () => {
+        writtenMs = now();
+      },
       onResponseStarted: () => {
         firstByteMs ??= since(now());
       },
@@ -85,7 +117,7 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
             finish(new Failure('reset', 'The answer never began.'), false);
           return;
         }
-        statusCode = status;
+        decided(status);
         rawHeaders = controller.rawHeaders as readonly Buffer[];
         headers = parsed;
       },
@@ -99,8 +131,10 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
       },
       onResponseEnd: () => finish(undefined, true),
       onResponseError: (_controller, error) => {
-        // The receiver may close an idle connection just as the request goes out.
-        if (!over && reused && firstByteMs === null) return send(true);
+        // The receiver had closed the kept connection before.
+        if (!over && reused && writtenMs === undefined) return send(true);
+        wasUnread = reused && firstByteMs === null && now() - writtenMs! <= roundTripMs(connection!);
+        if (wasUnread) pool.keepNone(connection!.origin);
         finish(requestFailure(error), false);
       },
     };
@@ -112,9 +146,11 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
         connection = pool.take(url, again);
         reused = connection.used;
         connection.used = true;
+        connection.onStatusLine = decided;
         wasSent = true;
+        const path = url.href.slice(url.origin.length).replace(/#.*$/, '');
         connection.client.dispatch(
-          { method: 'POST', path: url.pathname + url.search, headers: post.headers.flat(), body: post.body },
+          { method: 'POST', path, headers: post.headers.flat(), body: post.body },
           handler,
         );
       } catch (error) {
@@ -123,6 +159,9 @@ export const sendPost = (context: SendContext, post: Post): Promise<PostResult> 
     };
     send(false);
   });
+
+const roundTripMs = ({ opening }: Connection): number =>
+  Math.min(opening.connectMs ?? 0, longestRoundTripMs) + turnMs;
 
 /** Once there is a status, it decides, even if reading the body failed. */
 const verdict = (
@@ -176,7 +215,9 @@ const readable = async (
   bytes: Buffer,
   encoding: string | undefined,
 ): Promise<{ readonly body: Buffer; readonly more: boolean }> => {
-  const open = encoding === undefined ? undefined : inflaters[encoding.trim().toLowerCase()];
+  const codings = (encoding ?? '').toLowerCase().split(',');
+  const [coding = '', second] = codings.map((one) => one.trim()).filter((one) => one && one !== 'identity');
+  const open = second === undefined ? inflaters[coding] : undefined;
   const inflated = open && bytes.length > 0 ? await inflate(open(), bytes) : undefined;
   const whole = inflated ?? bytes;
   return { body: Buffer.from(whole.subarray(0, keptBytes)), more: whole.length > keptBytes };
@@ -188,6 +229,7 @@ const inflaters: Readonly<Record<string, () => Inflater>> = {
   'x-gzip': () => createGunzip(options),
   deflate: () => createInflate(options),
   br: () => createBrotliDecompress(options),
+  zstd: () => createZstdDecompress(options),
 };
 
 const inflate = (inflater: Inflater, bytes: Buffer): Promise<Buffer | undefined> =>
@@ -209,4 +251,4 @@ const inflate = (inflater: Inflater, bytes: Buffer): Promise<Buffer | undefined>
     inflater.end(bytes);
   });
 
-type Inflater = ReturnType<typeof createGunzip | typeof createInflate | typeof createBrotliDecompress>;
+type Inflater = ReturnType<typeof createGunzip>;

@@ -154,3 +154,29 @@ describe('a receiver that does not speak TLS', () => {
     });
   });
 });
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'a receiver of %s that wants a client certificate is named',
+  async (version) => {
+    const wanting = { requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version };
+    const { receiver, poster } = await setUp({ ...authority.issue(host), ca: authority.ca, ...wanting });
+    expect(await post(poster, receiver)).toMatchObject({
+      errorClass: 'tls',
+      error: expect.stringContaining('client certificate, which Causeway does not have'),
+    });
+    expect(receiver.requests).toEqual([]);
+  },
+);
+
+test('a host with a trailing dot is asked for without it', async () => {
+  const asked: string[] = [];
+  const { receiver, poster } = await setUp({
+    ...authority.issue(host),
+    SNICallback: (name, done) => {
+      asked.push(name);
+      done(null);
+    },
+  });
+  expect(await post(poster, receiver, `${host}.`)).toMatchObject({ statusCode: 200 });
+  expect(asked).toEqual([host]);
+});

@@ -237,7 +237,9 @@ const updateQueues = async (
       return {
         succeeded,
         probe: one.probe,
-        counts: one.replay_id === 0 && (succeeded || to?.isOurs === true),
+        counts:
+          one.replay_id === 0 &&
+          (decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };
