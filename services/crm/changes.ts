@@ -3,6 +3,7 @@ import { handler } from '@causeway/runtime';
 import type { Kysely, Selectable } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
+import { hasUnfinishedErasure } from './erasures.ts';
 import { createNumbering } from './number-changes.ts';
 import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
 import type { Tables } from './tables.ts';
@@ -17,7 +18,8 @@ export const listChanges = ({ db }: CrmContext) => {
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
     const own = exclude_origin === 'self' ? `key:${keyId}` : undefined;
-    const isUnfinished = await numberChanges(companyId);
+    const isErasing = await hasUnfinishedErasure(db, companyId);
+    const isUnfinished = (await numberChanges(companyId)) || isErasing;
     const page = await readPage(
       db,
       companyId,

@@ -98,6 +98,55 @@ describe('Erasing a person', () => {
     ]);
   });
 
+  test('hides a person with many notes at once, and removes the notes in slices, the person at last', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    const rows = Array.from({ length: 1_700 }, (_, at) => [
+      companyId,
+      id,
+      `note ${at}`,
+      'general',
+      'internal',
+    ]);
+    await crm.database.query(
+      `INSERT INTO client_notes (company_id, client_id, text, note_type, visibility, created_utc, updated_utc)
+       VALUES ${rows.map(() => '(?, ?, ?, ?, ?, NOW(3), NOW(3))').join()}`,
+      rows.flat(),
+    );
+    const [note] = await db
+      .selectFrom('client_notes')
+      .selectAll()
+      .where('company_id', '=', companyId)
+      .execute();
+    const adding = Array.from({ length: 5 }, () => crm.act('addClientNote', companyId, { text: 'more' }, id));
+    expect(await erase(companyId, id)).toBe(204);
+    for (const { status } of await Promise.all(adding)) expect([201, 404]).toContain(status);
+    expect((await crm.ask('getPerson', companyId, '', id)).status).toBe(404);
+    expect((await crm.ask('listNotes', companyId, '', id)).status).toBe(404);
+    expect((await crm.act('addClientNote', companyId, { text: 'late' }, id)).status).toBe(404);
+
+    const changes = [];
+    let cursor = '';
+    for (let hasMore = true; hasMore; ) {
+      const { body } = await crm.ask('listChanges', companyId, { limit: '1000', ...(cursor && { cursor }) });
+      changes.push(...body.changes);
+      ({ nextCursor: cursor, hasMore } = body);
+    }
+    const told = changes.map(({ type, operation }) => `${type} ${operation}`);
+    expect(told.at(-1)).toBe('person delete');
+    expect(told.filter((one) => one === 'note upsert')).toEqual([]);
+    expect(changes).toContainEqual(
+      expect.objectContaining({ id: note!.client_note_id, operation: 'delete' }),
+    );
+    await settled(companyId, id);
+    const left = await db
+      .selectFrom('client_notes')
+      .select('text')
+      .where('company_id', '=', companyId)
+      .execute();
+    expect(left).toEqual([]);
+  });
+
   test('of another company, or an id that is none, changes nothing', async () => {
     const [mine, theirs] = [newCompany(), newCompany()];
     const id = await create(theirs);

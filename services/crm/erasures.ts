@@ -5,14 +5,17 @@ import {
   type Log,
   type Repeated,
   repeat,
+  type Trx,
   transaction,
 } from '@causeway/runtime';
 import type { Selectable } from 'kysely';
+import { lastNumber, lockNumbers, writeNumbers } from './number-changes.ts';
 import { eraseFromSearch } from './search/erase.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Removes what tells of erased people (contract, "Erasure"): payloads of events, what receivers answered to their
+ * Removes what tells of erased people (contract, "Erasure"): the notes and changes of status that were too many for one transaction,
+ * payloads of events, what receivers answered to their
  * deliveries, stored answers and the search index. A pass can be made again at any time, so a killed process loses
  * nothing, and replicas may make it at once. The second pass finds what was on its way during the first: deliveries, and
  * clients that an indexer had read.
@@ -22,7 +25,10 @@ export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
     async () => {
       const companies = await companiesDue(db, now());
       for (const companyId of companies) {
-        const due = await peopleDue(db, companyId, now());
+        const found = await peopleDue(db, companyId, now());
+        const due: DuePerson[] = [];
+        for (const person of found) if (await eraseRest(db, companyId, person, now())) due.push(person);
+        if (due.length === 0) continue;
         const removed = await eraseTraces(db, companyId, new Set(due.map(({ client_id }) => client_id)));
         log.info({ companyId, people: due.length, ...removed }, 'people erased');
         await notePass(db, companyId, due, now());
@@ -51,12 +57,12 @@ const companiesDue = async (db: Database<Tables>, now: Date): Promise<readonly n
   return due.map(({ company_id }) => company_id);
 };
 
-type DuePerson = Pick<Selectable<Tables['erasures']>, 'client_id' | 'passes'>;
+type DuePerson = Pick<Selectable<Tables['erasures']>, 'client_id' | 'passes' | 'version' | 'origin'>;
 
 const peopleDue = (db: Database<Tables>, companyId: number, now: Date): Promise<DuePerson[]> =>
   db
     .selectFrom('erasures')
-    .select(['client_id', 'passes'])
+    .select(['client_id', 'passes', 'version', 'origin'])
     .where('company_id', '=', companyId)
     .where('due_utc', '<=', now)
     .orderBy('due_utc')
@@ -77,6 +83,103 @@ const notePass = async (
       .where('client_id', '=', client_id)
       .where('passes', '=', passes)
       .execute();
+};
+
+/** @returns whether all is removed. If not, others' erasures come first. */
+const eraseRest = async (
+  db: Database<Tables>,
+  companyId: number,
+  { client_id, version, origin }: DuePerson,
+  now: Date,
+): Promise<boolean> => {
+  if (version === null) return true;
+  const erasure = { company_id: companyId, client_id, version, origin: origin!, erased_utc: now };
+  for (let slices = 0; slices < slicesAtOnce; slices++) {
+    const isDone = await transaction(db, async (trx) => {
+      await lockNumbers(trx, companyId);
+      return eraseSlice(trx, erasure);
+    });
+    if (isDone) return true;
+  }
+  await db
+    .updateTable('erasures')
+    .set({ due_utc: now })
+    .where('company_id', '=', companyId)
+    .where('client_id', '=', client_id)
+    .execute();
+  return false;
+};
+
+/** Whether the feed has yet to tell of an erased person. */
+export const hasUnfinishedErasure = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
+  const unfinished = await db
+    .selectFrom('erasures')
+    .select('client_id')
+    .where('company_id', '=', companyId)
+    .where('version', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return unfinished !== undefined;
+};
+
+const slicesAtOnce = 20;
+const rowsAtOnce = 500;
+
+interface Erasure {
+  readonly company_id: number;
+  readonly client_id: number;
+  readonly version: number;
+  readonly origin: string;
+  readonly erased_utc: Date;
+}
+
+/**
+ * Removes rows of a person who is gone, as few as hold nobody up, and tells of them in the feed, of the person at last. The company's
+ * numbers are locked. @returns whether all are removed
+ */
+export const eraseSlice = async (trx: Trx<Tables>, erasure: Erasure): Promise<boolean> => {
+  const { company_id, client_id, version, origin, erased_utc } = erasure;
+  const notes = await trx
+    .selectFrom('client_notes')
+    .select(['client_note_id', 'version'])
+    .where('company_id', '=', company_id)
+    .where('client_id', '=', client_id)
+    .limit(rowsAtOnce)
+    .forUpdate()
+    .execute();
+  const noteIds = notes.map((note) => note.client_note_id);
+  if (noteIds.length > 0)
+    await trx
+      .deleteFrom('client_notes')
+      .where('company_id', '=', company_id)
+      .where('client_note_id', 'in', noteIds)
+      .execute();
+  const { numDeletedRows } = await trx
+    .deleteFrom('client_status_history')
+    .where('company_id', '=', company_id)
+    .where('client_id', '=', client_id)
+    .limit(rowsAtOnce)
+    .executeTakeFirst();
+  const isDone = notes.length < rowsAtOnce && numDeletedRows < rowsAtOnce;
+  const gone = [
+    ...notes.map((note) => ({
+      type: 'note' as const,
+      record_id: note.client_note_id,
+      version: note.version + 1,
+    })),
+    ...(isDone ? [{ type: 'person' as const, record_id: client_id, version }] : []),
+  ];
+  const last = await lastNumber(trx, company_id);
+  const changes = gone.map((one) => ({ ...one, origin, changed_utc: erased_utc, is_deleted: 1 }));
+  if (changes.length > 0) await writeNumbers(trx, company_id, last, changes);
+  if (isDone)
+    await trx
+      .updateTable('erasures')
+      .set({ version: null, origin: null })
+      .where('company_id', '=', company_id)
+      .where('client_id', '=', client_id)
+      .execute();
+  return isDone;
 };
 
 export const eraseTraces = async (db: Database<Tables>, companyId: number, people: ReadonlySet<number>) => {

@@ -64,8 +64,20 @@ export const showAffiliate = <
   is_approved: isTrue(row.is_approved),
 });
 
+/** Not those of an erased person, which are removed afterwards. */
 export const selectNotes = (db: Kysely<Tables>, companyId: number) =>
-  db.selectFrom('client_notes').select(names(note)).where('company_id', '=', companyId);
+  db
+    .selectFrom('client_notes')
+    .select(names(note))
+    .where('company_id', '=', companyId)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('clients')
+          .select('clients.client_id')
+          .where('clients.company_id', '=', companyId)
+          .whereRef('clients.client_id', '=', 'client_notes.client_id'),
+      ),
+    );
 
 /** @returns the records of a type that exist, by id. */
 export const readRecords: Readonly<Record<RecordType, ReadRecords>> = {

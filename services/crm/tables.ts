@@ -239,6 +239,8 @@ interface Erasures {
   erased_utc: Date;
   passes: Generated<number>;
   due_utc: Date | null;
+  version: number | null;
+  origin: string | null;
 }
 
 /** What crm may change of them. */

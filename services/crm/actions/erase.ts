@@ -2,12 +2,13 @@ import { originOf, writeAudit } from '@causeway/identity';
 import { type AuditSource, byKey, byMember, byOperator, definitions, notFound } from '@causeway/proto';
 import { handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
-import { lastNumber, lockNumbers, type NumberedChange, writeNumbers } from '../number-changes.ts';
+import { eraseSlice } from '../erasures.ts';
+import { lockNumbers } from '../number-changes.ts';
 import type { Tables } from '../tables.ts';
 
 /**
- * Contract, "Erasure". What the record's transaction leaves, `erasures.ts` removes afterwards. The transaction is its own,
- * not one of the runner's groups, so that other calls do not wait for a person with many notes.
+ * Contract, "Erasure". The transaction removes the person, so that nothing of it can be read, and no more rows than hold nobody up.
+ * `erasures.ts` removes the rest afterwards.
  */
 export const erasePerson = ({ once, events, now }: ActionsContext) =>
   handler(definitions.erasePerson, async (call) => {
@@ -19,17 +20,13 @@ export const erasePerson = ({ once, events, now }: ActionsContext) =>
       const origin = originOf(makerOf(call));
       // Before the records, as a reader does that numbers changes.
       await lockNumbers(trx, company_id);
-      const deletions = await deleteRecords(trx, { company_id, client_id });
-      await writeNumbers(
-        trx,
-        company_id,
-        await lastNumber(trx, company_id),
-        deletions.map((deletion) => ({ ...deletion, origin, changed_utc: at, is_deleted: 1 })),
-      );
+      const { version } = await deletePerson(trx, company_id, client_id);
+      const erasure = { company_id, client_id, version: version + 1, origin, erased_utc: at };
       await trx
         .insertInto('erasures')
-        .values({ company_id, client_id, erased_utc: at, due_utc: at })
+        .values({ ...erasure, due_utc: at })
         .execute();
+      await eraseSlice(trx, erasure);
       await writeAudit(trx, {
         companyId: company_id,
         by: sourceOf(call),
@@ -59,11 +56,8 @@ const sourceOf = (call: EraseCall): AuditSource => {
   }
 };
 
-/** @returns what the changes feed tells of it. @throws Problem `not_found` */
-const deleteRecords = async (
-  trx: Trx<Tables>,
-  { company_id, client_id }: { readonly company_id: number; readonly client_id: number },
-): Promise<readonly Pick<NumberedChange, 'type' | 'record_id' | 'version'>[]> => {
+/** @throws Problem `not_found` */
+const deletePerson = async (trx: Trx<Tables>, company_id: number, client_id: number) => {
   const person = await trx
     .selectFrom('clients')
     .select('version')
@@ -72,25 +66,11 @@ const deleteRecords = async (
     .forUpdate()
     .executeTakeFirst();
   if (!person) throw notFound('person');
-  const notes = await trx
-    .selectFrom('client_notes')
-    .select(['client_note_id', 'version'])
-    .where('company_id', '=', company_id)
-    .where('client_id', '=', client_id)
-    .forUpdate()
-    .execute();
-  for (const table of ['client_notes', 'client_status_history', 'client_search_pending', 'clients'] as const)
+  for (const table of ['client_search_pending', 'clients'] as const)
     await trx
       .deleteFrom(table)
       .where('company_id', '=', company_id)
       .where('client_id', '=', client_id)
       .execute();
-  return [
-    ...notes.map(({ client_note_id, version }) => ({
-      type: 'note' as const,
-      record_id: client_note_id,
-      version: version + 1,
-    })),
-    { type: 'person', record_id: client_id, version: person.version + 1 },
-  ];
+  return person;
 };

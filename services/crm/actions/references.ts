@@ -1,7 +1,8 @@
 import type { Detail, DetailCode } from '@causeway/proto';
 import type { StatusReference } from '@causeway/proto/schemas';
-import { later, statement, type Trx } from '@causeway/runtime';
-import { type Selectable, sql } from 'kysely';
+import type { Trx } from '@causeway/runtime';
+import type { Selectable } from 'kysely';
+import { lockRows, type Waits } from '../store/rows.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import { readStatuses, type Status, type Statuses, type StatusRow } from './statuses.ts';
 
@@ -21,6 +22,8 @@ export interface Referring {
 export interface KnownReferences {
   readonly statuses: Statuses;
   problems(referring: Referring): readonly Detail[];
+  /** Whether another transaction has locked a row that the call refers to, so that an insert would wait for it. */
+  isBlocked(referring: Referring): boolean;
 }
 
 /**
@@ -30,11 +33,11 @@ export interface KnownReferences {
 export const lookUp = async (
   trx: Trx<Tables>,
   group: readonly Referring[],
-  ahead?: readonly StatusRow[],
+  { ahead, waits = 'wait' }: { readonly ahead: readonly StatusRow[] | undefined; readonly waits?: Waits },
 ): Promise<KnownReferences> => {
   const defaulting = group.filter(({ references }) => references.statusKind === 'client');
   const statuses = await readStatuses(trx, companiesOf(group), companiesOf(defaulting), ahead);
-  const people = await readPeople(trx, group);
+  const { people, locked } = await readPeople(trx, group, waits);
   return {
     get statuses() {
       return statuses();
@@ -43,6 +46,8 @@ export const lookUp = async (
       ...peopleProblems(references, (id) => people.get(`${companyId}:${id}`)),
       ...statusProblems(references, companyId, statuses()),
     ],
+    isBlocked: ({ companyId, references }) =>
+      Object.values(references.people ?? {}).some((id) => locked.has(`${companyId}:${id}`)),
   };
 };
 
@@ -52,28 +57,36 @@ export const companiesOf = (group: readonly Pick<Referring, 'companyId'>[]): rea
 
 type Person = Pick<Selectable<Tables['employees']>, 'role_id' | 'is_active'>;
 
-const readPeople = async (
-  trx: Trx<Tables>,
-  group: readonly Referring[],
-): Promise<ReadonlyMap<string, Person>> => {
+const readPeople = async (trx: Trx<Tables>, group: readonly Referring[], waits: Waits) => {
   const wanted = new Map<string, readonly [number, number]>();
   for (const { companyId, references } of group)
     for (const id of Object.values(references.people ?? {}))
       if (id) wanted.set(`${companyId}:${id}`, [companyId, id]);
   const people = new Map<string, Person>();
+  const locked = new Set<string>();
+  const nameOf = (row: { readonly company_id: number; readonly employee_id: number }): string =>
+    `${row.company_id}:${row.employee_id}`;
   if (wanted.size > 0)
-    await later(trx, selectPeople(trx, [...wanted.values()]), ({ rows }) => {
-      for (const row of rows) people.set(`${row.company_id}:${row.employee_id}`, row);
-    });
-  return people;
+    await lockPeople(
+      trx,
+      [...wanted.values()],
+      waits,
+      (rows) => {
+        for (const row of rows) people.set(nameOf(row), row);
+      },
+      (rows) => {
+        for (const row of rows) if (!people.has(nameOf(row))) locked.add(nameOf(row));
+      },
+    );
+  return { people, locked };
 };
 
-const selectPeople = statement<
-  [readonly (readonly [companyId: number, employeeId: number])[]],
-  Person & { readonly company_id: number; readonly employee_id: number }
->(
-  (keys) => sql`
-    SELECT /*+ INDEX(employees PRIMARY) */ company_id, employee_id, role_id, is_active FROM employees WHERE (company_id, employee_id) IN (${keys})`,
+/** As the check of a foreign key would, but before it, and without waiting where nothing may wait. */
+const lockPeople = lockRows(
+  'employees',
+  ['company_id', 'employee_id', 'role_id', 'is_active'],
+  ['company_id', 'employee_id'],
+  { lock: 'FOR SHARE' },
 );
 
 const peopleProblems = (

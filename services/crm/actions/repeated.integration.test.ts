@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OperationId } from '@causeway/proto';
+import { notFound, type OperationId } from '@causeway/proto';
 import {
+  CommitOutcomeUnknown,
   connectDatabase,
+  createOnce,
   identify,
   type LaneCall,
   parseMysqlUrl,
@@ -19,7 +21,7 @@ import { type BootedCrm, bootCrm } from '../testing/boot.ts';
 import { eventsOf } from '../testing/look.ts';
 import { makeAffiliate, makeClient, statusIds } from '../testing/make.ts';
 import { testEventLog, testRunner } from '../testing/runner.ts';
-import { createPerson } from './people.ts';
+import { createPerson, personActions } from './people.ts';
 
 // Calls that are sent again, and requests with an Idempotency-Key, on two replicas.
 
@@ -406,4 +408,89 @@ test.each([
   expect(more).toEqual([]);
   expect(JSON.parse(String(answer.body)).client_id).toBe(client?.client_id);
   expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
+});
+
+describe.each([
+  ['MySQL has committed', 'pass, then hang up'],
+  ['COMMIT arrives late', 'hang up, then pass'],
+  ['COMMIT was lost', 'drop'],
+] as const)('without a key, if the answer to COMMIT does not come and %s', (_, verdict) => {
+  const cut = async (isCommit: RegExp) => {
+    let cuts = 0;
+    const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) =>
+      isCommit.test(request.toString('latin1')) && cuts++ === 0 ? verdict : 'pass',
+    );
+    const url = new URL(crm.database.url);
+    url.port = String(proxy.port);
+    const db = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
+    onTestFinished(() => db.close());
+    return { db, cuts: () => cuts };
+  };
+
+  test('an update with If-Match that was done is answered so', async () => {
+    const companyId = newCompany();
+    const recordId = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
+    const { db, cuts } = await cut(/INTO `clients`.*; commit$/s);
+    const submission = { companyId, body: { city: 'Graz' }, recordId, origin: 'key:1', condition: [1] };
+    const answer = await testRunner(db).submit(
+      personActions.lead.update,
+      submission,
+      performance.now() + 10_000,
+      identityOf(companyId, {}),
+    );
+    expect([answer.status, cuts()]).toEqual([200, verdict === 'drop' ? 2 : 1]);
+    const { version } = await crm.db
+      .selectFrom('clients')
+      .select('version')
+      .where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow();
+    expect(version).toBe(2);
+  });
+
+  test('a deletion that was done is answered so', async () => {
+    const companyId = newCompany();
+    await makeClient(crm.db, companyId);
+    const { db, cuts } = await cut(/INTO idempotency_keys.*; commit$/s);
+    const answer = await createOnce({ db, now: () => new Date() }).carryOut(
+      identityOf(companyId, {}),
+      async (trx) => {
+        const { numDeletedRows } = await trx
+          .deleteFrom('clients')
+          .where('company_id', '=', companyId)
+          .executeTakeFirst();
+        if (numDeletedRows === 0n) throw notFound('person');
+        return { status: 204, body: null };
+      },
+    );
+    expect([answer.status, cuts()]).toEqual([204, verdict === 'drop' ? 2 : 1]);
+    expect(await clientsOf(companyId)).toEqual([]);
+  });
+});
+
+test('a refusal after a COMMIT of unknown outcome is no answer, unless the ledger has one', async () => {
+  const companyId = newCompany();
+  const recordId = await makeClient(crm.db, companyId, { status_id: statusIds.leadNew });
+  let cuts = 0;
+  const proxy = await startProxy(parseMysqlUrl(crm.database.url), (request) => {
+    if (!/INTO `clients`.*; commit$/s.test(request.toString('latin1')) || cuts++ > 0) return 'pass';
+    return 'drop';
+  });
+  const url = new URL(crm.database.url);
+  url.port = String(proxy.port);
+  const db = connectDatabase<Tables>({ url: url.href, poolSize: 3, tenantTables });
+  onTestFinished(() => db.close());
+  const events = testEventLog(db);
+  // Another client's change comes between the two attempts.
+  const takeNumbers: EventLog['takeNumbers'] = async (...given) => {
+    if (cuts > 0) await crm.act('updateLead', companyId, { city: 'Linz' }, recordId);
+    return events.takeNumbers(...given);
+  };
+  const submission = { companyId, body: { city: 'Graz' }, recordId, origin: 'key:1', condition: [1] };
+  const submitted = testRunner(db, { ...events, takeNumbers }).submit(
+    personActions.lead.update,
+    submission,
+    performance.now() + 10_000,
+    identityOf(companyId, {}),
+  );
+  await expect(submitted).rejects.toThrow(CommitOutcomeUnknown);
 });

@@ -1,41 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Detail, invalid, Problem, problem, type StoredEvent } from '@causeway/proto';
+import { type Detail, Problem, problem } from '@causeway/proto';
 import {
-  type Answer,
   byShard,
   type CallIdentity,
-  type CarriedOut,
   CommitOutcomeUnknown,
   createBatch,
   createLedger,
   type Database,
   duplicateKey,
-  type EarlierAnswers,
   isDuplicateRow,
   isLockedNoWait,
+  isLockWaitTimeout,
   isUnavailable,
   type Metrics,
-  type Span,
   sendDeferred,
   type Tracer,
   type Trx,
   traced,
   transaction,
 } from '@causeway/runtime';
-import type { EventLog, WrittenCall } from '../events/event-log.ts';
+import type { EventLog } from '../events/event-log.ts';
 import type { RecordIds } from '../store/ids.ts';
-import { lockable } from '../store/store.ts';
+import type { Waits } from '../store/rows.ts';
 import type { Tables } from '../tables.ts';
+import type { Action, Submission } from './action.ts';
+import { createCompanyQueues } from './company-queues.ts';
 import {
-  type Action,
-  answerOf,
-  type Change,
-  type Group,
-  isChange,
-  refusing,
-  type Submission,
-} from './action.ts';
-import { companiesOf, type KnownReferences, lookUp, type Referring } from './references.ts';
+  answersOf,
+  type Changes,
+  companyOf,
+  identityOf,
+  lock,
+  mayCauseEvent,
+  newIdsOf,
+  type Results,
+  referencesOf,
+  refusals,
+  resultsOf,
+  type Step,
+  type WaitingCall,
+  write,
+  writtenOf,
+} from './group.ts';
+import { companiesOf, lookUp, type Referring } from './references.ts';
 import { readStatusesAhead } from './statuses.ts';
 import { createKeysUnderWay, keysOf, stepsOf } from './steps.ts';
 
@@ -60,130 +67,186 @@ export interface ActionRunner {
 /**
  * Calls that arrive during a transaction wait and become the next group: a busy service writes large groups,
  * and an idle one makes no call wait. The calls of a group share their queries, event numbers and one commit;
- * on a sharded database, each shard's companies are a group of their own. A group that fails as a whole is
- * retried call by call, so that no call fails because of another. A call with an identity writes its row of
+ * on a sharded database, each shard's companies are a group of their own. A call with an identity writes its row of
  * the ledger in the same transaction (services/runtime/idempotency).
+ *
+ * A group of several companies waits for no record: a call whose records another transaction has locked leaves it and waits in
+ * the queue of its company (`company-queues.ts`). So does every call of a group that fails as a whole, and the call that causes
+ * the failure is then found alone.
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
   const { db, events, ids, now, metrics, tracer, maxGroupSize = 64 } = options;
   const ledger = createLedger();
   const underWay = createKeysUnderWay();
+  /** Companies of groups that last longer than `slowMs`, and in how many. */
+  const slow = new Map<number, number>();
 
   const runGroup = async (group: readonly WaitingCall[]): Promise<void> => {
-    const nowMs = performance.now();
-    const live = group.filter((call) => call.deadlineMs > nowMs);
-    for (const call of group) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
+    const live = withoutLate(group);
     const parents = live.map(({ span }) => span);
     const attributes = { 'causeway.batch.size': live.length };
     const end = underWay.begin(live);
-    await traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
-      byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 1)),
-    ).finally(end);
-    if (db.shards && live.length > 1) await sleep(gatherMs);
+    const running = traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
+      byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 'fail', 1)),
+    )
+      .finally(end)
+      .then((blocked) => queues.add(blocked.flat()));
+    if (await isLonger(running, slowMs)) countSlow(live, running);
+    else if (db.shards && live.length > 1) await sleep(gatherMs);
   };
 
+  const countSlow = (calls: readonly WaitingCall[], running: Promise<void>): void => {
+    const companies = [...new Set(calls.map(companyOf))];
+    for (const companyId of companies) slow.set(companyId, (slow.get(companyId) ?? 0) + 1);
+    void running.finally(() => {
+      for (const companyId of companies) {
+        const left = slow.get(companyId)! - 1;
+        if (left > 0) slow.set(companyId, left);
+        else slow.delete(companyId);
+      }
+    });
+  };
+
+  const withoutLate = (calls: readonly WaitingCall[]): readonly WaitingCall[] => {
+    const nowMs = performance.now();
+    for (const call of calls) if (call.deadlineMs <= nowMs) call.reject(problem('timeout'));
+    return calls.filter((call) => call.deadlineMs > nowMs);
+  };
+
+  /** Tries all whose records are free, and if none is, waits for the first. The others have their turn before it has its next. */
+  const runQueue = async (calls: readonly WaitingCall[]): Promise<readonly WaitingCall[]> => {
+    const [step = [], ...later] = stepsOf(withoutLate(calls));
+    const runAlone = async (some: readonly WaitingCall[], waits: Waits) =>
+      (await byShard(db, some, companyOf, (part, own) => attempt(part, own, waits, 1))).flat();
+    const blocked = step.length > 0 ? await runAlone(step, 'skip') : [];
+    const [first, ...others] = blocked;
+    const still = first ? await runAlone([first], 'wait') : [];
+    return [...others, ...later.flat(), ...still];
+  };
+
+  const queues = createCompanyQueues<WaitingCall>({
+    run: runQueue,
+    refuse: (call) => call.reject(problem('service_unavailable')),
+  });
+
+  /** @returns the calls that need another attempt, as they did not get their locks or another call failed. */
   const attempt = async (
     calls: readonly WaitingCall[],
     own: Database<Tables>,
+    waits: Waits,
     tries: number,
-  ): Promise<void> => {
+  ): Promise<readonly WaitingCall[]> => {
     let refused: Results = new Map();
+    const blocked = new Set<WaitingCall>();
     try {
       const referring = calls.filter(({ action }) => !action.needsNoStatuses).map(referencesOf);
       const ahead = await readStatusesAhead(own, companiesOf(referring));
       for (const kind of calls.flatMap(newIdsOf)) ids[kind].prepare();
-      const done = await transaction(own, async (trx) => {
+      const work = async (trx: Trx<Tables>) => {
+        blocked.clear();
         const group = { trx, now: now(), locked: new Map(), ids };
         const [first = [], ...rest] = stepsOf(calls);
+        const lockStep = (step: Step) => lock(group, step, waits, (call) => void blocked.add(call));
         // BEGIN, the ledger, the first locks, the lookups and the events' numbers are one round trip.
         const answered = await ledger.lookUp(trx, calls.flatMap(identityOf), {
           now: group.now,
           all: tries > 1,
         });
-        await lock(group, first);
-        const known = await lookUp(trx, referring, ahead);
+        const findBlocked = await lockStep(first);
+        const known = await lookUp(trx, referring, { ahead, waits });
         const takeNumbers = () => events.takeNumbers(trx, calls.filter(mayCauseEvent).map(companyOf));
         let numbers = rest.length === 0 ? await takeNumbers() : undefined;
         await sendDeferred(trx);
 
-        refused = refusals(calls, answered, known);
-        const live = calls.filter((call) => !refused.has(call));
-        const keys = live.flatMap(identityOf).filter(({ fingerprint }) => fingerprint);
+        findBlocked();
+        for (const call of calls) if (known.isBlocked(referencesOf(call))) blocked.add(call);
+        refused = refusals(
+          calls.filter((call) => !blocked.has(call)),
+          answered,
+          known,
+        );
+        const isLive = (call: WaitingCall) => !refused.has(call) && !blocked.has(call);
+        const keys = calls
+          .filter(isLive)
+          .flatMap(identityOf)
+          .filter(({ fingerprint }) => fingerprint);
         await ledger.claim(trx, keys, group.now);
 
         // In the order of arrival, in which events are numbered: the items of a batch in theirs.
-        const changes: Changes = new Map(live.map((call) => [call, {}]));
-        await write({ ...group, known }, first, refused, changes);
+        const changes: Changes = new Map(calls.filter(isLive).map((call) => [call, {}]));
+        await write({ ...group, known }, first.filter(isLive), changes);
         for (const step of rest) {
-          await lock(group, step);
+          const findBlocked = await lockStep(step);
           if (step === rest.at(-1)) numbers = await takeNumbers();
           await sendDeferred(trx);
-          await write({ ...group, known }, step, refused, changes);
+          findBlocked();
+          await write({ ...group, known }, step.filter(isLive), changes);
         }
+        for (const call of blocked) changes.delete(call);
         // The rest is one round trip with COMMIT.
         await ledger.record(trx, answersOf(changes), keys, group.now);
         const stored = await events.write(group, [...changes].map(writtenOf), numbers);
         return { changes, stored };
-      });
-      settle(refused);
-      settle(resultsOf(done.changes, done.stored));
+      };
+      const done = await transaction(own, work, { retriesLockWaits: false });
+      await settle(refused, own);
+      await settle(resultsOf(done.changes, done.stored), own);
+      return [...blocked];
     } catch (error) {
-      settle(refused);
+      await settle(refused, own);
       const rest = calls.filter((call) => !refused.has(call));
-      if (rest.length > 0) await recover(rest, own, tries, error);
+      return rest.length > 0 ? await recover(rest, own, { waits, tries }, error) : [];
     }
   };
 
+  /** @returns the calls that need another attempt. */
   const recover = async (
-    group: readonly WaitingCall[],
+    calls: readonly WaitingCall[],
     own: Database<Tables>,
-    tries: number,
+    { waits, tries }: { readonly waits: Waits; readonly tries: number },
     error: unknown,
-  ): Promise<void> => {
+  ): Promise<readonly WaitingCall[]> => {
     const key = duplicateKey(error);
-    const [only] = group;
-    if (
-      error instanceof CommitOutcomeUnknown &&
-      tries < maxTries &&
-      group.every(({ identity }) => identity)
-    ) {
+    const [first] = calls;
+    const mayTryAgain = tries < maxTries;
+    if (error instanceof CommitOutcomeUnknown && mayTryAgain && calls.every(({ identity }) => identity))
       // The ledger tells whether the calls were carried out.
-      await attemptAgain(group, own, tries + 1, error);
-    } else if (group.length === 1 && only) {
-      const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
-      const taken =
-        key === undefined || wasCarriedOut
-          ? undefined
-          : await only.action.onTaken?.(key, only.submission, own);
-      if (taken) only.reject(taken);
-      else if (key !== undefined && tries < maxTries) await attempt(group, own, tries + 1);
-      else only.reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
-    } else if (concernsAll(error)) {
-      for (const call of group) call.reject(error);
-    } else if (key !== undefined && tries === 1) {
-      // Most likely another request created a record with the same external id; now it can be found.
-      await attempt(group, own, 2);
-    } else {
-      for (const call of group) await attempt([call], own, 1);
+      return attempt(calls.map(afterUnknown(error)), own, waits, tries + 1);
+    if (concernsAll(error)) {
+      for (const call of calls) call.reject(error);
+      return [];
     }
+    if (isLockedNoWait(error) && waits === 'fail') return attempt(calls, own, 'skip', tries);
+    if (isLockWaitTimeout(error)) {
+      if (waits === 'skip') queues.keepApart(companyOf(first!));
+      return calls;
+    }
+    // Most likely another request created a record with the same external id; now it can be found.
+    if (calls.length > 1 && key !== undefined && tries === 1) return attempt(calls, own, waits, 2);
+    if (calls.length > 1 || waits !== 'wait') return calls;
+    const { action, submission, reject } = first!;
+    const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
+    const taken =
+      key === undefined || wasCarriedOut ? undefined : await action.onTaken?.(key, submission, own);
+    if (!taken && key !== undefined && mayTryAgain) return attempt(calls, own, waits, tries + 1);
+    if (taken) await settle(new Map([[first!, taken]]), own);
+    else reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
+    return [];
   };
 
-  /** After a commit with an unknown outcome, no later error says that nothing was done. */
-  const attemptAgain = (
-    group: readonly WaitingCall[],
-    own: Database<Tables>,
-    tries: number,
-    cause: CommitOutcomeUnknown,
-  ) =>
-    attempt(
-      group.map((call) => ({
-        ...call,
-        identity: call.identity && { ...call.identity, again: true },
-        reject: (error) => call.reject(error instanceof Problem ? error : cause),
-      })),
-      own,
-      tries,
-    );
+  /** After the transaction: until it ends, the client's next request with the same key would be refused. */
+  const settle = async (results: Results, own: Database<Tables>): Promise<void> => {
+    for (const [call, result] of results) {
+      const { identity, unknown } = call;
+      if (!(result instanceof Problem)) call.resolve(result);
+      else if (!unknown) call.reject(result);
+      else {
+        const earlier = await ledger.find(own, identity!, now()).catch(() => undefined);
+        if (earlier === undefined || earlier instanceof Problem) call.reject(unknown);
+        else call.resolve(earlier);
+      }
+    }
+  };
 
   const batch = createBatch<WaitingCall>({
     name: 'record-actions',
@@ -201,12 +264,14 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       new Promise((resolve, reject) => {
         const span = tracer?.active()[0];
         const keys = keysOf(action, submission);
-        batch.add({ action, submission, keys, deadlineMs, identity, span, resolve, reject } as never);
+        const call = { action, submission, keys, deadlineMs, identity, span, resolve, reject } as never;
+        if (slow.has(submission.companyId) || queues.concerns(call)) queues.add([call]);
+        else batch.add(call);
       }),
     problems: async (referring) => {
       const ahead = await readStatusesAhead(db, companiesOf(referring));
       const known = await transaction(db, async (trx) => {
-        const found = await lookUp(trx, referring, ahead);
+        const found = await lookUp(trx, referring, { ahead });
         await sendDeferred(trx);
         return found;
       });
@@ -225,6 +290,8 @@ const overlapAfterMs = { plain: 50, vtgate: 300 };
 /** For the requests that follow a group's answers: each statement is a call of vtgate's (e2e/scale-out/README.md). */
 const gatherMs = 4;
 const maxGroups = 4;
+/** Others need not wait for a group that lasts as long: it waits for a lock that no call names. */
+const slowMs = 500;
 
 interface RunnerOptions {
   readonly db: Database<Tables>;
@@ -236,108 +303,18 @@ interface RunnerOptions {
   readonly maxGroupSize?: number | undefined;
 }
 
-interface WaitingCall {
-  readonly action: Action<unknown, unknown>;
-  readonly submission: Submission<object>;
-  readonly keys: readonly string[];
-  readonly deadlineMs: number;
-  readonly identity: CallIdentity | undefined;
-  readonly span: Span | undefined;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-type Step = readonly WaitingCall[];
-type Changes = Map<WaitingCall, Change | Problem>;
-type Results = ReadonlyMap<WaitingCall, unknown>;
-
-/** Locks the records that calls change, with the transaction's next statement. */
-const lock = async (
-  { trx, locked }: { readonly trx: Trx<Tables>; readonly locked: Map<Submission<unknown>, object> },
-  step: Step,
-): Promise<void> => {
-  for (const name of lockNames) {
-    const callers = new Map<string, Submission<unknown>>();
-    const keys = step.flatMap(({ action, submission }): [number, string | number][] => {
-      const value = action.locks(submission)[name];
-      if (!value) return [];
-      callers.set(`${submission.companyId}:${value}`, submission);
-      return [[submission.companyId, value]];
-    });
-    if (keys.length === 0) continue;
-    const { key, lock } = lockable[name];
-    await lock(trx, keys, (rows) => {
-      for (const row of rows) {
-        const submission = callers.get(`${row.company_id}:${row[key]}`)!;
-        locked.set(submission, { ...locked.get(submission), [name]: row });
-      }
-    });
-  }
-};
-
-const lockNames = Object.keys(lockable) as (keyof typeof lockable)[];
-
-const refusals = (calls: readonly WaitingCall[], answered: EarlierAnswers, known: KnownReferences): Results =>
-  new Map(
-    calls.flatMap((call): [WaitingCall, unknown][] => {
-      const answer = call.identity && answered.get(call.identity);
-      if (answer) return [[call, answer]];
-      const problems = refusing(call.submission, known.problems(referencesOf(call)));
-      return problems.length > 0 ? [[call, invalid(problems)]] : [];
-    }),
-  );
-
-const write = async (group: Group, step: Step, refused: Results, changes: Changes): Promise<void> => {
-  const live = step.filter((call) => !refused.has(call));
-  const [first] = live;
-  if (!first) return;
-  const made = await first.action.change(group, live.map(submissionOf));
-  live.forEach((call, at) => void changes.set(call, made[at]!));
-};
-
-/** The answers that belong in the ledger. */
-const answersOf = (changes: Changes): readonly CarriedOut[] =>
-  [...changes].flatMap(([call, change]) => {
-    if (!call.identity || !isChange(change)) return [];
-    const { status, body } = answerOf(call, change, []) as Answer;
-    return [{ identity: call.identity, answer: { status, body } }];
+/** After a commit with an unknown outcome, no later error says that nothing was done. */
+const afterUnknown =
+  (cause: CommitOutcomeUnknown) =>
+  (call: WaitingCall): WaitingCall => ({
+    ...call,
+    identity: call.identity && { ...call.identity, again: true },
+    unknown: cause,
+    reject: () => call.reject(cause),
   });
 
-const resultsOf = (changes: Changes, stored: readonly (readonly StoredEvent[])[]): Results =>
-  new Map(
-    [...changes].map(([call, change], at) => [
-      call,
-      change instanceof Problem ? change : answerOf(call, change, stored[at] ?? []),
-    ]),
-  );
-
-/** After the transaction: until it ends, the client's next request with the same key would be refused. */
-const settle = (results: Results): void => {
-  for (const [call, result] of results) {
-    if (result instanceof Problem) call.reject(result);
-    else call.resolve(result);
-  }
-};
-
-const identityOf = ({ identity }: WaitingCall): readonly CallIdentity[] => (identity ? [identity] : []);
-const submissionOf = ({ submission }: WaitingCall) => submission;
-const companyOf = ({ submission }: WaitingCall): number => submission.companyId;
-const newIdsOf = ({ action: { makes, mayCauseEvent } }: WaitingCall): readonly (keyof RecordIds)[] => [
-  ...(makes ? [makes] : []),
-  ...(mayCauseEvent ? (['events'] as const) : []),
-];
-const mayCauseEvent = ({ action }: WaitingCall): boolean => action.mayCauseEvent ?? false;
-
-const referencesOf = ({ action, submission: { companyId, body } }: WaitingCall) => ({
-  companyId,
-  references: action.references?.(body as object) ?? {},
-});
-
-const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {
-  const { companyId, origin } = call.submission;
-  const { events = [], changed = false } = change instanceof Problem ? {} : change;
-  return { companyId, origin, span: call.span, events, changed };
-};
+const isLonger = (work: Promise<unknown>, ms: number): Promise<boolean> =>
+  Promise.race([work.then(() => false), sleep(ms, true, { ref: false })]);
 
 /** Errors that every call would also meet alone, or after which a retry could do the work twice. */
 const concernsAll = (error: unknown): boolean =>

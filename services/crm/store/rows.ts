@@ -24,24 +24,47 @@ export const insertRows = <T extends Table, C extends Column<T>>(table: T, colum
 };
 
 /**
- * Locks until the end of the transaction. Sent with its next statement; then `onRows` gets the rows.
+ * What a statement does about rows that another transaction has locked: it waits for them, it fails (`isLockedNoWait`), or it
+ * skips them, and tells of each.
+ */
+export type Waits = 'wait' | 'fail' | 'skip';
+
+const locking = { 'FOR UPDATE': sql`FOR UPDATE`, 'FOR SHARE': sql`FOR SHARE` } as const;
+const waiting = { wait: sql``, fail: sql`NOWAIT`, skip: sql`SKIP LOCKED` } as const;
+
+/**
+ * Locks rows by their keys until the end of the transaction. Sent with its next statement; then `onRows` gets the rows.
  * @param index of the key: MySQL would weigh all indexes that begin with the company, for each of the rows.
  */
-export const lockRows = <T extends Table, C extends Column<T>>(
+export const lockRows = <T extends Table, C extends Column<T>, K extends Column<T>>(
   table: T,
   columns: readonly C[],
-  key: CompanyFirst<Column<T>>,
-  index: string,
+  key: CompanyFirst<K>,
+  { index = 'PRIMARY', lock = 'FOR UPDATE' as keyof typeof locking } = {},
 ) => {
-  type Row = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
-  const select = statement<[Keys], Row>(
-    (keys) =>
-      sql`
-        SELECT /*+ INDEX(${sql.table(table)} ${sql.raw(index)}) */ ${names(columns)} FROM ${sql.table(table)}
-        WHERE (${names(key)}) IN (${keys}) FOR UPDATE`,
-  );
-  return (trx: Kysely<Tables>, keys: Keys, onRows: (rows: readonly Row[]) => void): Promise<void> =>
-    later(trx, select(trx, keys), ({ rows }) => onRows(rows));
+  type Row<C extends Column<T>> = Pick<Selectable<Tables[T]>, C & keyof Selectable<Tables[T]>>;
+  const select = <C extends Column<T>>(columns: readonly C[], how: RawBuilder<unknown>) =>
+    statement<[Keys], Row<C>>(
+      (keys) =>
+        sql`
+          SELECT /*+ INDEX(${sql.table(table)} ${sql.raw(index)}) */ ${names(columns)} FROM ${sql.table(table)}
+          WHERE (${names(key)}) IN (${keys}) ${how}`,
+    );
+  const lockThat = (waits: Waits) => select(columns, sql`${locking[lock]} ${waiting[waits]}`);
+  const locks = { wait: lockThat('wait'), fail: lockThat('fail'), skip: lockThat('skip') };
+  type KeyColumn = K | ('company_id' & Column<T>);
+  const read = select<KeyColumn>(key as unknown as readonly KeyColumn[], sql``);
+  return async (
+    trx: Kysely<Tables>,
+    keys: Keys,
+    waits: Waits,
+    onRows: (rows: readonly Row<C>[]) => void,
+    /** If locked rows are skipped: the keys of all rows. */
+    onAll: (rows: readonly Row<KeyColumn>[]) => void,
+  ): Promise<void> => {
+    await later(trx, locks[waits](trx, keys), ({ rows }) => onRows(rows));
+    if (waits === 'skip') await later(trx, read(trx, keys), ({ rows }) => onAll(rows));
+  };
 };
 
 type Keys = readonly (readonly [companyId: number, value: string | number])[];

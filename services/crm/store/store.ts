@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { optionalClientColumns, type Tables } from '../tables.ts';
-import { insertRows, lockRows, updateRows } from './rows.ts';
+import { insertRows, lockRows, updateRows, type Waits } from './rows.ts';
 
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
 const clientFields = [
@@ -65,10 +65,10 @@ const lockBy = <T extends Parameters<typeof lockRows>[0], C extends keyof Tables
   table: T,
   columns: readonly C[],
   key: keyof Tables[T] & C,
-  index = 'PRIMARY',
-) => ({ key, lock: lockRows(table, columns, ['company_id', key], index) });
+  index?: string,
+) => ({ key, lock: lockRows(table, columns, ['company_id', key], { ...(index && { index }) }) });
 
-type LockableRow = { readonly company_id: number } & Readonly<Record<string, unknown>>;
+export type LockableRow = { readonly company_id: number } & Readonly<Record<string, unknown>>;
 
 export const lockable: Readonly<
   Record<
@@ -78,7 +78,9 @@ export const lockable: Readonly<
       readonly lock: (
         trx: Kysely<Tables>,
         keys: readonly (readonly [companyId: number, value: string | number])[],
+        waits: Waits,
         onRows: (rows: readonly LockableRow[]) => void,
+        onAll: (rows: readonly LockableRow[]) => void,
       ) => Promise<void>;
     }
   >

@@ -16,7 +16,7 @@ import { rowList, type Value } from './tenant-raw.ts';
 export const transaction = async <DB, Result>(
   db: Database<DB>,
   work: (trx: Trx<DB>) => Promise<Result>,
-  { attempts = 5 }: { readonly attempts?: number } = {},
+  { attempts = 5, retriesLockWaits = true }: TransactionOptions = {},
 ): Promise<Result> => {
   if ((db as Kysely<DB>).isTransaction) {
     throw new Error('a transaction was started inside another; pass the outer one down instead');
@@ -29,12 +29,19 @@ export const transaction = async <DB, Result>(
       );
     } catch (error) {
       const reason = retryReason(error);
-      if (reason === undefined || attempt >= attempts) throw error;
+      const isLast = attempt >= attempts || (reason === 'lock_wait' && (!retriesLockWaits || attempt > 1));
+      if (reason === undefined || isLast) throw error;
       db.retried(reason);
       await sleep(backoffMs(attempt));
     }
   }
 };
+
+interface TransactionOptions {
+  readonly attempts?: number;
+  /** Once: two waits are within the deadline of a call. */
+  readonly retriesLockWaits?: boolean;
+}
 
 const attemptOnce = async <DB, Result>(
   db: Database<DB>,

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { idempotencyKeyMs, type Problem, problem } from '@causeway/proto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { later } from '../database/driver.ts';
+import { later, sendDeferred } from '../database/driver.ts';
+import type { Database } from '../database/handle.ts';
 import { type Rows, statement } from '../database/statement.ts';
+import { transaction } from '../database/transaction.ts';
 import type { Answer, LaneCall } from '../lanes/call.ts';
 
 export interface IdempotencyTables {
@@ -45,6 +47,8 @@ export interface Ledger {
     identities: readonly CallIdentity[],
     options: { readonly now: Date; readonly all: boolean },
   ): Promise<EarlierAnswers>;
+  /** The answer of an earlier call, now. */
+  find<DB>(db: Database<DB>, identity: CallIdentity, now: Date): Promise<Answer | Problem | undefined>;
   /** Claims the clients' keys with the next statement: another request with such a key is refused. */
   claim<DB>(trx: Kysely<DB>, identities: readonly CallIdentity[], now: Date): Promise<void>;
   /**
@@ -68,7 +72,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
     return isRepeated ? { ...answer, headers: replayed } : answer;
   };
 
-  return {
+  const ledger: Ledger = {
     lookUp: async (trx, identities, { now, all }) => {
       const db = asLedger(trx);
       const found = new Map<string, Row>();
@@ -94,6 +98,12 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
         },
       };
     },
+    find: (db, identity, now) =>
+      transaction(db, async (trx) => {
+        const found = await ledger.lookUp(trx, [identity], { now, all: true });
+        await sendDeferred(trx);
+        return found.get(identity);
+      }),
     claim: async (trx, identities, now) => {
       if (identities.length === 0) return;
       const db = asLedger(trx);
@@ -112,6 +122,7 @@ export const createLedger = (seal: AnswerSeal = unsealed): Ledger => {
       if (rows.length > 0) await insert(db, rows);
     },
   };
+  return ledger;
 };
 
 const replayed = { 'Idempotent-Replayed': 'true' };

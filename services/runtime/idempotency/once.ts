@@ -49,6 +49,12 @@ export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => 
           return answer;
         });
       } catch (error) {
+        if (unknown && (error instanceof Problem || isLockedNoWait(error))) {
+          // What the first attempt did may be the reason of the refusal.
+          const earlier = await ledger.find(db, identity, now()).catch(() => undefined);
+          if (earlier === undefined || earlier instanceof Problem) throw unknown;
+          return earlier;
+        }
         if (error instanceof Problem) throw error;
         if (isLockedNoWait(error)) throw problem('idempotency_in_progress', error);
         if (error instanceof CommitOutcomeUnknown) {
