@@ -151,7 +151,7 @@ const guardHandlers = (nc: NatsConnection, log: Log | undefined): void => {
 const isAnswering =
   (standby: Standby | undefined) =>
   ({ listen, lastConnect }: Server): boolean =>
-    listen === standby?.answering() && Date.now() - lastConnect > 250;
+    listen === standby?.answering() && Math.abs(Date.now() - lastConnect) > 250;
 
 /** Not the lost server, which was tried latest: that would mean waiting for it again. */
 const longestUntried = (servers: readonly Server[]): Server | null => {

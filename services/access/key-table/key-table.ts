@@ -56,10 +56,9 @@ export const startKeyTable = async (options: KeyTableOptions): Promise<KeyTable>
     // Both are read before the comparison: a change during it shows at the next check.
     const fingerprint = `${await bucketFingerprint(bucket)} ${Object.values(await rowTotals(options.db)).join('/')}`;
     if (fingerprint === checkedFingerprint) return;
-    const nowMs = options.now().getTime();
-    if (nowMs - expiredAtMs >= expireEveryMs) {
-      expiredAtMs = nowMs;
-      const removed = await expireRevoked(bus.nc, bucket, nowMs);
+    if (startedMs - expiredAtMs >= expireEveryMs) {
+      expiredAtMs = startedMs;
+      const removed = await expireRevoked(bus.nc, bucket, options.now().getTime());
       if (removed > 0) log.info({ removed }, 'revoked keys expired from the key table');
     }
     const written = await reconcile(options, bucket);

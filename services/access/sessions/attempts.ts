@@ -174,6 +174,8 @@ const forget = async ({ db, refusals }: Counting, digests: readonly Buffer[]): P
   for (const digest of digests) refusals.forget(digest);
 };
 
+const clockSlackMs = 60_000;
+
 /** Without a delay: earlier than the clock of each replica, which may be behind. */
 const atOnce = (now: Date): Date => new Date(now.getTime() - 60_000);
 
@@ -199,9 +201,11 @@ const refuseWaiting = (
 ): void => {
   let waitMs = 0;
   for (const { subject, next_attempt_utc } of rows) {
-    if (next_attempt_utc <= at) continue;
+    const leftMs = next_attempt_utc.getTime() - at.getTime();
+    // A longer wait is of a clock that went back since.
+    if (leftMs <= 0 || leftMs > longestDelayMs + clockSlackMs) continue;
     refusals.remember(subject, next_attempt_utc, at);
-    waitMs = Math.max(waitMs, next_attempt_utc.getTime() - at.getTime());
+    waitMs = Math.max(waitMs, leftMs);
   }
   refuse(waitMs);
 };

@@ -340,3 +340,13 @@ describe('A person of several companies', () => {
     expect(companiesOf((await signIn(email, theirs)).answer)).toEqual([two.id]);
   });
 });
+
+test('A wait of a clock that went back is over', async () => {
+  const { email, password } = await newCompany();
+  const browser = browserOf(send, '198.51.100.30');
+  for (let guess = 0; guess < 30; guess++) await browser.ask('signIn', { email, password: `guess ${guess}` });
+  expect((await browser.ask('signIn', { email, password })).status).toBe(429);
+  clockMs -= 3_600_000;
+  expect((await browser.ask('signIn', { email, password })).status).toBe(200);
+  clockMs += 3_600_000;
+});

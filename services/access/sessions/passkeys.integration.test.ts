@@ -320,6 +320,15 @@ describe('A change of rights', () => {
     expect((await browser.ask('createApiKey', key)).status).toBe(403);
   });
 
+  test('asks for a proof when the last one is later than the clock, which went back', async () => {
+    const { browser } = await newOwner();
+    clockMs -= 3_600_000;
+    expect(await browser.ask('createApiKey', key)).toMatchObject({ status: 403, reason: 'proof_required' });
+    expect((await browser.ask('proveIdentity', { password })).status).toBe(204);
+    expect((await browser.ask('createApiKey', key)).status).toBe(201);
+    clockMs += 3_600_000;
+  });
+
   test('takes of a member with a factor what a sign-in takes: a passkey, or the password and a code', async () => {
     const owner = await newOwner();
     const { browser } = owner;

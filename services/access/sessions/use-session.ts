@@ -47,12 +47,16 @@ export const byToken = (
     }
     if (session.factorMissing && !beforeFactor) throw problem('second_factor_required');
     const provedMs = access.now().getTime() - session.provedUtc.getTime();
-    if (freshProof && provedMs > access.portal.proofTimeoutMs) throw problem('proof_required');
+    // A later one is of a clock that went back since.
+    const isFresh = provedMs <= access.portal.proofTimeoutMs && provedMs >= -clockSlackMs;
+    if (freshProof && !isFresh) throw problem('proof_required');
     const { address, userAgent, device } = actor;
     const from = { user, address, userAgent, ...(device !== undefined && { device }) };
     const [answer] = handler([{ ...call, actor: from }]);
     return answer!;
   });
+
+const clockSlackMs = 60_000;
 
 /** The precision of the last-use time: a write per request would cost too much. */
 const useGrainMs = 60_000;

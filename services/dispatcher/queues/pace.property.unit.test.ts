@@ -60,3 +60,26 @@ test('a pace per minute is spread over it', () => {
     grantOf(withGrant([], { limit: 6, seconds: 60 }, 600_000, 1), { limit: 6, seconds: 60 }, 600_001).nextMs,
   ).toBe(610_000);
 });
+
+test('a clock that goes back holds attempts up for two windows at most', () => {
+  fc.assert(
+    fc.property(paces, looks, fc.integer({ min: 1, max: 7_200_000 }), (pace, all, backMs) => {
+      let nowMs = 1_800_000_000_000;
+      let log: GrantLog = [];
+      for (const { afterMs } of all) {
+        nowMs += afterMs;
+        const { count } = grantOf(log, pace, nowMs);
+        if (count > 0) log = withGrant(log, pace, nowMs, count);
+      }
+      nowMs -= backMs;
+      const lastMs = nowMs + 2 * pace.seconds * 1_000 + slackMs(pace) + pace.seconds * 10;
+      let granted = 0;
+      while (granted === 0 && nowMs <= lastMs) {
+        const { count, nextMs } = grantOf(log, pace, nowMs);
+        granted = count;
+        nowMs = Math.max(nowMs + 1, Math.ceil(nextMs));
+      }
+      expect(granted).toBeGreaterThan(0);
+    }),
+  );
+});

@@ -19,15 +19,17 @@ interface Grant {
  */
 export const grantOf = (log: GrantLog, pace: Pace, nowMs: number): Grant => {
   const windowMs = pace.seconds * 1_000;
+  const past = log.filter(isNotAhead(pace, nowMs));
   const rules = [{ lastMs: windowMs + slackMs(pace), limit: pace.limit }];
   if (windowMs > secondMs) {
     const lastMs = Math.max(secondMs, windowMs / pace.limit);
     rules.push({ lastMs, limit: Math.ceil((pace.limit * lastMs) / windowMs) });
   }
   const grants = rules.map(({ lastMs, limit }) => {
-    const counted = log.filter(([untilMs]) => untilMs > nowMs - lastMs);
+    const counted = past.filter(([untilMs]) => untilMs > nowMs - lastMs);
     const count = Math.max(0, limit - counted.reduce((sum, [, one]) => sum + one, 0));
-    return { count, nextMs: count > 0 ? nowMs : counted[0]![0] + lastMs };
+    const first = Math.min(...counted.map(([untilMs]) => untilMs));
+    return { count, nextMs: count > 0 ? nowMs : first + lastMs };
   });
   return {
     count: Math.min(...grants.map(({ count }) => count)),
@@ -40,10 +42,18 @@ export const withGrant = (log: GrantLog, pace: Pace, nowMs: number, count: numbe
   const windowMs = pace.seconds * 1_000;
   const step = windowMs / 100;
   const untilMs = Math.ceil(nowMs / step) * step;
-  const before = log.filter(([at]) => at > nowMs - windowMs - slackMs(pace) && at !== untilMs);
+  const before = log
+    .filter(isNotAhead(pace, nowMs))
+    .filter(([at]) => at > nowMs - windowMs - slackMs(pace) && at !== untilMs);
   const same = log.find(([at]) => at === untilMs)?.[1] ?? 0;
   return [...before, [untilMs, same + count]];
 };
+
+/** A grant that is later than that is of a clock that went back since, as after a failover. It no longer counts. */
+const isNotAhead =
+  ({ seconds }: Pace, nowMs: number) =>
+  ([untilMs]: GrantLog[number]): boolean =>
+    untilMs <= nowMs + seconds * 1_000;
 
 /** Reading the delivery and signing it take some milliseconds of it. */
 export const slackMs = ({ seconds }: Pace): number => (seconds === 1 ? 200 : 2_000);

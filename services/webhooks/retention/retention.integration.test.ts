@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLog, type Database, keepDays, readPartitions } from '@causeway/runtime';
+import {
+  createLog,
+  createMetrics,
+  type Database,
+  keepDays,
+  readPartitions,
+  startRetention,
+} from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
+import { webhooksMetrics } from '../metrics.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { bootWebhooks, webhooksMigrations } from '../testing/boot.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
@@ -83,6 +91,21 @@ test('a starting service adds the partitions of the event log, and no others', a
   const { db } = await bootWebhooks({ retentionDays: 3 });
   await expect.poll(async () => (await readPartitions(db, 'events')).length, { timeout: 30_000 }).toBe(9);
   expect(await readPartitions(db, 'deliveries')).toEqual(['future']);
+});
+
+test('a clock that is days ahead of the process drops nothing', async () => {
+  const { db, clock, keep } = await world(2);
+  const today = clock.now;
+  await keep();
+  await makeEvents(db, 1, [{}]);
+  const retention = startRetention({
+    ...{ db, log, tables, lock: 'retention', days: 2, now: () => after(today, 30) },
+    metrics: createMetrics(),
+    stale: webhooksMetrics.webhooks_retention_stale_seconds,
+  });
+  await retention.stop();
+  expect((await readPartitions(db, 'events'))[0]).toBe(name(today));
+  expect(await count(db, 'events', 1)).toBe(1);
 });
 
 test('writers continue while days are added and dropped', async () => {
