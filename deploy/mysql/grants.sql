@@ -64,7 +64,7 @@ GRANT SELECT, INSERT, UPDATE ON `causeway`.`subscription_changes` TO 'causeway_w
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`acknowledged_causes` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_shares` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_dispatcher'@'%';
-GRANT INSERT ON `causeway`.`notices` TO 'causeway_dispatcher'@'%';
+GRANT SELECT, INSERT ON `causeway`.`notices` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`notice_channels` TO 'causeway_dispatcher'@'%';
 GRANT SELECT ON `causeway`.`events` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_dispatcher'@'%';

@@ -71,7 +71,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     replays: change,
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE'],
-    notices: ['INSERT'],
+    notices: ['SELECT', 'INSERT'],
     notice_channels: change,
     dispatchers: everyRow,
   },

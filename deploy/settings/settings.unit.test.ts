@@ -54,3 +54,10 @@ describe.each(rows)('the row of $name', ({ name, readBy: told, fallback, meaning
     }
   });
 });
+
+test('retries may not take longer than events are kept', () => {
+  const read = (schedule: string) =>
+    readers.dispatcher!({ ...required, WEBHOOKS_RETRY_SCHEDULE: schedule, RETENTION_DAYS: '3' });
+  expect(() => read('72h')).not.toThrow();
+  expect(() => read('72h,1s')).toThrow('the waits of WEBHOOKS_RETRY_SCHEDULE are longer than RETENTION_DAYS');
+});

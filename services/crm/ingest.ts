@@ -57,6 +57,10 @@ export const serveIngest = (options: IngestOptions): Ingest => {
     queue: 'crm',
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
+      if (inFlight.count() >= maxUnderWay) {
+        message.respond(JSON.stringify(busy));
+        return;
+      }
       inFlight.begin();
       void tracedAnswer(tracer, message, { root: true }, async () => {
         const text = JSON.stringify(await answer(message.data));
@@ -85,6 +89,8 @@ export const serveIngest = (options: IngestOptions): Ingest => {
 };
 
 const deadlineMs = 5_000;
+const maxUnderWay = 2_000;
+const busy: IngestAnswer = { error: 'too many events are being added', retry: true };
 const trimEveryMs = 60_000;
 const keysPerTrim = 1_000;
 

@@ -6,6 +6,7 @@ import {
   waitingDeliveriesQuota,
 } from '@causeway/proto';
 import {
+  ConfigError,
   commonConfig,
   duration,
   durations,
@@ -13,6 +14,7 @@ import {
   integer,
   keyRing,
   mysqlConfig,
+  parseConfig,
   ports,
 } from '@causeway/runtime';
 
@@ -36,3 +38,14 @@ export const dispatcherConfig = {
   RETENTION_DAYS: integer(1, 400).default(retentionDays),
   NATS_REPLICAS: integer(1, 5).default(1),
 } as const;
+
+/** @throws ConfigError */
+export const readConfig = (env: NodeJS.ProcessEnv) => {
+  const config = parseConfig(dispatcherConfig, env);
+  const retriesMs = config.WEBHOOKS_RETRY_SCHEDULE.reduce((sum, waitMs) => sum + waitMs, 0);
+  if (retriesMs > config.RETENTION_DAYS * 24 * hour)
+    throw new ConfigError(
+      'configuration: the waits of WEBHOOKS_RETRY_SCHEDULE are longer than RETENTION_DAYS: events would be gone before their last attempt',
+    );
+  return config;
+};

@@ -1,11 +1,11 @@
-import { connectDatabase, openBus, openDatabase, parseConfig, readEnv, runProcess } from '@causeway/runtime';
-import { dispatcherConfig } from './config.ts';
+import { connectDatabase, openBus, openDatabase, readEnv, runProcess } from '@causeway/runtime';
+import { readConfig } from './config.ts';
 import { createDispatcher } from './service.ts';
 import { type Tables, tenantTables } from './tables.ts';
 
 await runProcess(
   'dispatcher',
-  () => parseConfig(dispatcherConfig, readEnv()),
+  () => readConfig(readEnv()),
   async (kit, config) => {
     const { log, metrics, tracer } = kit;
     // Locks must not outlast leases when another dispatcher has to continue the work.

@@ -87,7 +87,7 @@ export {
   serveOperations,
 } from './operations.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
-export { eachTick, type Repeated, repeat } from './repeat.ts';
+export { eachAlone, eachTick, type Repeated, repeat } from './repeat.ts';
 export { guarded, reportError } from './report.ts';
 export { keepDays, readPartitions, startRetention } from './retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';

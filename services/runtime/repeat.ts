@@ -50,6 +50,16 @@ interface RepeatOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** An item that fails does not keep the others from their turn. @throws the first error, after all */
+export const eachAlone = async <Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<unknown>,
+): Promise<void> => {
+  const errors: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+};
+
 export const tickMs = 50;
 
 const works = new Set<{ readonly ticks: number; readonly run: () => void }>();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeat } from './repeat.ts';
+import { eachAlone, repeat } from './repeat.ts';
 
 test('a wake ends the pause, and during a pass it makes the next one follow at once', async () => {
   let passes = 0;
@@ -21,4 +21,14 @@ test('a wake ends the pause, and during a pass it makes the next one follow at o
   await expect.poll(() => passes).toBe(3);
   end();
   await loop.stop();
+});
+
+test('an item that fails does not keep the others from their turn', async () => {
+  const done: number[] = [];
+  const work = eachAlone([1, 2, 3, 4], async (item) => {
+    if (item % 2 === 1) throw new Error(`no ${item}`);
+    done.push(item);
+  });
+  await expect(work).rejects.toThrow('no 1');
+  expect(done).toEqual([2, 4]);
 });

@@ -1,7 +1,7 @@
 import { parseConfig } from '@causeway/runtime';
 import { readConfig as readAccess } from '../../../services/access/config.ts';
 import { crmConfig } from '../../../services/crm/config.ts';
-import { dispatcherConfig } from '../../../services/dispatcher/config.ts';
+import { readConfig as readDispatcher } from '../../../services/dispatcher/config.ts';
 import { gatewayConfig } from '../../../services/gateway/config.ts';
 import { webhooksConfig } from '../../../services/webhooks/config.ts';
 import { migrateConfig } from '../../migrate/config.ts';
@@ -11,7 +11,7 @@ type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
 export const readers: Readonly<Record<string, Reader>> = {
   access: readAccess,
   crm: (env) => parseConfig(crmConfig, env),
-  dispatcher: (env) => parseConfig(dispatcherConfig, env),
+  dispatcher: readDispatcher,
   gateway: (env) => parseConfig(gatewayConfig, env),
   webhooks: (env) => parseConfig(webhooksConfig, env),
   migrate: (env) => parseConfig(migrateConfig, env),

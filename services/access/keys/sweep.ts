@@ -1,5 +1,5 @@
 import { bySystem } from '@causeway/proto';
-import { acrossTenants, type Repeated, repeat } from '@causeway/runtime';
+import { acrossTenants, eachAlone, type Repeated, repeat } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { revokeEverywhere } from './keys.ts';
 import { endGraces } from './rotate-key.ts';
@@ -22,7 +22,9 @@ const revokeExpired = async (access: Access): Promise<number> => {
     .where('is_active', '=', 1)
     .limit(100)
     .execute();
-  for (const { company_id: companyId, id } of rows)
-    await revokeEverywhere(access, { companyId, id, by: bySystem });
-  return rows.length + (await endGraces(access));
+  const ended = await endGraces(access);
+  await eachAlone(rows, ({ company_id: companyId, id }) =>
+    revokeEverywhere(access, { companyId, id, by: bySystem }),
+  );
+  return rows.length + ended;
 };

@@ -93,6 +93,35 @@ const failing = (companyId: number, subscription: number, name = `Subscription $
 });
 
 describe('a notice', () => {
+  test('of a company whose notices cannot be planned holds up no other', async () => {
+    const [one, two] = [await newCompany(), await newCompany()];
+    const trigger = `\`${world.database.name}\`.keep_due`;
+    await rowsOf(
+      `CREATE TRIGGER ${trigger} BEFORE UPDATE ON \`${world.database.name}\`.notices FOR EACH ROW
+       IF OLD.company_id = ${one.companyId} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'kept'; END IF`,
+    );
+    await writeNotices(db, [failing(one.companyId, 5)]);
+    await writeNotices(db, [failing(two.companyId, 5, 'Billing')]);
+    await eventually(() => subjectsTo(two.owner.email)).toContain('“Billing” is failing · Acme');
+    await rowsOf(`DROP TRIGGER ${trigger}`);
+    await settled(one.companyId);
+  });
+
+  test('is told after the clock went back, whatever was told by the former one', async () => {
+    const { companyId, owner } = await newCompany();
+    const earlier = Array.from({ length: messagesPerHour.kind }, (_, at) => failing(companyId, 100 + at));
+    await writeNotices(
+      db,
+      earlier.map((one) => ({ ...one, at: new Date(Date.now() + 3_600_000) })),
+    );
+    await rowsOf(
+      `UPDATE notices SET group_id = notice_id, planned_utc = due_utc, due_utc = NULL WHERE company_id = ?`,
+      companyId,
+    );
+    await writeNotices(db, [failing(companyId, 6, 'Billing')]);
+    await eventually(() => subjectsTo(owner.email)).toContain('“Billing” is failing · Acme');
+  });
+
   test('goes once to each member whose role gets it, and a second one of its cause to nobody', async () => {
     const { companyId, owner, member } = await newCompany();
     const [developer, viewer] = [await member('developer'), await member('viewer')];

@@ -1,5 +1,5 @@
 import { type NoticeKind, noticeKinds } from '@causeway/proto';
-import { acrossTenants, type Trx, transaction } from '@causeway/runtime';
+import { acrossTenants, eachAlone, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { AccessTables } from '../schema.ts';
 import type { NoticesContext } from './context.ts';
@@ -24,8 +24,9 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
     .orderBy('first')
     .limit(companiesAtOnce)
     .execute();
-  for (const { company_id } of companies)
-    await transaction(db, (trx) => planCompany(context, trx, company_id, until));
+  await eachAlone(companies, ({ company_id }) =>
+    transaction(db, (trx) => planCompany(context, trx, company_id, until)),
+  );
   return companies.length < companiesAtOnce ? 0 : companies.length;
 };
 
@@ -116,6 +117,8 @@ const waitingSubjects = async (
     .distinct()
     .where('company_id', '=', company_id)
     .where('planned_utc', '>', new Date(at.getTime() - hourMs))
+    // A later one is of a clock that went back since.
+    .where('planned_utc', '<=', at)
     .where('kind', '=', kind)
     .orderBy('planned_utc', 'desc');
   const endOf = (messages: readonly { readonly planned_utc: Date | null }[], limit: number) => {

@@ -86,13 +86,15 @@ export const startSender = (
 /** Messages of one company before others take their turn. */
 const inARow = 16;
 const leaseMs = 60_000;
+const sendMs = 40_000;
 
 const claim = async (
   { db, now }: NoticesContext,
   companyId: number,
   channels: readonly Send['channel'][],
-): Promise<Send | undefined> => {
+): Promise<ClaimedSend | undefined> => {
   const at = now();
+  const leaseUtc = new Date(at.getTime() + leaseMs);
   const found = await db
     .selectFrom('notice_sends')
     .select([...sendColumns, 'due_utc'])
@@ -105,24 +107,28 @@ const claim = async (
   if (!found) return undefined;
   const { numUpdatedRows } = await db
     .updateTable('notice_sends')
-    .set({ due_utc: new Date(at.getTime() + leaseMs), attempts: found.attempts + 1 })
+    .set({ due_utc: leaseUtc, attempts: found.attempts + 1 })
     .where('company_id', '=', companyId)
     .where('send_id', '=', found.send_id)
     // Another replica may have claimed it.
     .where('due_utc', '=', found.due_utc)
     .executeTakeFirst();
-  return numUpdatedRows === 1n ? { ...found, attempts: found.attempts + 1 } : undefined;
+  return numUpdatedRows === 1n ? { ...found, attempts: found.attempts + 1, leaseUtc } : undefined;
 };
+
+interface ClaimedSend extends Send {
+  readonly leaseUtc: Date;
+}
 
 /** `dropped`: there is nobody to tell, or nothing to say any more. */
 type Outcome = 'accepted' | 'dropped' | 'refused' | 'failed';
 
 const finish = async (
   { db, now, log, metrics }: NoticesContext,
-  send: Send,
+  send: ClaimedSend,
   outcome: Outcome,
 ): Promise<void> => {
-  const { company_id, send_id, channel, attempts, created_utc } = send;
+  const { company_id, send_id, channel, attempts, created_utc, leaseUtc } = send;
   const at = now().getTime();
   const isOver = outcome !== 'failed' || at - created_utc.getTime() > keptForMs;
   if (isOver)
@@ -137,6 +143,8 @@ const finish = async (
       .set({ due_utc: new Date(at + Math.min(firstRetryMs * 2 ** (attempts - 1), lastRetryMs)) })
       .where('company_id', '=', company_id)
       .where('send_id', '=', send_id)
+      // Otherwise another replica has claimed it since.
+      .where('due_utc', '=', leaseUtc)
       .execute();
   metrics.counter(accessMetrics.access_notices_total).cell(channel, outcome).value++;
   if (isOver && outcome !== 'accepted' && outcome !== 'dropped')
@@ -153,13 +161,22 @@ const deliver = async (context: NoticesContext, send: Send): Promise<Outcome> =>
     const { mail } = context;
     const message = mail && (send.sealed ? await linkMail(context, send) : await noticeMail(context, send));
     if (!mail || !message) return 'dropped';
-    await mail.send(message);
+    await within(sendMs, mail.send(message));
     return 'accepted';
   } catch (error) {
     const { company_id: companyId, channel, attempts } = send;
     context.log.warn({ error, companyId, channel, attempts }, 'a notice was not accepted');
     return error instanceof MailRefused ? 'refused' : 'failed';
   }
+};
+
+/** Ends before the lease does. The server may have taken the message: then it comes again, under the same id. */
+const within = async (ms: number, sending: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, ms, new Error(`the mail server did not take the message within ${ms} ms`));
+  });
+  await Promise.race([sending, tooLong]).finally(() => clearTimeout(timer));
 };
 
 /** A message tells of at most so many notices, and how many more there are. */

@@ -1,9 +1,16 @@
-import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
-import { sealSecret } from '@causeway/runtime';
+import {
+  failuresUntilProbing,
+  type TestDelivery,
+  type TestDeliveryAnswer,
+  testDeliverySubject,
+} from '@causeway/proto';
+import { acrossTenants, sealSecret, transaction } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { noteHealth } from './notices.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -62,6 +69,20 @@ describe('members are told', () => {
     // The path of a URL may be a secret.
     expect(row!.subject_name).toBe(new URL(receiver.url).host);
     await drain();
+  });
+
+  test('not again before an hour has passed, also in the next hour of the clock', async () => {
+    const subscription = await world.subscribe('https://a.test/hook');
+    const db = world.database.connect<Tables>({ tenantTables, poolSize: 1 });
+    const told: number[] = [];
+    for (const time of ['10:59', '11:01', '11:59', '12:30', '13:00']) {
+      const change = { ...subscription, before: 0, failures: failuresUntilProbing, disabledReason: null };
+      await transaction(db, (trx) =>
+        noteHealth(acrossTenants(trx, 'the test'), [change], [], new Date(`2031-05-06T${time}:30Z`)),
+      );
+      told.push((await kindsOf(subscription)).length);
+    }
+    expect(told).toEqual([1, 1, 2, 2, 3]);
   });
 
   test('of the first delivery of a day that is given up, and of no success', async () => {

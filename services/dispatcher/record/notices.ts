@@ -1,6 +1,7 @@
 import type { SubscriptionRow } from '@causeway/deliveries';
 import { type Notice, writeNotices } from '@causeway/identity';
 import { failuresUntilDisabled, failuresUntilProbing, failuresUntilWarned } from '@causeway/proto';
+import { rowList } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type AttemptedDelivery, type QueueKey, queueName } from '../delivery.ts';
 import type { HealthChange } from '../health.ts';
@@ -11,7 +12,7 @@ type NamedSubscription = Pick<SubscriptionRow, 'company_id' | 'subscription_id' 
 
 /**
  * Tells the members of what has changed, in the transaction that changes it. A batch in which nothing did costs no
- * statement. A subscription that flaps is told once an hour.
+ * statement. A subscription that flaps is told at most once in any hour, and what it gave up once in any day.
  * @param givenUp deliveries whose last attempt failed
  */
 export const noteHealth = async (
@@ -29,17 +30,21 @@ export const noteHealth = async (
   const noticeOf = (
     key: QueueKey,
     kind: Notice['kind'],
-    period: string,
+    period: Period,
     detail: Notice['detail'] = {},
-  ): readonly Notice[] => {
+  ): readonly PeriodicNotice[] => {
     const found = subscriptions.get(queueName(key));
-    return found ? [noticeOfSubscription(found, { kind, period, detail, at })] : [];
+    if (!found) return [];
+    const ofPeriod = (time: Date) =>
+      noticeOfSubscription(found, { kind, period: time.toISOString().slice(0, period.digits), detail, at });
+    const since = new Date(at.getTime() - period.ms);
+    return [{ notice: ofPeriod(at), causeBefore: ofPeriod(since).cause, since }];
   };
   const firsts = new Map(givenUp.map((one) => [queueName(one), one]));
-  await writeNotices(db, [
-    ...crossed.flatMap((one) => noticeOf(one, one.kind, hourOf(at), { failures: one.failures })),
+  await writePeriodic(db, [
+    ...crossed.flatMap((one) => noticeOf(one, one.kind, hour, { failures: one.failures })),
     ...[...firsts.values()].flatMap((one) =>
-      noticeOf(one, 'delivery_given_up', dayOf(at), {
+      noticeOf(one, 'delivery_given_up', day, {
         eventId: one.event_id,
         replayId: one.replay_id,
         eventType: one.event_type,
@@ -96,5 +101,34 @@ const readNames = async (
   return new Map(rows.map((row) => [queueName(row), row]));
 };
 
-const hourOf = (at: Date): string => at.toISOString().slice(0, 13);
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+interface Period {
+  readonly ms: number;
+  /** Of a time as text, so many name the period. */
+  readonly digits: number;
+}
+
+const hour: Period = { ms: 3_600_000, digits: 13 };
+const day: Period = { ms: 86_400_000, digits: 10 };
+
+interface PeriodicNotice {
+  readonly notice: Notice;
+  /** Of the period before, whose notice may be younger than a whole period. */
+  readonly causeBefore: string;
+  readonly since: Date;
+}
+
+const writePeriodic = async (db: Kysely<Tables>, notices: readonly PeriodicNotice[]): Promise<void> => {
+  if (notices.length === 0) return;
+  const causes = notices.map(({ notice, causeBefore }) => [notice.companyId, causeBefore]);
+  const { rows } = await sql<{ company_id: number; cause: string; created_utc: Date }>`
+    SELECT company_id, cause, created_utc FROM notices FORCE INDEX (notices_cause)
+    WHERE (company_id, cause) IN (${rowList(causes)})`.execute(db);
+  const isTold = ({ notice, causeBefore, since }: PeriodicNotice): boolean =>
+    rows.some(
+      (row) => row.company_id === notice.companyId && row.cause === causeBefore && row.created_utc > since,
+    );
+  await writeNotices(
+    db,
+    notices.filter((one) => !isTold(one)).map(({ notice }) => notice),
+  );
+};

@@ -1,7 +1,7 @@
 import { expiryWithoutTool, raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import { writeNotices } from '@causeway/identity';
 import { bySystem } from '@causeway/proto';
-import { acrossTenants, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
+import { acrossTenants, eachAlone, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -16,10 +16,16 @@ type EndsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
  * it when a key was revoked.
  */
 export const startEnds = (context: EndsContext): Repeated =>
-  repeat(async () => (await endWithKeys(context)) + (await removeExpired(context)), {
-    pauseMs,
-    onError: (error) => context.log.warn({ error }, 'ending subscriptions failed'),
-  });
+  repeat(
+    async () => {
+      let ended = 0;
+      await eachAlone([endWithKeys, removeExpired], async (end) => {
+        ended += await end(context);
+      });
+      return ended;
+    },
+    { pauseMs, onError: (error) => context.log.warn({ error }, 'ending subscriptions failed') },
+  );
 
 const pauseMs = 10_000;
 /** Longer than any request of the key that was under way when it was revoked. */
@@ -33,7 +39,9 @@ export const endWithKeys = async (context: EndsContext): Promise<number> => {
     .select(['company_id', 'key_id'])
     .execute();
   let ended = 0;
-  for (const { company_id, key_id } of rows) ended += await endWithKey(context, company_id, key_id);
+  await eachAlone(rows, async ({ company_id, key_id }) => {
+    ended += await endWithKey(context, company_id, key_id);
+  });
   return ended;
 };
 
@@ -120,8 +128,8 @@ export const removeExpired = async (context: EndsContext): Promise<number> => {
     .where('expires_utc', '<=', at)
     .limit(rowsAtOnce)
     .execute();
-  for (const { company_id, subscription_id } of rows)
-    await transaction(db, async (trx) => {
+  await eachAlone(rows, ({ company_id, subscription_id }) =>
+    transaction(db, async (trx) => {
       const row = await trx
         .selectFrom('subscriptions')
         .selectAll()
@@ -136,7 +144,8 @@ export const removeExpired = async (context: EndsContext): Promise<number> => {
           editor: { by: bySystem },
           after: { reason: reasonOf(row) },
         });
-    });
+    }),
+  );
   return rows.length;
 };
 

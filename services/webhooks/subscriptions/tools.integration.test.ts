@@ -242,3 +242,19 @@ test('An expired subscription is removed with its deliveries, once, and the audi
     },
   ]);
 });
+
+test('a subscription that cannot be removed holds up no other', async () => {
+  const [one, two] = [newCompany(), newCompany()];
+  for (const company of [one, two]) {
+    const { id } = (await save(company)).body;
+    await set(company, id, { expires_utc: new Date() });
+  }
+  const trigger = `\`${database.name}\`.keep_one`;
+  await database.query(
+    `CREATE TRIGGER ${trigger} BEFORE DELETE ON \`${database.name}\`.subscriptions FOR EACH ROW
+     IF OLD.company_id = ${one} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'kept'; END IF`,
+  );
+  await expect(removeExpired(context)).rejects.toThrow('kept');
+  expect([(await list(one)).length, (await list(two)).length]).toEqual([1, 0]);
+  await database.query(`DROP TRIGGER ${trigger}`);
+});
