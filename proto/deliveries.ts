@@ -45,7 +45,8 @@ export type TestDeliveryAnswer =
         readonly response_body: string | null;
       };
     }
-  | { readonly error: string };
+  /** `underWay`: nothing was sent, because so many of the company are under way. */
+  | { readonly error: string; readonly underWay?: number };
 
 /** Longer than an attempt can take, its waits included. */
 export const leaseMs = 30_000;

@@ -201,6 +201,18 @@ export const tooManyRequests = (limit: number, retryAfterSeconds: number): Probl
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 
+/** 429 for tests and challenges of a company beyond its share of the places (contract, "Test deliveries"). */
+export const tooManyTests = (underWay: number): Problem => {
+  const { extra, headers } = tooManyAtOnce('tests', underWay, 'company');
+  return new Problem({
+    code: 'rate_limit_exceeded',
+    publicMessage:
+      'too many test deliveries and challenges of the company are under way; try again when their receivers have answered',
+    ...(extra && { extra }),
+    ...(headers && { headers }),
+  });
+};
+
 /** 429 for requests beyond `limit` at once, in the shape of all others (contract, "Rate limits"). */
 export const tooManyAtOnce = (
   name: string,

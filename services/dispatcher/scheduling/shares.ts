@@ -51,6 +51,7 @@ export interface Shares {
   mayTake(companyId: number): boolean;
   take(companyId: number, count?: number): void;
   giveBack(companyId: number, count?: number): void;
+  held(companyId: number): number;
   taken(): number;
   free(): number;
   full(): readonly number[];
@@ -69,6 +70,7 @@ export const createShares = (limit: number): Shares => {
     mayTake: (companyId) => (held.get(companyId) ?? 0) < limit - taken,
     take: (companyId, count = 1) => add(companyId, count),
     giveBack: (companyId, count = 1) => add(companyId, -count),
+    held: (companyId) => held.get(companyId) ?? 0,
     taken: () => taken,
     free: () => limit - taken,
     full: () => [...held].filter(([, count]) => count >= limit - taken).map(([companyId]) => companyId),

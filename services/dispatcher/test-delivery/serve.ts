@@ -15,6 +15,7 @@ import type { Context } from '../context.ts';
 import { queueName } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
 import { endBackOff } from '../queue-rows.ts';
+import { createPlaces } from '../scheduling/places.ts';
 import { CannotSign, type Signer } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
 import { attemptAnswer, postNotice } from './notice.ts';
@@ -25,16 +26,27 @@ interface TestDeliveries {
 
 /**
  * Test deliveries, verification challenges and posts of notices. Each is one attempt, signed and sent like any other,
- * limited separately, and not recorded. After a success, a failing subscription is probed at once.
+ * limited separately, and not recorded. Companies share the places, so one whose receivers hang delays no other.
+ * After a success, a failing subscription is probed at once.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
   const { bus, log, tracer } = options;
   const inFlight = createInFlight();
+  const places = createPlaces(maxInFlight, maxWaitMs);
 
-  const answer = async (data: string): Promise<TestDeliveryAnswer> => {
-    if (inFlight.count() > maxInFlight) return { error: 'too many test deliveries are under way' };
+  const inPlace = async (asked: TestDelivery): Promise<TestDeliveryAnswer> => {
+    const { companyId } = asked;
+    if (!(await places.take(companyId)))
+      return { error: 'too many test deliveries are under way', underWay: places.held(companyId) };
     try {
-      return await deliver(options, JSON.parse(data) as TestDelivery);
+      return await deliver(options, asked);
+    } finally {
+      places.giveBack(companyId);
+    }
+  };
+  const answer = async (data: string): Promise<TestDeliveryAnswer> => {
+    try {
+      return await inPlace(JSON.parse(data) as TestDelivery);
     } catch (error) {
       log.error({ error }, 'test delivery failed');
       return {
@@ -67,6 +79,8 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
 };
 
 const maxInFlight = 32;
+/** An attempt after it still ends before the callers' deadlines. */
+const maxWaitMs = 2_000;
 
 const deliver = async (
   options: TestDeliveryOptions,

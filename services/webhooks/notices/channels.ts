@@ -19,6 +19,7 @@ import type { Kysely } from 'kysely';
 import { askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { makeSecret } from '../subscriptions/secrets.ts';
+import { assertSent } from '../subscriptions/test.ts';
 import { targetProblems } from '../subscriptions/write.ts';
 import type { Tables } from '../tables.ts';
 
@@ -118,7 +119,10 @@ export const testNoticeChannel = (context: WebhooksContext) =>
       body: JSON.stringify(message),
     };
     const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
-    if (!('attempt' in answer)) throw notFound('channel');
+    if (!('attempt' in answer)) {
+      assertSent(answer);
+      throw notFound('channel');
+    }
     const { error_class, status_code, error } = answer.attempt;
     return json(200, { success: error_class === null, statusCode: status_code, error });
   });

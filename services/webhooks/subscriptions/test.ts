@@ -14,6 +14,7 @@ import {
   type TestDelivery,
   type TestDeliveryAnswer,
   testDeliverySubject,
+  tooManyTests,
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
 import { askService } from '../ask.ts';
@@ -175,9 +176,18 @@ export const sendNow = async (
   const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, origin, body };
   const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { sent: body, attempt: answer.attempt };
+  assertSent(answer);
   // The subscription may have been deleted in between: 404.
   await readSubscription(context.db, companyId, subscriptionId);
   throw internalError(new Error(`test delivery failed: ${answer.error}`));
+};
+
+/** @throws Problem if there was no place for the test. */
+export const assertSent = ({
+  underWay,
+}: Exclude<TestDeliveryAnswer, { readonly attempt: unknown }>): void => {
+  if (underWay === 0) throw problem('service_unavailable');
+  if (underWay !== undefined) throw tooManyTests(underWay);
 };
 
 /**
