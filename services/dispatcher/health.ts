@@ -9,24 +9,32 @@ export interface Health {
   set(key: QueueKey, failures: number): void;
   /** Never lowers the failures: results that are not recorded yet may count for more. */
   raise(key: QueueKey, failures: number): void;
-  onChange(listener: (key: QueueKey, failures: number) => void): void;
+  /** The subscription was enabled, or has another URL: nothing known about its receiver applies any more. */
+  restart(key: QueueKey): void;
+  onChange(listener: HealthListener): void;
 }
+
+type HealthListener = (key: QueueKey, failures: number, isAnew: boolean) => void;
 
 export const createHealth = (): Health => {
   const counts = new Map<string, number>();
-  const listeners: ((key: QueueKey, failures: number) => void)[] = [];
+  const listeners: HealthListener[] = [];
   const failuresOf = (key: QueueKey): number => counts.get(queueName(key)) ?? 0;
   const set = (key: QueueKey, failures: number): void => {
     if (failures === failuresOf(key)) return;
     if (failures === 0) counts.delete(queueName(key));
     else counts.set(queueName(key), failures);
-    for (const listener of listeners) listener(key, failures);
+    for (const listener of listeners) listener(key, failures, false);
   };
   return {
     failuresOf,
     set,
     raise: (key, failures) => {
       if (failures > failuresOf(key)) set(key, failures);
+    },
+    restart: (key) => {
+      counts.delete(queueName(key));
+      for (const listener of listeners) listener(key, 0, true);
     },
     onChange: (listener) => void listeners.push(listener),
   };
@@ -39,10 +47,17 @@ export interface HealthChange extends QueueKey {
 
 export interface SharedHealth {
   changed(changes: readonly HealthChange[]): void;
+  restarted(key: QueueKey): void;
   stop(): void;
 }
 
-type Notice = readonly [companyId: number, subscriptionId: number, failures: number, sender: string];
+type Notice = readonly [
+  companyId: number,
+  subscriptionId: number,
+  failures: number,
+  sender: string,
+  isAnew?: boolean,
+];
 
 /**
  * A success must reset a subscription's failures, so every dispatcher must know of them. The message is best
@@ -54,18 +69,26 @@ export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
   const subscription = bus.nc.subscribe(deliveryHealthSubject, {
     callback: (error, message) => {
       if (error) return;
-      for (const [company_id, subscription_id, failures, sender] of readNotice<Notice>(message) ?? [])
-        if (sender !== own) health.set({ company_id, subscription_id }, failures);
+      for (const [company_id, subscription_id, failures, sender, isAnew] of readNotice<Notice>(message) ?? [])
+        if (sender !== own && isAnew) health.restart({ company_id, subscription_id });
+        else if (sender !== own) health.set({ company_id, subscription_id }, failures);
     },
   });
+  const tell = (notices: readonly Notice[]): void => {
+    if (notices.length > 0 && bus.connected()) bus.nc.publish(deliveryHealthSubject, JSON.stringify(notices));
+  };
   return {
     changed: (changes) => {
       for (const change of changes) health.set(change, change.failures);
-      const notices = changes
-        .filter(({ before, failures }) => stageOf(before) !== stageOf(failures))
-        .map((one): Notice => [one.company_id, one.subscription_id, one.failures, own]);
-      if (notices.length > 0 && bus.connected())
-        bus.nc.publish(deliveryHealthSubject, JSON.stringify(notices));
+      tell(
+        changes
+          .filter(({ before, failures }) => stageOf(before) !== stageOf(failures))
+          .map((one) => [one.company_id, one.subscription_id, one.failures, own]),
+      );
+    },
+    restarted: (key) => {
+      health.restart(key);
+      tell([[key.company_id, key.subscription_id, 0, own, true]]);
     },
     stop: () => subscription.unsubscribe(),
   };

@@ -121,8 +121,8 @@ export const selectChange = (trx: Kysely<Tables>, key: QueueKey) =>
     .select(['company_id', 'subscription_id', 'changed_utc', 'hold_utc', 'resets_failures'])
     .where(isQueue(key));
 
-/** Enabled, with failures that are not set to zero yet. Locks the subscription. */
-export const isBeingEnabled = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
+/** Enabled, or given another URL, with failures that are not set to zero yet. Locks the subscription. */
+export const beginsAnew = async (db: Kysely<Tables>, key: QueueKey): Promise<boolean> => {
   await db.selectFrom('subscriptions').select('subscription_id').where(isQueue(key)).forUpdate().execute();
   const change = await selectChange(db, key).executeTakeFirst();
   return change?.resets_failures === 1;

@@ -95,7 +95,15 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     random,
   });
   const { maxPerHost } = options;
-  const scheduler = createScheduler({ ...common, attempts, recorder, health, slots, maxPerHost });
+  const scheduler = createScheduler({
+    ...common,
+    attempts,
+    recorder,
+    health,
+    slots,
+    maxPerHost,
+    timeoutMs,
+  });
   const poller = startPoller({ ...common, scheduler, health, holder, leaseMs });
   const fanOut = startFanOut({ ...common, poller, recorder });
   const stream = await keepStream(bus, { replicas: options.replicas ?? 1, log });

@@ -11,8 +11,8 @@ import { CannotSign, type Signer } from '../sign/signer.ts';
 import { decide } from './decide.ts';
 
 export interface Attempts {
-  /** Never throws. @returns whether the delivery succeeded; undefined if that says nothing about the receiver. */
-  make(delivery: Delivery): Promise<boolean | undefined>;
+  /** Never throws. @returns undefined if it says nothing about the receiver. */
+  make(delivery: Delivery): Promise<AttemptedDelivery | undefined>;
   mayBegin(): boolean;
 }
 
@@ -42,7 +42,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
   };
   const isPastGrant = ({ startBeforeMs = Infinity }: Delivery): boolean => nowMs() > startBeforeMs;
-  const post = async (delivery: Delivery, span: Span | undefined): Promise<boolean | undefined> => {
+  const post = async (delivery: Delivery, span: Span | undefined): Promise<AttemptedDelivery | undefined> => {
     const { attempt } = delivery;
     const { url, agent_id } = delivery.target;
     const body = agent_id ? encodeOccurrence(delivery) : delivery.body;
@@ -73,7 +73,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     const attempted = Object.assign(delivery, { startedMs, signed, result, decision, span });
     logAttempt(attempted);
     recorder.attempted(attempted);
-    return 'isUncounted' in decision ? undefined : decision.outcome === 'succeeded';
+    return 'isUncounted' in decision ? undefined : attempted;
   };
 
   return {

@@ -94,7 +94,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
 
 test('an attempt is made under a lease of this process', async () => {
   const { make, posts, returned, recorded } = open();
-  expect(await make(deliveryOf({ holder: 1 }))).toBe(true);
+  expect(await make(deliveryOf({ holder: 1 }))).toMatchObject({ decision: { outcome: 'succeeded' } });
   expect(recorded).toMatchObject([{ event_id: 2, decision: { outcome: 'succeeded' } }]);
   expect([posts, returned]).toEqual([['http://receiver/'], []]);
 });

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import type { DeliveryKey } from '@causeway/deliveries';
 import { type DeliveryCommand, deliveryCommandSubject } from '@causeway/proto';
-import { testReceiver } from '@causeway/runtime/testing';
-import { beforeAll, expect, test } from 'vitest';
+import { type Receiver, testReceiver } from '@causeway/runtime/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
 import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 
@@ -122,6 +123,66 @@ test('A failing subscription that gets another URL is probed at once', async () 
   await eventually(() => working.received.length).toBeGreaterThanOrEqual(3);
   expect(broken.received.length).toBeLessThanOrEqual(12);
   await drain();
+});
+
+describe('Another URL begins at zero failures, and an attempt under way at the former one counts for nothing', () => {
+  const change = async (
+    failures: number,
+    answer: (response: ServerResponse) => void,
+  ): Promise<{ subscription: Subscription; arrived: Receiver }> => {
+    const [former, arrived] = [await testReceiver(), await testReceiver()];
+    const open: ServerResponse[] = [];
+    former.answer = (response) => void open.push(response);
+    const subscription = await world.subscribe(former.url);
+    const ids = [subscription.company_id, subscription.subscription_id];
+    await world.database.query(
+      'UPDATE delivery_queues SET consecutive_failures = ? WHERE company_id = ? AND subscription_id = ?',
+      [failures, ...ids],
+    );
+    // As many retries as it gets: this is the last attempt.
+    const [key] = await world.deliver(subscription, 1, { by: 'queue' });
+    await world.database.query('UPDATE deliveries SET attempts = 1 WHERE event_id = ?', [key!.event_id]);
+    const dispatchers = [
+      await world.start({ scheduleMs: [60_000] }),
+      await world.start({ scheduleMs: [60_000] }),
+    ];
+    await eventually(() => open.length).toBe(1);
+    await world.database.query(
+      'UPDATE subscriptions SET url = ? WHERE company_id = ? AND subscription_id = ?',
+      [arrived.url, ...ids],
+    );
+    await world.database.query(
+      'INSERT INTO subscription_changes (company_id, subscription_id, changed_utc, resets_failures) VALUES (?, ?, NOW(3), 1)',
+      ids,
+    );
+    // What comes meanwhile does not wait for the former receiver.
+    await world.deliver(subscription, 3);
+    await world.deliver(subscription, 3, { by: 'queue' });
+    await eventually(() => arrived.received.length).toBe(6);
+    answer(open[0]!);
+    await eventually(() => world.states(subscription)).toEqual({ succeeded: 7 });
+    expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
+    expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+    for (const { drain } of dispatchers) await drain();
+    return { subscription, arrived };
+  };
+
+  test.each([4, 19])('after %i failures', async (failures) => {
+    const { subscription } = await change(failures, (response) =>
+      response.writeHead(503, { 'retry-after': '3600' }).end(),
+    );
+    expect(await world.attempts(subscription)).toContainEqual(expect.objectContaining({ status_code: 503 }));
+  });
+
+  test('also a 410', async () => {
+    await change(0, (response) => response.writeHead(410).end());
+  });
+
+  test('and a success there ends no failing of the new receiver', async () => {
+    const { subscription, arrived } = await change(19, (response) => response.writeHead(200).end());
+    expect(arrived.received).toHaveLength(6);
+    expect(await world.attempts(subscription)).toHaveLength(7);
+  });
 });
 
 test('A subscription whose queue was not made yet loses no retry', async () => {

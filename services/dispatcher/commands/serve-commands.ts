@@ -4,7 +4,6 @@ import {
   type DeliveryActionAnswer,
   type DeliveryCommand,
   deliveryCommandSubject,
-  failuresUntilDisabled,
 } from '@causeway/proto';
 import {
   acrossTenants,
@@ -18,6 +17,7 @@ import type { Context } from '../context.ts';
 import type { QueueKey } from '../delivery.ts';
 import type { SharedHealth } from '../health.ts';
 import { selectChange } from '../queue-rows.ts';
+import { createShares } from '../scheduling/shares.ts';
 import { candidates, takeFirst } from '../store.ts';
 import { actOnDelivery } from './act-on-delivery.ts';
 import { applyChange } from './apply-change.ts';
@@ -35,6 +35,7 @@ interface Commands {
 export const serveCommands = async (options: CommandOptions): Promise<Commands> => {
   const { bus, db, now, waitingQuota, sharedHealth, poller, log } = options;
   const inFlight = createInFlight();
+  const places = createShares(maxInFlight);
 
   const change = async (key: QueueKey, waits: boolean): Promise<1 | undefined> => {
     const found = await transaction(db, async (trx) => {
@@ -44,8 +45,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
       return row;
     });
     if (!found) return undefined;
-    if (found.resets_failures === 1)
-      sharedHealth.changed([{ ...found, before: failuresUntilDisabled, failures: 0 }]);
+    if (found.resets_failures === 1) sharedHealth.restarted(found);
     poller.wake();
     return 1;
   };
@@ -94,24 +94,29 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
   };
 
   /** A row gets no answer, because the poll finds what was not carried out. */
-  const carryOut = async (text: string): Promise<string | undefined> => {
+  const carryOut = async (command: DeliveryCommand | DeliveryAction): Promise<string | undefined> => {
+    if ('action' in command) {
+      const refused = await actOnDelivery(db, command, options);
+      if (refused === null) poller.wake();
+      return JSON.stringify({ refused } satisfies DeliveryActionAnswer);
+    }
+    const { companyId: company_id } = command;
+    await ('replayId' in command
+      ? replayPage({ company_id, replay_id: command.replayId }, true)
+      : change({ company_id, subscription_id: command.subscriptionId }, true));
+    return undefined;
+  };
+  /** Companies share the places: what waits for a lock of one delays no other. */
+  const inPlace = async (text: string): Promise<string | undefined> => {
     try {
       const command = JSON.parse(text) as DeliveryCommand | DeliveryAction;
-      if ('action' in command) {
-        if (inFlight.count() > maxInFlight) return undefined;
-        const refused = await actOnDelivery(db, command, options);
-        if (refused === null) poller.wake();
-        return JSON.stringify({ refused } satisfies DeliveryActionAnswer);
-      }
-      const { companyId: company_id } = command;
-      if (inFlight.count() <= maxInFlight)
-        await ('replayId' in command
-          ? replayPage({ company_id, replay_id: command.replayId }, true)
-          : change({ company_id, subscription_id: command.subscriptionId }, true));
+      if (!places.mayTake(command.companyId)) return undefined;
+      places.take(command.companyId);
+      return await carryOut(command).finally(() => places.giveBack(command.companyId));
     } catch (error) {
       log.warn({ error }, 'command failed; retried');
+      return undefined;
     }
-    return undefined;
   };
 
   const subscription = bus.nc.subscribe(deliveryCommandSubject, {
@@ -119,7 +124,7 @@ export const serveCommands = async (options: CommandOptions): Promise<Commands> 
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
       inFlight.begin();
-      void carryOut(message.string()).then((answer) => {
+      void inPlace(message.string()).then((answer) => {
         message.respond(answer);
         inFlight.end();
       });
@@ -148,5 +153,5 @@ const maxInFlight = 32;
 
 interface CommandOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'log' | 'metrics'> {
   readonly poller: Pick<Repeated, 'wake'>;
-  readonly sharedHealth: Pick<SharedHealth, 'changed'>;
+  readonly sharedHealth: Pick<SharedHealth, 'restarted'>;
 }

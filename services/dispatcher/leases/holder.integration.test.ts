@@ -62,14 +62,14 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   receiver.answer = (response) => void hanging.push(() => response.end());
   const child = await startProcess();
   const keys = await world.deliver(subscription, 20, { by: 'queue' });
-  await eventually(() => receiver.received.length).toBe(4);
+  await eventually(() => receiver.received.length).toBe(1);
   child.pause();
   receiver.answer = (response) => response.end();
   const other = await world.start();
   // The leased deliveries arrive when the frozen dispatcher is given up.
   await eventually(delivered).toBe(20);
   const before = receiver.received.length;
-  expect(before).toBeLessThanOrEqual(24);
+  expect(before).toBeLessThanOrEqual(21);
   child.resume();
   // Each answer gives it room for another attempt.
   for (const answer of hanging) answer();
@@ -89,11 +89,13 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
 
 test('a dispatcher that was frozen past the leases of its events sends nothing twice', async () => {
   const hanging: (() => void)[] = [];
-  receiver.answer = (response) => void hanging.push(() => response.end());
   const child = await startProcess();
-  // Fewer than may be under way, so that there is room for wrong attempts.
-  const keys = await world.deliver(subscription, 3);
-  await eventually(() => receiver.received.length).toBe(3);
+  // Quick answers make room for more than three at once, and so for wrong attempts.
+  const quick = await world.deliver(subscription, 50);
+  await eventually(delivered).toBe(50);
+  receiver.answer = (response) => void hanging.push(() => response.end());
+  const keys = [...quick, ...(await world.deliver(subscription, 3))];
+  await eventually(() => hanging.length).toBe(3);
   child.pause();
   const outbox = (where: string) => world.database.query(`SELECT 1 FROM event_outbox WHERE ${where}`);
   await eventually(() => outbox('leased_until > UTC_TIMESTAMP(3)')).toEqual([]);
@@ -103,7 +105,7 @@ test('a dispatcher that was frozen past the leases of its events sends nothing t
   // Time for a wrong attempt.
   await sleep(1_000);
   for (const answer of hanging) answer();
-  await eventually(delivered).toBe(3);
+  await eventually(delivered).toBe(53);
   expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
 });
 
@@ -114,7 +116,7 @@ test('a dispatcher that is cut off from the database starts nothing, and another
   const cutOff = await world.start({ db: connect(4), beatDb: connect(1) });
   cleanUp(async () => server.comeBack());
   await world.deliver(subscription, 20, { by: 'queue' });
-  await eventually(() => receiver.received.length).toBe(4);
+  await eventually(() => receiver.received.length).toBe(1);
   server.vanish();
   const other = await world.start();
   await eventually(delivered).toBe(20);

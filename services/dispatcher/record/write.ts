@@ -29,10 +29,11 @@ import {
   queuesOf,
 } from '../delivery.ts';
 import type { Health, HealthChange } from '../health.ts';
-import { ensureQueues, holdOrDrop, isBeingEnabled } from '../queue-rows.ts';
+import { beginsAnew, ensureQueues, holdOrDrop } from '../queue-rows.ts';
 import { addRows, isOneOfDeliveries, isOneOfQueues, isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { countFailures } from './count-failures.ts';
+import { setFormerApart } from './former-url.ts';
 import { noteDisabled, noteHealth } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
@@ -67,11 +68,12 @@ export const writeResults = (
     const { now, health } = options;
     const all = acrossTenants(trx, 'a dispatcher records attempts of many companies in one batch');
     await takeBackMissed(all, await countedAsMissed(all, attempted, now));
-    const { recorded, missed } = await admitRetries(all, attempted, options);
-    const counted = recorded.filter(
-      (one) => one.decision.outcome !== 'succeeded' || one.probe || health.failuresOf(one) > 0,
-    );
-    const queues = await lockQueues(all, counted);
+    const { recorded: admitted, missed } = await admitRetries(all, attempted, options);
+    const isCounted = (one: AttemptedDelivery): boolean =>
+      one.decision.outcome !== 'succeeded' || one.probe || health.failuresOf(one) > 0;
+    const queues = await lockQueues(all, admitted.filter(isCounted));
+    const { recorded, former } = await setFormerApart(all, admitted, admitted.filter(isCounted), now);
+    const counted = recorded.filter(isCounted);
     const checked = recorded.filter((one) => !isPlain(one));
     await addRows(
       all,
@@ -84,7 +86,7 @@ export const writeResults = (
     const changes = new Map(checked.map((one) => [one, changeOf(one, rows.get(deliveryName(one)))]));
     await change(all, changes, now);
     await countReplays(all, changes);
-    const changed = await updateQueues(all, queues, counted, changes, options);
+    const changed = await updateQueues(all, { queues, counted, changes, former }, options);
     const givenUp = counted.filter((one) => changes.get(one)?.state === 'failed' && one.replay_id === 0);
     await noteHealth(all, changed, givenUp, now);
     return { recorded, missed, changes: changed };
@@ -220,11 +222,16 @@ const change = async (
       last_error = VALUES(last_error), updated_utc = VALUES(updated_utc)`.execute(db);
 };
 
+interface CountedResults {
+  readonly queues: ReadonlyMap<string, QueueRow>;
+  readonly counted: readonly AttemptedDelivery[];
+  readonly changes: ReadonlyMap<AttemptedDelivery, Change | undefined>;
+  readonly former: ReadonlySet<AttemptedDelivery>;
+}
+
 const updateQueues = async (
   db: Kysely<Tables>,
-  queues: ReadonlyMap<string, QueueRow>,
-  counted: readonly AttemptedDelivery[],
-  changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
+  { queues, counted, changes, former }: CountedResults,
   { now, probeIntervalMs }: WriteOptions,
 ): Promise<readonly WrittenChange[]> => {
   const updates = [...Map.groupBy(counted, queueName)].flatMap(([name, attempted]) => {
@@ -236,9 +243,10 @@ const updateQueues = async (
       const succeeded = decision.outcome === 'succeeded';
       return {
         succeeded,
-        probe: one.probe,
+        probe: one.probe && !former.has(one),
         counts:
           one.replay_id === 0 &&
+          !former.has(one) &&
           (decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
@@ -299,7 +307,7 @@ const disable = async (
   reason: string,
   now: Date,
 ): Promise<boolean> => {
-  if (url === undefined && (await isBeingEnabled(db, key))) return false;
+  if (url === undefined && (await beginsAnew(db, key))) return false;
   const enabled = db
     .updateTable('subscriptions')
     .set({

@@ -2,7 +2,7 @@ import { failuresUntilProbing } from '@causeway/proto';
 import { noMetrics } from '@causeway/runtime';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Delivery, deliveryName, queueName } from '../delivery.ts';
+import { type AttemptedDelivery, type Delivery, deliveryName, queueName } from '../delivery.ts';
 import { createHealth, type Health } from '../health.ts';
 import { createScheduler } from './scheduler.ts';
 
@@ -87,6 +87,7 @@ const play = async (steps: readonly Step[], check: (world: Played) => void): Pro
     health,
     metrics: noMetrics,
     nowMs: () => clockMs,
+    timeoutMs: 10_000,
     // Its timer would use the real clock.
     maxWaitMs: 1e9,
   });
@@ -120,7 +121,7 @@ const play = async (steps: readonly Step[], check: (world: Played) => void): Pro
       const [name, attempt] = [...started][one.which % started.size]!;
       started.delete(name);
       ended.add(name);
-      attempt.end(one.kind === 'end' ? one.succeeded : undefined);
+      attempt.end(one.kind === 'end' ? attemptedOf(attempt.delivery, one.succeeded) : undefined);
       await undefined;
     }
     check(world);
@@ -128,9 +129,16 @@ const play = async (steps: readonly Step[], check: (world: Played) => void): Pro
   return world;
 };
 
+const attemptedOf = (delivery: Delivery, succeeded: boolean): AttemptedDelivery =>
+  ({
+    ...delivery,
+    result: { elapsedMs: 50 },
+    decision: { outcome: succeeded ? 'succeeded' : 'retry' },
+  }) as AttemptedDelivery;
+
 interface Attempt {
   readonly delivery: Delivery;
-  end(succeeded: boolean | undefined): void;
+  end(attempted: AttemptedDelivery | undefined): void;
 }
 
 interface Played {
@@ -202,7 +210,7 @@ test('at the end nothing waits, and the drain ends with the last attempt', async
       for (const attempt of [...started.values()]) {
         await undefined;
         expect(isOver).toBe(false);
-        attempt.end(true);
+        attempt.end(attemptedOf(attempt.delivery, true));
       }
       await drained;
       expect(scheduler.counts().inFlight).toBe(0);

@@ -3,6 +3,7 @@ import { createInFlight } from '@causeway/runtime';
 import type { Attempts } from '../attempt/attempts.ts';
 import type { Context } from '../context.ts';
 import {
+  type AttemptedDelivery,
   type Delivery,
   isThrottled,
   type QueueKey,
@@ -13,6 +14,7 @@ import type { Health } from '../health.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Recorder } from '../record/recorder.ts';
 import { createSignal } from '../signal.ts';
+import { createReceivers, type KnownReceiver } from './concurrency.ts';
 import { createHosts, createShares } from './shares.ts';
 
 /** No receiver and no company delays another. */
@@ -41,15 +43,14 @@ type QueueTarget = QueueKey & Pick<SubscriptionTarget, 'url'>;
 
 /**
  * Companies share the slots, the slots for attempts from queues, the waiting places and the limit per host
- * (see `Shares`). Each subscription has its own concurrency, the maximum number of attempts in flight: it
- * grows by one with each success, and shrinks back to the start after a failure. While its receiver has not
- * answered for a second, the start applies and nothing waits for it, so a receiver that hangs after many
- * successes does not use up a large concurrency first. A few deliveries wait here briefly, because a burst to
- * a fast receiver is soon over. The rest are given back to their rows, where a backlog of any length costs
- * nothing.
+ * (see `Shares`). Each subscription has its own concurrency, the maximum number of attempts in flight
+ * (`concurrency.ts`). While its receiver is silent, nothing waits for it. A few deliveries wait here briefly,
+ * because a burst to a fast receiver is soon over. The rest are given back to their rows, where a backlog of
+ * any length costs nothing.
  */
 export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const { attempts, recorder, health, metrics, nowMs, maxWaitMs = 1_000 } = options;
+  const receivers = createReceivers(options);
   const slots = createShares(options.slots);
   const queueSlots = createShares(Math.max(1, Math.floor(options.slots / 2)));
   const hosts = createHosts(options.maxPerHost ?? options.slots);
@@ -66,37 +67,34 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   let lateTimer: NodeJS.Timeout | undefined;
   let roomTimer: NodeJS.Timeout | undefined;
 
-  const stateOf = (key: QueueKey): SubscriptionState => {
+  /** @param url empty if it is not known yet. What was learnt at another one, or long ago, does not apply to it. */
+  const stateOf = (key: QueueKey, url: string): SubscriptionState => {
     const name = queueName(key);
     let state = states.get(name);
     if (!state) {
       if (states.size >= maxStates) forgetIdle();
-      state = {
-        key,
-        concurrency: firstConcurrency,
-        inFlight: 0,
-        failures: health.failuresOf(key),
-        answeredMs: nowMs(),
-        url: '',
-        waiting: [],
-      };
+      state = { key, receiver: receivers.unknown(url), failures: health.failuresOf(key), waiting: [] };
       states.set(name, state);
     }
+    if (url !== '' && !receivers.isKnown(state.receiver, url)) begin(state, url);
     return state;
+  };
+  /** What waits for a former URL is given back. */
+  const begin = (state: SubscriptionState, url: string): void => {
+    if (state.receiver.url !== url) empty(state);
+    state.receiver = receivers.unknown(url);
   };
   const forgetIdle = (): void => {
     for (const [name, state] of states)
-      if (state.inFlight === 0 && state.waiting.length === 0 && !backlogged.has(state)) states.delete(name);
+      if (state.receiver.inFlight === 0 && state.waiting.length === 0 && !backlogged.has(state))
+        states.delete(name);
   };
 
-  const isSilent = (state: SubscriptionState): boolean =>
-    state.inFlight > 0 && nowMs() - state.answeredMs > silentAfterMs;
+  const isSilent = ({ receiver }: SubscriptionState): boolean => receivers.isSilent(receiver);
   const isFailing = ({ failures }: SubscriptionState): boolean => failures >= failuresUntilProbing;
-  const concurrencyOf = (state: SubscriptionState): number => {
-    if (isFailing(state)) return 1;
-    return isSilent(state) ? Math.min(state.concurrency, firstConcurrency) : state.concurrency;
-  };
-  const roomOf = (state: SubscriptionState): number => concurrencyOf(state) - state.inFlight;
+  const concurrencyOf = (state: SubscriptionState): number =>
+    isFailing(state) || isSilent(state) ? 1 : Math.floor(state.receiver.concurrency);
+  const roomOf = (state: SubscriptionState): number => concurrencyOf(state) - state.receiver.inFlight;
   const sharesOf = (companyId: number, source: Delivery['source'], url: string): boolean =>
     slots.mayTake(companyId) &&
     (source === 'first' || queueSlots.mayTake(companyId)) &&
@@ -107,28 +105,29 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const start = (delivery: Delivery, state: SubscriptionState): void => {
     const { company_id: companyId, source } = delivery;
     const { url } = delivery.target;
-    if (state.inFlight === 0) state.answeredMs = nowMs();
-    state.inFlight++;
+    const { receiver } = state;
+    const beganAlone = receivers.begin(receiver);
     inFlight.begin();
     slots.take(companyId);
     if (source === 'queue') queueSlots.take(companyId);
     hosts.take(companyId, url);
-    void attempts.make(delivery).then((succeeded) => {
-      state.inFlight--;
+    void attempts.make(delivery).then((attempted) => {
+      // Nothing is learnt if nothing was sent, or if the attempt went to a former URL.
+      if (attempted && state.receiver === receiver) learn(attempted, receiver, beganAlone);
+      receiver.inFlight--;
       slots.giveBack(companyId);
       if (source === 'queue') queueSlots.giveBack(companyId);
       hosts.giveBack(companyId, url);
-      // An attempt that sent nothing says nothing about the receiver.
-      if (succeeded !== undefined) learn(delivery, state, succeeded);
       after();
       inFlight.end();
     });
   };
-  const learn = (delivery: Delivery, state: SubscriptionState, succeeded: boolean): void => {
-    state.answeredMs = nowMs();
-    state.concurrency = succeeded ? Math.min(state.concurrency + 1, maxConcurrency) : firstConcurrency;
+  const learn = (attempted: AttemptedDelivery, receiver: KnownReceiver, beganAlone: boolean): void => {
+    const { decision, result, replay_id } = attempted;
+    const succeeded = decision.outcome === 'succeeded';
+    receivers.learn(receiver, { succeeded, elapsedMs: result.elapsedMs, beganAlone });
     // Counts the failure before it is recorded, so that no further attempts start meanwhile.
-    if (!succeeded && delivery.replay_id === 0) health.raise(delivery, health.failuresOf(delivery) + 1);
+    if (!succeeded && replay_id === 0) health.raise(attempted, health.failuresOf(attempted) + 1);
   };
 
   const enqueue = (delivery: Delivery, state: SubscriptionState): void => {
@@ -172,7 +171,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
 
   const hasRoom = (state: SubscriptionState): boolean =>
     roomOf(state) >= Math.ceil(concurrencyOf(state) / 2) &&
-    sharesOf(state.key.company_id, 'queue', state.url);
+    sharesOf(state.key.company_id, 'queue', state.receiver.url);
   const reportRoom = (): void => {
     roomTimer = undefined;
     const before = backlogged.size;
@@ -222,12 +221,13 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   const isClosed = (delivery: Delivery, state: SubscriptionState): boolean =>
     delivery.source === 'first' && (isThrottled(delivery.target) || backlogged.has(state) || closedTo(state));
 
-  health.onChange((key, failures) => {
+  health.onChange((key, failures, isAnew) => {
     const state = states.get(queueName(key));
     if (!state) return;
     state.failures = failures;
+    if (isAnew) begin(state, '');
     if (isFailing(state)) empty(state);
-    else if (backlogged.has(state)) after();
+    if (!isFailing(state) && backlogged.has(state)) after();
   });
   metrics.gauge(dispatcherMetrics.dispatcher_attempts_in_flight, inFlight.count);
   metrics.gauge(dispatcherMetrics.dispatcher_slots, () => options.slots);
@@ -240,8 +240,8 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       const reserved: QueueTarget[] = [];
       const reserveOne = (at: number): boolean => {
         const target = targets[at]!;
-        const state = stateOf(target);
         const { company_id, url } = target;
+        const state = stateOf(target, url);
         if (roomOf(state) - state.waiting.length <= counts[at]! || !sharesOf(company_id, 'queue', url))
           return false;
         slots.take(company_id);
@@ -268,9 +268,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
       return counts;
     },
     markBacklogged: (target) => {
-      const state = stateOf(target);
-      state.url = target.url;
-      backlogged.add(state);
+      backlogged.add(stateOf(target, target.url));
       after();
     },
     saturated: () => {
@@ -285,7 +283,7 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
     onFree: freed.on,
     counts: () => ({ inFlight: inFlight.count(), waiting: places.taken() }),
     offer: (delivery) => {
-      const state = stateOf(delivery);
+      const state = stateOf(delivery, delivery.target.url);
       if (draining || isClosed(delivery, state)) return recorder.giveBack([delivery]);
       if (state.waiting.length === 0 && mayStart(delivery, state)) return start(delivery, state);
       const { company_id, probe } = delivery;
@@ -307,9 +305,6 @@ export const createScheduler = (options: SchedulerOptions): Scheduler => {
   };
 };
 
-const firstConcurrency = 4;
-const maxConcurrency = 64;
-const silentAfterMs = 1_000;
 const maxWaitingPerSubscription = 128;
 const maxWaiting = 4_096;
 const maxWaitingBytes = 2 ** 25;
@@ -318,6 +313,7 @@ const maxStates = 10_000;
 const reportRoomEveryMs = 25;
 
 export interface SchedulerOptions extends Pick<Context, 'nowMs' | 'metrics'> {
+  readonly timeoutMs: number;
   readonly slots: number;
   readonly maxPerHost?: number | undefined;
   readonly attempts: Attempts;
@@ -328,12 +324,8 @@ export interface SchedulerOptions extends Pick<Context, 'nowMs' | 'metrics'> {
 
 interface SubscriptionState {
   readonly key: QueueKey;
-  concurrency: number;
-  inFlight: number;
+  receiver: KnownReceiver;
   failures: number;
-  /** When it last answered, or when its first open attempt began. */
-  answeredMs: number;
-  url: string;
   readonly waiting: WaitingDelivery[];
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noMetrics } from '@causeway/runtime';
 import { describe, expect, test } from 'vitest';
-import type { Delivery, LeasedDelivery } from '../delivery.ts';
+import type { AttemptedDelivery, Delivery, LeasedDelivery } from '../delivery.ts';
 import { createHealth, type Health } from '../health.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from './scheduler.ts';
 
@@ -28,11 +28,12 @@ interface World {
   clockMs: number;
   rooms: number;
   waiting(): number;
-  end(subscription_id: number, succeeded?: boolean): Promise<void>;
+  /** @param ended `succeeded` is true unless given. */
+  end(subscription_id: number, ended?: { succeeded?: boolean; elapsedMs?: number }): Promise<void>;
 }
 
 const openScheduler = (options: Partial<SchedulerOptions> = {}): World => {
-  const ends = new Map<Delivery, (succeeded: boolean) => void>();
+  const ends = new Map<Delivery, (attempted: AttemptedDelivery) => void>();
   const health = createHealth();
   const world: World = {
     scheduler: createScheduler({
@@ -48,6 +49,7 @@ const openScheduler = (options: Partial<SchedulerOptions> = {}): World => {
       health,
       metrics: noMetrics,
       nowMs: () => world.clockMs,
+      timeoutMs: 10_000,
       ...options,
     }),
     health,
@@ -56,10 +58,15 @@ const openScheduler = (options: Partial<SchedulerOptions> = {}): World => {
     clockMs: 1_000_000,
     rooms: 0,
     waiting: () => world.scheduler.counts().waiting,
-    end: async (subscription_id, succeeded = true) => {
+    end: async (subscription_id, { succeeded = true, elapsedMs = 5 } = {}) => {
       const at = world.started.findIndex((delivery) => delivery.subscription_id === subscription_id);
       const [delivery] = world.started.splice(at, 1);
-      ends.get(delivery!)!(succeeded);
+      const outcome = succeeded ? 'succeeded' : 'retry';
+      ends.get(delivery!)!({
+        ...delivery!,
+        result: { elapsedMs },
+        decision: { outcome },
+      } as AttemptedDelivery);
       await undefined;
       await new Promise(setImmediate);
     },
@@ -85,43 +92,85 @@ const roomFor = ({ scheduler }: World, subscription_id: number) =>
 const inFlight = ({ started }: World, subscription_id: number) =>
   started.filter((delivery) => delivery.subscription_id === subscription_id).length;
 
-test('the concurrency begins at four, grows by one with each success up to 64, and falls back with a failure', async () => {
+/** Quick answers until so many may be in flight, which then are. */
+const fill = async (world: World, subscription_id: number, count: number): Promise<void> => {
+  while (inFlight(world, subscription_id) < count) {
+    offer(world, 2, subscription_id);
+    if (inFlight(world, subscription_id) < count) await world.end(subscription_id);
+  }
+};
+
+test('the concurrency begins at one, grows by one with each quick success up to 64, and falls back with a failure', async () => {
   const world = openScheduler();
   offer(world, 10, 1);
-  expect(inFlight(world, 1)).toBe(4);
+  expect(inFlight(world, 1)).toBe(1);
   await world.end(1);
-  expect(inFlight(world, 1)).toBe(5);
+  expect(inFlight(world, 1)).toBe(2);
   for (let round = 0; round < 200; round++) {
     offer(world, 2, 1);
     await world.end(1);
   }
   expect(inFlight(world, 1)).toBe(64);
-  await world.end(1, false);
+  await world.end(1, { succeeded: false });
   expect(inFlight(world, 1)).toBe(63);
-  while (inFlight(world, 1) > 4) await world.end(1, false);
+  while (inFlight(world, 1) > 1) await world.end(1, { succeeded: false });
   world.scheduler.offer(deliveryOf(1));
-  expect(inFlight(world, 1)).toBe(4);
+  expect(inFlight(world, 1)).toBe(1);
 });
 
-test('a receiver that goes silent gets no more than the first concurrency, however large its own was', async () => {
+test('slow answers make room for fewer', async () => {
   const world = openScheduler();
-  for (let round = 0; round < 40; round++) {
-    offer(world, 1, 1);
-    await world.end(1);
-  }
-  offer(world, 3, 1);
+  await fill(world, 1, 8);
+  offer(world, 20, 1);
+  for (let slow = 0; slow < 4; slow++) await world.end(1, { elapsedMs: 1_500 });
+  expect(inFlight(world, 1)).toBe(6);
+});
+
+test('a receiver that goes silent gets one attempt at a time, however large its concurrency was', async () => {
+  const world = openScheduler();
+  await fill(world, 1, 32);
+  while (inFlight(world, 1) > 3) await world.end(1);
+  const before = world.returned.length;
   world.clockMs += 1_001;
   offer(world, 30, 1);
-  expect(inFlight(world, 1)).toBe(4);
-  expect(world.returned).toHaveLength(29);
+  expect(inFlight(world, 1)).toBe(3);
+  expect(world.returned.length - before).toBe(30);
   await world.end(1);
   offer(world, 30, 1);
-  expect(inFlight(world, 1)).toBe(33);
+  expect(inFlight(world, 1)).toBe(32);
+});
+
+describe('another URL', async () => {
+  const moved = { target: { url: 'https://moved.example.com/' } as Delivery['target'] };
+
+  test('begins anew: attempts at the former one take no room, and their answers say nothing', async () => {
+    const world = openScheduler();
+    await fill(world, 1, 16);
+    const waiting = world.waiting();
+    offer(world, 3, 1, moved);
+    // What waited for the former URL is given back.
+    expect([inFlight(world, 1), world.waiting(), world.returned.length]).toEqual([17, 2, waiting]);
+    for (let former = 0; former < 16; former++) await world.end(1, { succeeded: former % 2 === 0 });
+    expect(world.health.failuresOf(deliveryOf(1))).toBe(0);
+    expect(inFlight(world, 1)).toBe(1);
+    await world.end(1, { succeeded: false });
+    expect(world.health.failuresOf(deliveryOf(1))).toBe(1);
+  });
+
+  test('has room for deliveries of its queue as soon as the change is applied', async () => {
+    const world = openScheduler();
+    offer(world, 2, 1);
+    world.scheduler.queues.markBacklogged(queued(1));
+    expect(roomFor(world, 1)).toBe(0);
+    world.health.restart(deliveryOf(1));
+    expect([world.returned.length, roomFor(world, 1)]).toEqual([1, 1]);
+    await expect.poll(() => world.rooms).toBe(1);
+  });
 });
 
 test('deliveries that wait too long are given back, and so are those that find no waiting place', async () => {
   const world = openScheduler({ maxWaitMs: 40, nowMs: () => performance.now() });
-  offer(world, 4 + 128 + 3, 1);
+  offer(world, 1 + 128 + 3, 1);
   expect(world.returned).toHaveLength(3);
   expect(world.waiting()).toBe(128);
   // Longer than `maxWaitMs`.
@@ -133,9 +182,9 @@ test('deliveries that wait too long are given back, and so are those that find n
 test('many hanging receivers leave slots, waiting places and turns to others', async () => {
   const world = openScheduler({ slots: 64 });
   for (let hanging = 100; hanging < 110; hanging++) offer(world, 100, hanging, { company_id: hanging });
-  expect(world.started).toHaveLength(40);
+  expect(world.started).toHaveLength(10);
   offer(world, 10, 1);
-  expect(inFlight(world, 1)).toBe(4);
+  expect(inFlight(world, 1)).toBe(1);
   for (let round = 0; round < 6; round++) await world.end(1);
   expect(inFlight(world, 1)).toBe(4);
 });
@@ -184,11 +233,11 @@ test('a failing subscription has no waiting deliveries, and room for one attempt
   const world = openScheduler();
   offer(world, 8, 1);
   world.health.set(deliveryOf(1), 5);
-  expect(world.returned).toHaveLength(4);
+  expect(world.returned).toHaveLength(7);
   offer(world, 1, 1);
-  expect(world.returned).toHaveLength(5);
+  expect(world.returned).toHaveLength(8);
   expect(roomFor(world, 1)).toBe(0);
-  for (let round = 0; round < 4; round++) await world.end(1, false);
+  await world.end(1, { succeeded: false });
   expect(roomFor(world, 1)).toBe(1);
   offer(world, 1, 1, { source: 'queue', probe: true });
   expect(inFlight(world, 1)).toBe(1);
@@ -197,14 +246,16 @@ test('a failing subscription has no waiting deliveries, and room for one attempt
 
 test('a queue with more deliveries is read again when half of its concurrency is free', async () => {
   const world = openScheduler();
-  offer(world, 4, 1);
+  await fill(world, 1, 4);
+  while (world.waiting() > 0) await world.end(1, { elapsedMs: 1_500 });
+  while (inFlight(world, 1) > 3) await world.end(1, { elapsedMs: 1_500 });
+  offer(world, 1, 1);
   world.scheduler.queues.markBacklogged(queued(1));
   expect(world.scheduler.queues.saturated().queues).toHaveLength(1);
-  await world.end(1, false);
   // Longer than the scheduler waits before it reports room.
   await sleep(100);
   expect(world.rooms).toBe(0);
-  await world.end(1, false);
+  while (inFlight(world, 1) > 0) await world.end(1);
   await expect.poll(() => world.rooms).toBe(1);
   expect(world.scheduler.queues.saturated()).toEqual({ companies: [], queues: [] });
   world.scheduler.queues.markBacklogged(queued(2));
@@ -213,14 +264,15 @@ test('a queue with more deliveries is read again when half of its concurrency is
 
 test('a drain gives back waiting deliveries, accepts no more, and ends with the last attempt', async () => {
   const world = openScheduler();
-  offer(world, 6, 1);
+  await fill(world, 1, 4);
+  const waiting = world.waiting();
   let drained = false;
   const draining = world.scheduler.drain().then(() => {
     drained = true;
   });
-  expect(world.returned).toHaveLength(2);
+  expect(world.returned).toHaveLength(waiting);
   offer(world, 1, 2);
-  expect(world.returned).toHaveLength(3);
+  expect(world.returned).toHaveLength(waiting + 1);
   for (let left = 4; left > 0; left--) {
     await sleep(0);
     expect(drained).toBe(false);
@@ -236,7 +288,7 @@ describe('one company with 950 slow subscriptions', async () => {
     const world = openScheduler({ slots: 64 });
     for (const id of slow) offer(world, 2, id, { source: 'queue' });
     expect(world.started).toHaveLength(16);
-    for (const id of slow) offer(world, 2, id);
+    for (const id of slow) offer(world, 2, 10_000 + id);
     expect(world.started).toHaveLength(32);
     expect(world.waiting()).toBeLessThanOrEqual(2048);
     offer(world, 1, 1, { company_id: 2 });
@@ -262,9 +314,9 @@ describe('one company with 950 slow subscriptions', async () => {
     const world = openScheduler({ slots: 64 });
     const others = [2, 3].map((company_id) => queued(company_id, company_id));
     const counts = world.scheduler.queues.allot([...slow.slice(0, 62).map((id) => queued(id)), ...others]);
-    expect(counts.slice(-2)).toEqual([4, 4]);
+    expect(counts.slice(-2)).toEqual([1, 1]);
     const large = counts.slice(0, -2);
-    expect(large.reduce((sum, count) => sum + count, 0)).toBe(12);
+    expect(large.reduce((sum, count) => sum + count, 0)).toBe(15);
     // Its subscriptions take turns as well.
     expect(Math.max(...large)).toBe(1);
     // Reading took no slots.
@@ -293,7 +345,7 @@ describe('a host', async () => {
       offer(world, 4, company_id, { company_id, ...to(`https://SHARED.example:${400 + company_id}/`) });
     expect(world.started).toHaveLength(8);
     offer(world, 4, 99, { company_id: 1, ...to('https://other.example/') });
-    expect(inFlight(world, 99)).toBe(4);
+    expect(inFlight(world, 99)).toBe(1);
     await world.end(world.started[0]!.subscription_id);
     expect(world.started.filter(({ subscription_id }) => subscription_id !== 99)).toHaveLength(8);
   });
@@ -310,6 +362,6 @@ describe('a host', async () => {
         { ...queued(7), url },
         { ...queued(8, 3), url },
       ]),
-    ).toEqual([0, 2]);
+    ).toEqual([0, 1]);
   });
 });

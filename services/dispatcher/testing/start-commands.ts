@@ -33,7 +33,7 @@ export const startCommands = async (
     now,
     waitingQuota,
     poller: { wake: () => {} },
-    sharedHealth: { changed: () => {} },
+    sharedHealth: { restarted: () => {} },
     metrics: noMetrics,
   });
   cleanUp(() => commands.stop());

@@ -54,14 +54,14 @@ export const switchedOn = {
 export const noteChange = async (
   trx: Trx<Tables>,
   { company_id, subscription_id }: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>,
-  what: 'created' | 'disabled' | 'enabled' | 'moved' | 'deleted',
+  what: 'created' | 'disabled' | 'enabled' | 'moved' | 'throttled' | 'deleted',
   now: Date,
 ): Promise<void> => {
   // An earlier change that is not applied yet must be applied too.
   const change = {
     changed_utc: now,
     ...(what === 'disabled' && { hold_utc: now }),
-    ...(what === 'enabled' && { resets_failures: 1 }),
+    ...((what === 'enabled' || what === 'moved') && { resets_failures: 1 }),
   };
   await trx
     .insertInto('subscription_changes')

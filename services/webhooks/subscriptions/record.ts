@@ -112,7 +112,7 @@ export const subscriptionAnswer = (record: SubscriptionRecord) => ({
 
 const shown = subscriptionColumns.filter(isShown);
 
-/** Zero from the moment of enabling, and before a dispatcher has made the queue. */
+/** Zero from the moment of enabling or of another URL, and before a dispatcher has made the queue. */
 const failures = (column: 'consecutive_failures' | 'failed_attempts') =>
   sql<number>`IF(subscription_changes.resets_failures, 0, COALESCE(${sql.ref(`delivery_queues.${column}`)}, 0))`;
 

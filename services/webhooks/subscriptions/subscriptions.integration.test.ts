@@ -404,6 +404,25 @@ describe('Disabling a subscription', () => {
   });
 });
 
+test('Another URL sets the consecutive failures to zero, also of a disabled subscription; other changes do not', async () => {
+  const company = newCompany();
+  const { id } = await make(company);
+  await expect.poll(() => queueOf(company, id)).toBeDefined();
+  const patch = async (body: object) =>
+    (await ask('updateSubscription', company, { params: [id], body })).body.consecutiveFailures;
+  for (const [at, switched] of [{}, { enabled: false }, {}, { enabled: true }].entries()) {
+    await db
+      .updateTable('delivery_queues')
+      .set({ consecutive_failures: 19 })
+      .where('company_id', '=', company)
+      .execute();
+    const changes = { name: `Name ${at}`, pace: { limit: 7 + at, per: 'second' } };
+    expect(await patch(changes)).toBe(19);
+    expect(await patch({ ...switched, url: `https://hooks.example.com/${at}` })).toBe(0);
+    await expect.poll(async () => (await queueOf(company, id))!.consecutive_failures).toBe(0);
+  }
+});
+
 describe('The secret', () => {
   test('is replaced at once, or both are valid for the hours of an overlap', async () => {
     const company = newCompany();
@@ -544,6 +563,26 @@ describe('A test delivery', () => {
     expect([failed.status, failed.body.error]).toEqual([500, 'internal error']);
     onAsked = () => ask('deleteSubscription', company, { params: [id] });
     expect((await send(company, id)).status).toBe(404);
+  });
+
+  test('without a place among those of its company is a 429, and without any a 503', async () => {
+    const company = newCompany();
+    const { id } = await make(company);
+    let underWay = 16;
+    const dispatcher = bus.nc.subscribe(testDeliverySubject, {
+      callback: (_, message) => void message.respond(JSON.stringify({ error: 'full', underWay })),
+    });
+    onTestFinished(() => dispatcher.unsubscribe());
+    const full = await send(company, id);
+    expect(full.status).toBe(429);
+    expect(full.body).toMatchObject({
+      error: expect.stringContaining('too many test deliveries'),
+      retryAfter: 1,
+      limit: 16,
+      window: 'company',
+    });
+    underWay = 0;
+    expect((await send(company, id)).status).toBe(503);
   });
 
   test('has a unique id, above all of the event log and below 2^53', async () => {

@@ -126,9 +126,13 @@ const changeSubscription = async (
     const isThrottled = (['paused_utc', 'pace_limit', 'pace_seconds'] as const).some(
       (name) => name in fields && fields[name] !== before[name],
     );
-    const isNoted = isSwitched || isMoved(before, changes) || isThrottled;
-    const enabling = switches.enabled === 1 ? 'enabled' : 'disabled';
-    if (isNoted) await noteChange(trx, before, isSwitched ? enabling : 'moved', now);
+    const noted = [
+      ...(isMoved(before, changes) ? (['moved'] as const) : []),
+      ...(isSwitched ? ([switches.enabled === 1 ? 'enabled' : 'disabled'] as const) : []),
+      ...(isThrottled ? (['throttled'] as const) : []),
+    ];
+    const isNoted = noted.length > 0;
+    for (const what of noted) await noteChange(trx, before, what, now);
     if (isSwitched && switches.enabled === 1) await noteMissedWhileOff(trx, before, now);
     const after = await readSubscription(trx, companyId, subscriptionId);
     await note(trx, editor, before, after, { at: now, hasNewHeaders: changes.headers != null });

@@ -1,0 +1,34 @@
+import { testReceiver } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
+import { eventually, openWorld } from '../testing/boot.ts';
+
+test.each([1, 2])(
+  'a receiver that works on one request at a time gets nothing twice from %i dispatchers',
+  async (dispatchers) => {
+    const world = await openWorld();
+    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 2_000 });
+    const receiver = await testReceiver();
+    let turn = Promise.resolve();
+    receiver.answer = (response) => {
+      turn = turn.then(() => new Promise((resolve) => setTimeout(resolve, 60)));
+      void turn.then(() => response.end());
+    };
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 40);
+    await world.deliver(subscription, 20, { by: 'queue' });
+    await eventually(() => world.states(subscription)).toEqual({ succeeded: 60 });
+    expect(receiver.received).toHaveLength(60);
+    expect((await world.attempts(subscription)).every(({ attempt }) => attempt === 1)).toBe(true);
+  },
+);
+
+test('a receiver that is slow, but works on any number of requests at once, gets many at once', async () => {
+  const world = await openWorld();
+  await world.start();
+  const receiver = await testReceiver();
+  receiver.answer = (response) => void setTimeout(() => response.end(), 1_200);
+  const subscription = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 70, { by: 'queue' });
+  await eventually(() => world.states(subscription)).toEqual({ succeeded: 70 });
+  expect(receiver.mostAtATime).toBeGreaterThan(12);
+});
