@@ -9,6 +9,7 @@ export * from './events/sample.ts';
 export * from './events/summary.ts';
 export * from './events.ts';
 export * from './key-table.ts';
+export * from './member-endings.ts';
 export * from './notices.ts';
 export * from './operation.ts';
 export { type AgentError, agentErrors } from './operations/agent-subscriptions.ts';

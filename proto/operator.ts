@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noticeChannels } from './notices.ts';
 import { defineOperation, scopes } from './operation.ts';
 import { newPassword } from './portal/fields.ts';
 import { keyScopes } from './portal/keys.ts';
@@ -150,6 +151,21 @@ export const resetPortalOwner = defineOperation({
         expires_utc: instant,
       }),
     },
+  },
+});
+
+export const removePortalMember = defineOperation({
+  ...operator,
+  id: 'removePortalMember',
+  body: z.strictObject({
+    company_id: recordId,
+    email,
+    keep_keys: z.array(id).max(1000).default([]),
+    keep_subscriptions: z.array(id).max(1000).default([]),
+    keep_channels: z.array(z.enum(noticeChannels)).max(noticeChannels.length).default([]),
+  }),
+  answers: {
+    200: { schema: z.object({ id, company_id: id, email: z.string(), revoked_keys: z.array(id) }) },
   },
 });
 

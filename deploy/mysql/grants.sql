@@ -18,6 +18,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`agent_calls` TO 'causeway_ac
 GRANT SELECT, INSERT, ALTER, DROP ON `causeway`.`request_log` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_passkeys` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`link_mails` TO 'causeway_access'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`member_endings` TO 'causeway_access'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';
@@ -47,6 +48,7 @@ GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`notices` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`notice_channels` TO 'causeway_webhooks'@'%';
+GRANT SELECT, UPDATE, DELETE ON `causeway`.`member_endings` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`event_sequences` TO 'causeway_webhooks'@'%';
 GRANT SELECT ON `causeway`.`event_outbox` TO 'causeway_webhooks'@'%';

@@ -53,6 +53,7 @@ export const exceptions: Readonly<Record<MysqlService, Tables>> = {
     webhook_companies: ['SELECT', 'INSERT', 'UPDATE'],
     missed_events: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
     key_revocations: ['SELECT', 'DELETE'],
+    member_endings: ['SELECT', 'UPDATE', 'DELETE'],
     notices: ['INSERT'],
     notice_channels: everyRow,
     dispatchers: [],

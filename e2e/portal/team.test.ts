@@ -1,4 +1,6 @@
+import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
+import { until } from '../api/support/clock.ts';
 import { clientAddress, goodPassword } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
@@ -109,8 +111,21 @@ describe('The team', () => {
   test('removes an admin, whose keys are revoked unless kept', async () => {
     const { page, team } = await portal.openOwner();
     const admin = await team.join('admin');
+    const receiver = await testReceiver();
     for (const name of ['Zapier', 'Website form'])
       await admin.browser.ask('POST', '/keys', { name, scopes: ['events:read'] });
+    const ids: number[] = [];
+    for (const name of ['Billing', 'Stock']) {
+      const url = `${receiver.url}/${name}`;
+      const body = { name, url, eventTypes: ['lead.created'] };
+      ids.push((await admin.browser.ask('POST', '/subscriptions', body)).json.id);
+    }
+    const { id } = (await admin.browser.ask('POST', '/events/test', { type: 'lead.created' })).json;
+    await until('the event arrives', () => receiver.received.length === 2);
+    await until('it can be shared', async () => {
+      const shares = `/deliveries/${id}/${ids[0]}/0/shares`;
+      return (await admin.browser.ask('POST', shares, { hours: 1 })).status === 201;
+    });
     await visit(page, 'team', 'Team');
     await page.getByRole('button', { name: 'Actions for Test admin' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
@@ -118,12 +133,25 @@ describe('The team', () => {
     const keys = dialog.getByRole('group', { name: 'Revoke 2 API keys they created' });
     for (const name of ['Zapier', 'Website form']) await see(keys.getByLabel(name)).toBeChecked();
     await keys.getByLabel('Website form').uncheck();
+    await see(dialog.getByText('1 link to a delivery that they shared stops working.')).toBeVisible();
+    const subscriptions = dialog.getByRole('group', {
+      name: 'Switch off 2 subscriptions they created or moved',
+    });
+    await subscriptions.getByLabel('Billing').uncheck();
     await dialog.getByRole('button', { name: 'Remove member' }).click();
     await see(page.getByText('Test admin removed')).toBeVisible();
     await visit(page, 'keys', 'API keys');
     const active = page.getByRole('table').getByRole('row');
     await see(active.filter({ hasText: 'Website form' })).toHaveCount(1);
     await see(active.filter({ hasText: 'Zapier' })).toHaveCount(0);
+    await visit(page, 'subscriptions', 'Subscriptions');
+    await see(active.filter({ hasText: 'Billing' })).toContainText('Healthy');
+    await see(active.filter({ hasText: 'Stock' })).toContainText('Disabled');
+    // The log still finds what they did.
+    await visit(page, 'audit', 'Audit log');
+    await page.getByLabel('Member', { exact: true }).selectOption('Test admin (left)');
+    const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row');
+    await see(rows.filter({ hasText: 'Stock' })).not.toHaveCount(0);
   });
 
   test('has its changes in the audit log: who did what to whom, and the previous state', async () => {

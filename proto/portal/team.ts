@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noticeChannels } from '../notices.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { roles } from '../portal.ts';
 import { email } from '../schemas/fields.ts';
@@ -82,6 +83,14 @@ const keepKeys = {
   description:
     'IDs of keys that the member created and that stay active when the member loses rights. All others are revoked.',
 };
+const keepSubscriptions = {
+  description:
+    'IDs of subscriptions that the member, or a key of theirs, created or moved and that stay on. All others are switched off.',
+};
+const keepChannels = {
+  description: 'Company channels that the member set up or moved and that stay. All others are removed.',
+};
+const channel = z.enum(noticeChannels);
 
 const memberKey = z.object({
   id,
@@ -99,7 +108,32 @@ export const listMemberKeys = defineOperation({
   answers: { 200: { schema: z.object({ keys: z.array(memberKey) }) } },
 });
 
-/** From the next request on. A lower role also ends the invitations, reset links and keys they created. */
+const memberSubscription = z.object({
+  id,
+  name: z.string().nullable(),
+  url: z.string(),
+  enabled: z.boolean(),
+});
+
+/** What else they, or a key of theirs, created or moved. */
+export const listMemberWork = defineOperation({
+  ...team,
+  service: 'webhooks',
+  id: 'listMemberWork',
+  method: 'GET',
+  path: '/team/members/{id}/work',
+  answers: {
+    200: {
+      schema: z.object({
+        links: count.meta({ description: 'To deliveries; those that work.' }),
+        subscriptions: z.array(memberSubscription),
+        channels: z.array(z.object({ channel, url: z.string() })),
+      }),
+    },
+  },
+});
+
+/** From the next request on. A lower role also ends what they created and may not create any more, and their keys. */
 export const changeRole = defineOperation({
   ...team,
   id: 'changeRole',
@@ -107,7 +141,12 @@ export const changeRole = defineOperation({
   method: 'PATCH',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
-  body: z.strictObject({ role, keepKeys: z.array(id).max(1000).default([]).meta(keepKeys) }),
+  body: z.strictObject({
+    role,
+    keepKeys: z.array(id).max(1000).default([]).meta(keepKeys),
+    keepSubscriptions: z.array(id).max(1000).default([]).meta(keepSubscriptions),
+    keepChannels: z.array(channel).max(noticeChannels.length).default([]).meta(keepChannels),
+  }),
   answers: { 200: { schema: member } },
   // A company keeps at least one owner.
   errors: [409],
@@ -145,7 +184,7 @@ export const resetSecondFactor = defineOperation({
   errors: [409],
 });
 
-/** Their sessions end, and with them the invitations, reset links and keys that they created. */
+/** Their sessions end, and with them what they created, except what is kept. */
 export const removeMember = defineOperation({
   ...team,
   id: 'removeMember',
@@ -153,7 +192,18 @@ export const removeMember = defineOperation({
   method: 'DELETE',
   path: '/team/members/{id}',
   deadlineMs: 15_000,
-  query: z.strictObject({ keepKeys: idList.meta(keepKeys) }),
+  query: z.strictObject({
+    keepKeys: idList.meta(keepKeys),
+    keepSubscriptions: idList.meta(keepSubscriptions),
+    keepChannels: z
+      .string()
+      .regex(/^(?:(?:webhook|slack)(?:,(?:webhook|slack))?)?$/, {
+        error: `${fieldName} must be channels separated by commas`,
+      })
+      .default('')
+      .transform((list) => noticeChannels.filter((one) => list.split(',').includes(one)))
+      .meta(keepChannels),
+  }),
   answers: { 204: { schema: null } },
   // A company keeps at least one owner.
   errors: [409],

@@ -1,4 +1,4 @@
-import type { AuditRow, Bucket, NoticeChannel, NoticeKind, Role } from '@causeway/proto';
+import type { AuditRow, Bucket, MemberEndingRow, NoticeChannel, NoticeKind, Role } from '@causeway/proto';
 import type { Generated, Selectable } from 'kysely';
 
 export interface AccessTables {
@@ -16,6 +16,7 @@ export interface AccessTables {
   agent_calls: AgentCallTable;
   request_log: RequestLogTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
+  member_endings: MemberEndingRow;
   notices: NoticeTable;
   notice_sends: NoticeSendTable;
   link_mails: { company_id: number; mailed_utc: Date; address_hash: Buffer };
@@ -42,6 +43,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'agent_calls',
   'request_log',
   'key_revocations',
+  'member_endings',
   'notices',
   'notice_sends',
   'link_mails',

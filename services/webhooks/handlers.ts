@@ -8,6 +8,7 @@ import * as shares from './deliveries/shares.ts';
 import * as deliveryStats from './delivery-stats.ts';
 import * as createEvents from './events/create.ts';
 import * as readEvents from './events/read.ts';
+import * as made from './members/made.ts';
 import * as channels from './notices/channels.ts';
 import * as held from './replays/held.ts';
 import * as replays from './replays/replays.ts';
@@ -37,6 +38,7 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...createEvents,
   ...readEvents,
   ...channels,
+  listMemberWork: made.listMemberWork,
   ...held,
   ...replays,
   ...resend,

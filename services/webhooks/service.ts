@@ -20,6 +20,7 @@ import {
 import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } from './context.ts';
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
+import { startMemberEndings } from './members/endings.ts';
 import { webhooksMetrics } from './metrics.ts';
 import { startEnds } from './subscriptions/ends.ts';
 import { startChallenges } from './subscriptions/verification.ts';
@@ -56,6 +57,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   const cursors = openCursors({ db, keyRing, random });
   const ends = startEnds({ bus, db, log, now });
+  const memberEndings = startMemberEndings({ bus, db, log, now });
   const callers = followCallers({ bus, log, metrics, now, onRevoked: ends.wake });
   const quotas = options.quotas ?? defaultQuotas;
   const challenges = startChallenges({ bus, db, log, tracer, now, random });
@@ -103,6 +105,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
       await challenges.drain();
       callers.close();
       await ends.stop();
+      await memberEndings.stop();
       await retention.stop();
     },
   };

@@ -9,7 +9,7 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/deliveries';
-import type { AuditRow, NoticeChannel, StoredEvent } from '@causeway/proto';
+import type { AuditRow, MemberEndingRow, NoticeChannel, StoredEvent } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
@@ -86,6 +86,7 @@ export interface Tables extends IdempotencyTables {
   event_outbox: WithDefaults<EventOutboxRow, 'leased_until'>;
   audit_log: AuditRow & { audit_id: Generated<number> };
   key_revocations: { readonly company_id: number; readonly key_id: number; readonly revoked_utc: Date };
+  member_endings: Readonly<MemberEndingRow>;
   acknowledged_causes: {
     readonly company_id: number;
     readonly subscription_id: number;
@@ -101,6 +102,7 @@ export interface Tables extends IdempotencyTables {
     readonly subscription_id: number;
     readonly replay_id: number;
     readonly created_by: string;
+    readonly created_by_id: number | null;
     readonly created_utc: Date;
     readonly expires_utc: Date;
     readonly opened: Generated<number>;
@@ -112,6 +114,7 @@ export interface Tables extends IdempotencyTables {
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscriptions',
   'key_revocations',
+  'member_endings',
   'subscription_changes',
   'delivery_queues',
   'webhook_companies',

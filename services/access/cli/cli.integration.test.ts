@@ -147,6 +147,22 @@ test("a portal owner's password is generated, or read from standard input and th
   expect(short).toEqual({ code: 1, out: '', err: 'causeway: password must be at least 12 characters\n' });
 });
 
+test('a member is removed', async () => {
+  const company = await newCompany();
+  const { id } = await json(`portal-owner create --company ${company} --email ada@example.com`);
+  await json(`portal-owner create --company ${company} --email bob@example.com`);
+  const removed = await json(`member remove --company ${company} --email ada@example.com --keep-keys 1,2`);
+  expect(removed).toEqual({ id, company_id: Number(company), email: 'ada@example.com', revoked_keys: [] });
+  const again = await causeway(`member remove --company ${company} --email ada@example.com`);
+  expect(again.err).toContain('email is not a member of this company');
+  const last = await causeway(`member remove --company ${company} --email bob@example.com`);
+  expect(last.err).toContain('a company needs an owner');
+  const wrongChannel = await causeway(
+    `member remove --company ${company} --email bob@example.com --keep-channels fax`,
+  );
+  expect(wrongChannel.code).not.toBe(0);
+});
+
 test('an owner who lost the password gets a link', async () => {
   const company = await newCompany();
   const email = 'edith@example.com';

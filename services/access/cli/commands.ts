@@ -85,9 +85,7 @@ export const commands: readonly Command[] = [
     body: ({ company, name, scopes }) => ({
       company_id: wholeNumber('company', company),
       name,
-      scopes: String(scopes)
-        .split(/[\s,]+/)
-        .filter(Boolean),
+      scopes: listed(scopes),
     }),
   },
   {
@@ -158,6 +156,34 @@ export const commands: readonly Command[] = [
     }),
   },
   {
+    words: ['member', 'remove'],
+    about: 'Remove a member from a company, with the keys, links, subscriptions and channels that they made',
+    options: {
+      company,
+      email: { value: 'EMAIL', about: 'with which the member signs in', required: true },
+      'keep-keys': { value: 'ID,ID', about: 'keys that stay active' },
+      'keep-subscriptions': { value: 'ID,ID', about: 'subscriptions that stay on' },
+      'keep-channels': { value: 'A,B', about: 'channels that stay: webhook, slack' },
+    },
+    notes: [
+      'Subscriptions are switched off, not deleted: their deliveries are held. The audit log of the company names each.',
+    ],
+    operation: 'removePortalMember',
+    body: ({
+      company,
+      email,
+      'keep-keys': keys,
+      'keep-subscriptions': subscriptions,
+      'keep-channels': channels,
+    }) => ({
+      company_id: wholeNumber('company', company),
+      email,
+      keep_keys: listed(keys).map((id) => wholeNumber('keep-keys', id)),
+      keep_subscriptions: listed(subscriptions).map((id) => wholeNumber('keep-subscriptions', id)),
+      keep_channels: listed(channels),
+    }),
+  },
+  {
     words: ['portal-owner', 'create'],
     about: "Create the owner of a company's portal; a password is generated and shown once",
     options: {
@@ -219,6 +245,11 @@ export const commands: readonly Command[] = [
     ...resealing,
   },
 ];
+
+const listed = (text: string | boolean | undefined): string[] =>
+  String(text ?? '')
+    .split(/[\s,]+/)
+    .filter(Boolean);
 
 const sum = (one: unknown, other: unknown): number => Number(one) + Number(other);
 

@@ -82,6 +82,10 @@ ${columns([
 
 Copy the password now: this is the only time it is shown.`,
 
+  removePortalMember: ({ company_id, email, revoked_keys }: AnswerTo<'removePortalMember'>) =>
+    `${strong(email)} is removed from company ${company_id}
+Sessions and links ended${revoked_keys.length === 0 ? '' : `, keys revoked: ${revoked_keys.join(', ')}`}. The audit log shows what else was switched off.`,
+
   resetPortalOwner: ({
     company_id,
     email,

@@ -1,5 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { maskKey } from '@causeway/identity';
-import { contract, notFound } from '@causeway/proto';
+import {
+  contract,
+  endsWith,
+  type MemberEnding,
+  type NoticeChannel,
+  notFound,
+  type Role,
+} from '@causeway/proto';
 import { handler, json, type Trx } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { type Author, audit } from '../audit.ts';
@@ -30,16 +38,16 @@ export const listMemberKeys = ({ db }: Access) =>
 /**
  * Ends what would let a removed or demoted member back in, in the transaction that takes their rights. The
  * gateways learn of the keys after the commit, or at the key table's next comparison if this process dies
- * before.
+ * before; `webhooks` finds what it has to end in a row.
  * @returns the keys that the member created or rotated, and so may know.
  */
 export const endRights = async (
   trx: Trx<AccessTables>,
   author: Author,
   memberId: number,
-  keepKeys: readonly number[],
+  { role, keepKeys, keepSubscriptions, keepChannels }: LostRights,
 ): Promise<readonly number[]> => {
-  const { companyId } = author;
+  const { companyId, by, at } = author;
   const invitations = await trx
     .selectFrom('portal_invitations')
     .select(['invitation_id', 'email', 'role'])
@@ -64,17 +72,61 @@ export const endRights = async (
   const keys = await activeKeysOf(trx, companyId, memberId);
   const revokedKeys = keys.map(({ id }) => id).filter((id) => !keepKeys.includes(id));
   for (const id of revokedKeys) await deactivateIn(trx, { ...author, id });
+  const ends = endsWith(role);
+  if (!Object.values(ends).includes(true)) return revokedKeys;
+  const keep = { subscriptions: keepSubscriptions, channels: keepChannels };
+  const ending = JSON.stringify({ ...ends, keep, by } satisfies MemberEnding);
+  const row = { ending, ended_utc: at, due_utc: at, done_utc: null, switched_off: null };
+  await trx
+    .insertInto('member_endings')
+    .values({ company_id: companyId, member_id: memberId, ...row })
+    .onDuplicateKeyUpdate(row)
+    .execute();
   return revokedKeys;
 };
 
-/** Returns when every gateway refuses the keys. */
-export const announceRevoked = async (
+interface LostRights {
+  /** The new one; null: removed. */
+  readonly role: Role | null;
+  readonly keepKeys: readonly number[];
+  readonly keepSubscriptions: readonly number[];
+  readonly keepChannels: readonly NoticeChannel[];
+}
+
+/**
+ * Returns when every gateway refuses the keys and `webhooks` has ended the rest, which may come later if it is away: links are
+ * dead from the commit.
+ */
+export const announceEnded = async (
   access: Access,
   { companyId, by }: Author,
+  memberId: number,
   ids: readonly number[],
 ): Promise<void> => {
-  await Promise.all(ids.map((id) => revokeEverywhere(access, { companyId, id, by })));
+  await Promise.all([
+    ...ids.map((id) => revokeEverywhere(access, { companyId, id, by })),
+    untilEnded(access, companyId, memberId),
+  ]);
 };
+
+const untilEnded = async ({ db }: Access, companyId: number, memberId: number): Promise<void> => {
+  for (
+    const stopMs = performance.now() + endedWithinMs;
+    performance.now() < stopMs;
+    await sleep(askEveryMs)
+  ) {
+    const row = await db
+      .selectFrom('member_endings')
+      .select('done_utc')
+      .where('company_id', '=', companyId)
+      .where('member_id', '=', memberId)
+      .executeTakeFirst();
+    if (!row || row.done_utc !== null) return;
+  }
+};
+
+const endedWithinMs = 4000;
+const askEveryMs = 100;
 
 /** Newest first. Only the audit log records who created or rotated a key. */
 const activeKeysOf = (db: Kysely<AccessTables>, companyId: number, memberId: number) =>

@@ -16,7 +16,7 @@ import { endSessions } from '../sessions/end.ts';
 import { hasFactor, lockFactors, removeFactors } from '../sessions/factors.ts';
 import { endPasswordReset, makePasswordReset } from '../sessions/password.ts';
 import { requireRoleStill, updateMember } from '../sessions/person.ts';
-import { announceRevoked, endRights } from './member-keys.ts';
+import { announceEnded, endRights } from './member-keys.ts';
 
 export const listTeam = ({ db, now }: Access) =>
   handler(contract.listTeam, async ({ companyId, user }) => {
@@ -49,7 +49,7 @@ export const changeRole = (access: Access) =>
       const before = await lockMember(trx, { companyId, memberId, asker: user.role, to: body.role });
       if (before.role === body.role) return { member: before, revokedKeys: [] };
       const demoted = !roleAllows(body.role, before.role);
-      const ended = demoted ? await endRights(trx, author, memberId, body.keepKeys) : [];
+      const ended = demoted ? await endRights(trx, author, memberId, body) : [];
       await updateMember(trx, companyId, memberId).set({ role: body.role }).execute();
       // Reset links depend on the member's role: who could create one before may not do so now.
       await endPasswordReset(trx, { companyId, userId: memberId });
@@ -59,33 +59,46 @@ export const changeRole = (access: Access) =>
       });
       return { member: { ...before, role: body.role }, revokedKeys: ended };
     });
-    await announceRevoked(access, author, revokedKeys);
+    await announceEnded(access, author, memberId, revokedKeys);
     return json(200, memberAnswer(member, user.id));
   });
 
 /** Deletes the row, so that the address can join again, here or elsewhere; the audit log keeps the name. */
 export const removeMember = (access: Access) =>
   handler(contract.removeMember, async (call) => {
-    const { companyId, user } = call;
+    const { user } = call;
     const memberId = call.id('member');
     const author = authorOf(access, call);
-    const revokedKeys = await transaction(access.db, async (trx) => {
-      const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: null });
-      const ended = await endRights(trx, author, memberId, call.query.keepKeys);
-      await endSessions(access, trx, { companyId, userId: memberId });
-      await trx
-        .deleteFrom('portal_users')
-        .where('company_id', '=', companyId)
-        .where('id', '=', memberId)
-        .execute();
-      const { email, name, role } = member;
-      const before = { email, name, role };
-      await audit(trx, author, 'member.removed', ['member', memberId, email], { before });
-      return ended;
-    });
-    await announceRevoked(access, author, revokedKeys);
+    await removeFully(access, author, { memberId, asker: user.role, ...call.query });
     return { status: 204, body: null };
   });
+
+type Removal = Omit<Parameters<typeof endRights>[3], 'role'> & Pick<Change, 'memberId' | 'asker'>;
+
+/** @returns the keys that were revoked */
+export const removeFully = async (
+  access: Access,
+  author: Author,
+  { memberId, asker, ...keep }: Removal,
+): Promise<readonly number[]> => {
+  const { companyId } = author;
+  const revokedKeys = await transaction(access.db, async (trx) => {
+    const member = await lockMember(trx, { companyId, memberId, asker, to: null });
+    const ended = await endRights(trx, author, memberId, { role: null, ...keep });
+    await endSessions(access, trx, { companyId, userId: memberId });
+    await trx
+      .deleteFrom('portal_users')
+      .where('company_id', '=', companyId)
+      .where('id', '=', memberId)
+      .execute();
+    const { email, name, role } = member;
+    const before = { email, name, role };
+    await audit(trx, author, 'member.removed', ['member', memberId, email], { before });
+    return ended;
+  });
+  await announceEnded(access, author, memberId, revokedKeys);
+  return revokedKeys;
+};
 
 export const offerPasswordReset = (access: Access) =>
   handler(contract.offerPasswordReset, async (call) => {

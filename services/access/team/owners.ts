@@ -6,7 +6,7 @@ import type { Access } from '../context.ts';
 import { requireGoodPassword } from '../passwords/password-policy.ts';
 import { makePasswordReset } from '../sessions/password.ts';
 import { hashForAddress, selectMember } from '../sessions/person.ts';
-import { takeFactorOff } from './members.ts';
+import { removeFully, takeFactorOff } from './members.ts';
 
 export const createPortalOwner = (access: Access) =>
   handler(contract.createPortalOwner, async ({ body, requestId }) => {
@@ -42,6 +42,28 @@ export const createPortalOwner = (access: Access) =>
   });
 
 const nameIn = (email: string): string => email.slice(0, email.lastIndexOf('@')).slice(0, 100);
+
+export const removePortalMember = (access: Access) =>
+  handler(contract.removePortalMember, async ({ body, requestId }) => {
+    const { company_id, email, keep_keys, keep_subscriptions, keep_channels } = body;
+    await requireCompany(access, company_id);
+    const person = await access.db
+      .selectFrom('portal_users')
+      .select(['id', 'email'])
+      .where('company_id', '=', company_id)
+      .where('email', '=', email)
+      .executeTakeFirst();
+    if (!person) throw invalidField('email', 'not_found', 'email is not a member of this company');
+    const author = { companyId: company_id, by: byOperator(requestId), at: access.now() };
+    const revoked = await removeFully(access, author, {
+      ...{ memberId: person.id, asker: 'owner', keepKeys: keep_keys },
+      ...{ keepSubscriptions: keep_subscriptions, keepChannels: keep_channels },
+    });
+    return json<AnswerTo<'removePortalMember'>>(200, {
+      ...{ id: person.id, company_id, email: person.email },
+      revoked_keys: [...revoked],
+    });
+  });
 
 /** For owners only: for other members, somebody in the company can create the link. */
 export const resetPortalOwner = (access: Access) =>

@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { writeAudit } from '@causeway/identity';
-import { byMember, conflict, contract, maxDeliveryShares, notFound } from '@causeway/proto';
-import { handler, json, transaction } from '@causeway/runtime';
+import { type AuditEntry, byMember, conflict, contract, maxDeliveryShares, notFound } from '@causeway/proto';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
+import { isEnding } from '../members/made.ts';
 import type { Tables } from '../tables.ts';
 import { readAttempt, readDelivery } from './get.ts';
 import { type DeliveryIds, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
@@ -25,6 +26,7 @@ export const shareDelivery = ({ db, now, random }: WebhooksContext) =>
       subscription_id: name.subscriptionId,
       replay_id: name.replayId,
       created_by: user.name || user.email,
+      created_by_id: user.id,
       created_utc: at,
       expires_utc: new Date(at.getTime() + body.hours * 3_600_000),
       last_opened_utc: null,
@@ -72,22 +74,31 @@ export const revokeDeliveryShare = ({ db, now }: WebhooksContext) =>
         .forUpdate()
         .executeTakeFirst();
       if (!row) throw notFound('link');
-      await trx
-        .deleteFrom('delivery_shares')
-        .where('company_id', '=', companyId)
-        .where('share_id', '=', shareId)
-        .execute();
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'delivery.share_revoked',
-        target: targetOf(row),
-        before: { expiresUtc: row.expires_utc },
-        at: now(),
-      });
+      await endShare(trx, { companyId, by: byMember(call), at: now() }, row);
     });
     return { status: 204, body: null };
   });
+
+export const endShare = async (
+  trx: Trx<Tables>,
+  { companyId, by, at }: Pick<AuditEntry, 'companyId' | 'by' | 'at'>,
+  row: ShareRow,
+): Promise<void> => {
+  await trx
+    .deleteFrom('delivery_shares')
+    .where('company_id', '=', companyId)
+    .where('share_id', '=', row.share_id)
+    .execute();
+  const before = { expiresUtc: row.expires_utc };
+  await writeAudit(trx, {
+    companyId,
+    by,
+    action: 'delivery.share_revoked',
+    target: targetOf(row),
+    before,
+    at,
+  });
+};
 
 /** Shows what a viewer sees. Nothing of the caller is known, and every wrong token gets the same answer. */
 export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
@@ -104,6 +115,7 @@ export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
       .executeTakeFirst();
     if (!row || row.expires_utc <= at || !timingSafeEqual(row.secret_hash, hashOf(secret)))
       throw notFound('link');
+    if (await isEnding(db, companyId, row)) throw notFound('link');
     const name: DeliveryIds = {
       eventId: row.event_id,
       subscriptionId: row.subscription_id,
@@ -129,17 +141,17 @@ const tokenForm = /^([1-9]\d{0,14})-([1-9]\d{0,14})-([\w-]{43})$/;
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const selectShares = (db: Kysely<Tables>, companyId: number) =>
+export const selectShares = (db: Kysely<Tables>, companyId: number) =>
   db
     .selectFrom('delivery_shares')
-    .select(['share_id', 'event_id', 'subscription_id', 'replay_id', 'created_by', 'created_utc'])
-    .select(['expires_utc', 'opened', 'last_opened_utc'])
+    .select(['share_id', 'event_id', 'subscription_id', 'replay_id', 'created_by', 'created_by_id'])
+    .select(['created_utc', 'expires_utc', 'opened', 'last_opened_utc'])
     .where('company_id', '=', companyId);
 
-type ShareRow = Awaited<ReturnType<ReturnType<typeof selectShares>['execute']>>[number];
+export type ShareRow = Awaited<ReturnType<ReturnType<typeof selectShares>['execute']>>[number];
 type Named = Pick<ShareRow, 'event_id' | 'subscription_id' | 'replay_id'>;
 
-const deliveryIdOf = ({ event_id, subscription_id, replay_id }: Named): string =>
+export const deliveryIdOf = ({ event_id, subscription_id, replay_id }: Named): string =>
   `${event_id}-${subscription_id}-${replay_id}`;
 
 const targetOf = (row: Named) =>
@@ -149,6 +161,7 @@ const shareAnswer = (row: ShareRow) => ({
   id: row.share_id,
   deliveryId: deliveryIdOf(row),
   createdBy: row.created_by,
+  createdById: row.created_by_id,
   createdUtc: row.created_utc,
   expiresUtc: row.expires_utc,
   opened: row.opened,

@@ -1,6 +1,7 @@
 import { writeAudit } from '@causeway/identity';
 import {
   type AnswerTo,
+  type AuditEntry,
   byMember,
   contract,
   type NoticeChannel,
@@ -14,8 +15,8 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { handler, json } from '@causeway/runtime';
-import type { Kysely } from 'kysely';
+import { handler, json, type Trx } from '@causeway/runtime';
+import type { Kysely, Selectable } from 'kysely';
 import { askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { makeSecret } from '../subscriptions/secrets.ts';
@@ -45,23 +46,8 @@ export const updateNoticeChannel = (context: WebhooksContext) =>
           .forUpdate()
           .executeTakeFirst();
         if (!before && !url) throw notFound('channel');
-        const note = (action: 'notices.channel_changed' | 'notices.channel_removed', after?: object) =>
-          writeAudit(trx, {
-            companyId,
-            by: byMember(call),
-            action,
-            target: { kind: 'company', id: companyId, name: channelNames[channel] },
-            before: before ? { url: shownUrl(channel, before.url), kinds: before.kinds.split(',') } : null,
-            ...(after && { after: { ...after } }),
-            at,
-          });
         if (url === null) {
-          await trx
-            .deleteFrom('notice_channels')
-            .where('company_id', '=', companyId)
-            .where('channel', '=', channel)
-            .execute();
-          await note('notices.channel_removed');
+          await removeChannel(trx, { companyId, by: byMember(call), at }, { channel, ...before! });
           return json(200, { ...(await channelsAnswer(trx, companyId)), signingSecret: null });
         }
         const signs = channel === 'webhook' && (newSecret === true || !before?.secret);
@@ -89,10 +75,19 @@ export const updateNoticeChannel = (context: WebhooksContext) =>
           })
           .onDuplicateKeyUpdate(row)
           .execute();
-        await note('notices.channel_changed', {
-          url: shownUrl(channel, row.url),
-          kinds: row.kinds.split(','),
-          ...(secret && { newSecret: true }),
+        await writeAudit(trx, {
+          companyId,
+          by: byMember(call),
+          action: 'notices.channel_changed',
+          target: { kind: 'company', id: companyId, name: channelNames[channel] },
+          before: before ? auditedChannel({ channel, ...before }) : null,
+          after: {
+            ...auditedChannel({ channel, ...row }),
+            ...(secret && { newSecret: true }),
+            // Only the end of a Slack URL is shown.
+            ...(before && before.url !== row.url && { newUrl: true }),
+          },
+          at,
         });
         const answer = await channelsAnswer(trx, companyId);
         return json(200, { ...answer, signingSecret: secret?.shown ?? null });
@@ -127,7 +122,35 @@ export const testNoticeChannel = (context: WebhooksContext) =>
     return json(200, { success: error_class === null, statusCode: status_code, error });
   });
 
-const channelNames: Readonly<Record<NoticeChannel, string>> = {
+type Channel = Pick<Selectable<Tables['notice_channels']>, 'channel' | 'url' | 'kinds'>;
+
+const auditedChannel = ({ channel, url, kinds }: Channel) => ({
+  url: shownUrl(channel, url),
+  kinds: kinds.split(','),
+});
+
+export const removeChannel = async (
+  trx: Trx<Tables>,
+  { companyId, by, at }: Pick<AuditEntry, 'companyId' | 'by' | 'at'>,
+  row: Channel,
+): Promise<void> => {
+  const { channel } = row;
+  await trx
+    .deleteFrom('notice_channels')
+    .where('company_id', '=', companyId)
+    .where('channel', '=', channel)
+    .execute();
+  await writeAudit(trx, {
+    companyId,
+    by,
+    action: 'notices.channel_removed',
+    target: { kind: 'company', id: companyId, name: channelNames[channel] },
+    before: auditedChannel(row),
+    at,
+  });
+};
+
+export const channelNames: Readonly<Record<NoticeChannel, string>> = {
   webhook: 'operational webhook',
   slack: 'Slack channel',
 };
@@ -162,5 +185,5 @@ const channelsAnswer = async (
 };
 
 /** A Slack URL is a secret: it lets its holder post to the channel. */
-const shownUrl = (channel: NoticeChannel, url: string): string =>
+export const shownUrl = (channel: NoticeChannel, url: string): string =>
   channel === 'webhook' ? url : `${new URL(url).origin}/…${url.slice(-4)}`;

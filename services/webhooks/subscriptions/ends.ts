@@ -1,7 +1,8 @@
 import { expiryWithoutTool, raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import { writeNotices } from '@causeway/identity';
-import { bySystem } from '@causeway/proto';
+import { type AuditSource, bySystem } from '@causeway/proto';
 import { acrossTenants, eachAlone, type Repeated, repeat, type Trx, transaction } from '@causeway/runtime';
+import type { UpdateObject } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -55,7 +56,11 @@ const endWithKey = (context: EndsContext, companyId: number, keyId: number): Pro
       .where('key_id', '=', keyId)
       .forUpdate()
       .execute();
-    for (const row of rows) await switchOff(context, trx, row, now);
+    for (const row of rows)
+      await switchOff(context, trx, row, {
+        ...{ by: bySystem, at: now, reason: revokedReason },
+        more: { auto_disabled: 1, key_id: null, expires_utc: expiryWithoutTool(now) },
+      });
     await trx
       .deleteFrom('key_revocations')
       .where('company_id', '=', companyId)
@@ -68,22 +73,21 @@ const endWithKey = (context: EndsContext, companyId: number, keyId: number): Pro
 
 const revokedReason = 'the API key of its tool was revoked';
 
-const switchOff = async (
-  context: EndsContext,
+/** Call it with the row locked, and raise the version of the company's subscriptions after it. */
+export const switchOff = async (
+  context: Pick<WebhooksContext, 'bus' | 'log'>,
   trx: Trx<Tables>,
   { company_id, subscription_id, enabled, verification, ...shown }: SubscriptionRow,
-  now: Date,
+  { by, at: now, reason, more }: SwitchingOff,
 ): Promise<void> => {
   const key = { company_id, subscription_id };
   await trx
     .updateTable('subscriptions')
     .set({
       enabled: 0,
-      disabled_reason: revokedReason,
-      auto_disabled: 1,
-      key_id: null,
-      expires_utc: expiryWithoutTool(now),
+      disabled_reason: reason,
       updated_utc: now,
+      ...more,
       ...(enabled === 1 && { disabled_utc: now }),
       // An echo that is under way must not enable it.
       ...(verification === 'pending' && { verification: 'required' as const }),
@@ -95,12 +99,12 @@ const switchOff = async (
   await noteChange(trx, key, 'disabled', now);
   await auditChange(
     trx,
-    { by: bySystem },
+    { by },
     'subscription.disabled',
     { ...key, ...shown },
     {
       before: { enabled: true },
-      after: { enabled: false, reason: revokedReason },
+      after: { enabled: false, reason },
       at: now,
     },
   );
@@ -111,12 +115,19 @@ const switchOff = async (
       cause: `subscription_disabled:${subscription_id}:${now.toISOString()}`,
       // Without its path and query, which may hold a secret of the receiver.
       subject: { id: subscription_id, name: shown.name ?? new URL(shown.url).host },
-      detail: { reason: revokedReason },
+      detail: { reason },
       at: now,
     },
   ]);
   trx.onCommit(() => askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id }));
 };
+
+interface SwitchingOff {
+  readonly by: AuditSource;
+  readonly at: Date;
+  readonly reason: string;
+  readonly more?: UpdateObject<Tables, 'subscriptions'>;
+}
 
 /** @returns how many it removed. */
 export const removeExpired = async (context: EndsContext): Promise<number> => {

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Download, X } from 'lucide-react';
 import { useState } from 'react';
-import { useMutation } from '../../api/client.ts';
+import { operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -39,7 +39,7 @@ function Log() {
   const search = useSearch({ from: '/in/audit' });
   const { cursor, ...filters } = search;
   const navigate = useNavigate({ from: '/audit' });
-  const members = useQuery(teamQuery).data?.members ?? [];
+  const actors = useActors();
   const query = useQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const set = (change: typeof filters): void =>
     void navigate({ search: { ...filters, ...change }, replace: true });
@@ -96,7 +96,7 @@ function Log() {
           label={t`Member`}
           all={t`Anyone`}
           value={filters.user?.toString()}
-          options={members.map((member) => ({ value: String(member.id), label: nameOfMember(member) }))}
+          options={actors}
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
         />
         <Button
@@ -167,6 +167,21 @@ function Log() {
     </Card>
   );
 }
+
+/** The members, and the latest who have left. */
+const useActors = () => {
+  const members = useQuery(teamQuery).data?.members ?? [];
+  const left = useQuery(
+    operationQuery('listAudit', { query: { action: 'member.removed', limit: 100 } }),
+  ).data;
+  return [
+    ...members.map((member) => ({ value: String(member.id), label: nameOfMember(member) })),
+    ...(left?.entries ?? []).map(({ target: { id, name }, before }) => ({
+      value: String(id),
+      label: t`${{ name: String(before?.name || name) }} (left)`,
+    })),
+  ];
+};
 
 const columns = onFirstUse((): readonly Column<Entry>[] => [
   {

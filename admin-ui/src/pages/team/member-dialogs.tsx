@@ -1,22 +1,20 @@
-import { plural, t } from '@lingui/core/macro';
+import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, operationQuery, useMutation } from '../../api/client.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
-import { errorText, fieldError } from '../../errors.ts';
+import { fieldError } from '../../errors.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { Checkbox, Fieldset, Form, Radio } from '../../ui/form.tsx';
+import { Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { Quiet, Stack } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/states.tsx';
+import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';
-import { MinuteAgo, Moment } from '../../ui/values.tsx';
-import { keysQuery, teamQuery } from '../queries.ts';
+import { Moment } from '../../ui/values.tsx';
+import { keysQuery, subscriptionsQuery, teamQuery } from '../queries.ts';
 import { nameOfMember } from './list-members.ts';
-import s from './member-dialogs.module.css';
 import type { Member } from './member-table.tsx';
+import { type Keep, nothing, WorkChoice } from './member-work.tsx';
 
 export function ChangeRole({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   if (!member) return null;
@@ -32,19 +30,25 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
   );
 }
 
-const noKeys: readonly number[] = [];
-const roleLabels = onFirstUse(() => ({ role: t`Role`, keep: t`API keys to keep` }));
+const roleLabels = onFirstUse(() => ({ role: t`Role`, keep: t`What stays` }));
 
 function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const form = `team/role/${member.id}`;
-  const draft = useDraft(form, { role: member.role, keep: noKeys }, roleLabels());
+  const draft = useDraft(form, { role: member.role, keep: nothing }, roleLabels());
   const { role, keep } = draft.values;
   const demoted = !roleAtLeast(role, member.role);
   const change = useMutation({
     mutationFn: () =>
       call('changeRole', {
         params: { id: member.id },
-        body: { role, ...(demoted && { keepKeys: [...keep] }) },
+        body: {
+          role,
+          ...(demoted && {
+            keepKeys: [...keep.keys],
+            keepSubscriptions: [...keep.subscriptions],
+            keepChannels: [...keep.channels],
+          }),
+        },
       }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey], saves: form },
     onSuccess: () => {
@@ -67,20 +71,33 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
         error={fieldError(change.error, 'role')}
       />
       {demoted && (
-        <>
-          <p>{t`Invitations and reset links that they created stop working.`}</p>
-          <KeyChoice memberId={member.id} keep={keep} onChange={(to) => draft.set({ keep: to })} />
-        </>
+        <WorkChoice memberId={member.id} to={role} keep={keep} onChange={(to) => draft.set({ keep: to })} />
       )}
     </Form>
   );
 }
 
 export function RemoveMember({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
-  const [keep, setKeep] = useState<readonly number[]>([]);
+  const [keep, setKeep] = useState<Keep>(nothing);
   const remove = useMutation({
-    mutationFn: (id: number) => call('removeMember', { params: { id }, query: { keepKeys: keep.join(',') } }),
-    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey] },
+    mutationFn: (id: number) =>
+      call('removeMember', {
+        params: { id },
+        query: {
+          keepKeys: keep.keys.join(','),
+          keepSubscriptions: keep.subscriptions.join(','),
+          keepChannels: keep.channels.join(','),
+        },
+      }),
+    meta: {
+      invalidates: [
+        teamQuery.queryKey,
+        keysQuery.queryKey,
+        subscriptionsQuery.queryKey,
+        ['listDeliveryShares'],
+        ['getNoticeChannels'],
+      ],
+    },
     onSuccess: () => {
       if (member) toast(t`${{ name: nameOfMember(member) }} removed`);
       onClose();
@@ -99,65 +116,12 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
       onSubmit={() => remove.mutate(member.id)}
     >
       <Stack>
-        <p>
-          {member.you
-            ? t`Your sessions end at once. Invitations and reset links that you created stop working. Subscriptions stay as they are.`
-            : t`Their sessions end at once. Invitations and reset links that they created stop working. Subscriptions stay as they are.`}
-        </p>
-        <KeyChoice memberId={member.id} keep={keep} onChange={setKeep} />
+        <p>{member.you ? t`Your sessions end at once.` : t`Their sessions end at once.`}</p>
+        <WorkChoice memberId={member.id} to={null} keep={keep} onChange={setKeep} />
       </Stack>
     </ConfirmDialog>
   );
 }
-
-interface KeyChoiceProps {
-  readonly memberId: number;
-  /** The keys to keep; all others are revoked. */
-  readonly keep: readonly number[];
-  readonly onChange: (keep: readonly number[]) => void;
-}
-
-/** Members know the values of the keys they created, so they can use the keys without the portal. */
-function KeyChoice({ memberId, keep, onChange }: KeyChoiceProps) {
-  const { data, error } = useQuery(memberKeysQuery(memberId));
-  if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
-  if (!data) return <Quiet small>{t`Loading the API keys they created…`}</Quiet>;
-  const { keys } = data;
-  if (keys.length === 0) return <Quiet small>{t`They created no active API keys.`}</Quiet>;
-  return (
-    <Fieldset
-      legend={t`Revoke ${plural({ count: keys.length }, { one: '# API key', other: '# API keys' })} they created`}
-      hint={t`They know the values of these keys. A revoked key stops working at once and cannot be restored.`}
-    >
-      <div className={s.keys}>
-        {keys.map((key) => (
-          <Checkbox
-            key={key.id}
-            label={key.name}
-            description={
-              <>
-                <code>{key.masked}</code>,{' '}
-                {key.lastUsedUtc === null ? (
-                  t`never used`
-                ) : (
-                  <Trans>
-                    last used <MinuteAgo time={key.lastUsedUtc} />
-                  </Trans>
-                )}
-              </>
-            }
-            checked={!keep.includes(key.id)}
-            onChange={(event) =>
-              onChange(event.target.checked ? keep.filter((id) => id !== key.id) : [...keep, key.id])
-            }
-          />
-        ))}
-      </div>
-    </Fieldset>
-  );
-}
-
-const memberKeysQuery = (id: number) => operationQuery('listMemberKeys', { params: { id } });
 
 export function OfferPassword({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const [link, setLink] = useState<{

@@ -1,0 +1,131 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type Answer, operationQuery } from '../../api/client.ts';
+import { type Role, roleAtLeast } from '../../app/session.ts';
+import { errorText } from '../../errors.ts';
+import { Checkbox, Fieldset } from '../../ui/form.tsx';
+import { Quiet, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { MinuteAgo } from '../../ui/values.tsx';
+import s from './member-work.module.css';
+
+type Channel = Answer<'listMemberWork'>['channels'][number]['channel'];
+
+/** What stays; all else that a member made, and may not make any more, ends. */
+export interface Keep {
+  readonly keys: readonly number[];
+  readonly subscriptions: readonly number[];
+  readonly channels: readonly Channel[];
+}
+
+export const nothing: Keep = { keys: [], subscriptions: [], channels: [] };
+
+interface WorkChoiceProps {
+  readonly memberId: number;
+  /** The new role; null: removed. */
+  readonly to: Role | null;
+  readonly keep: Keep;
+  readonly onChange: (keep: Keep) => void;
+}
+
+/** Members know the values of their keys, and where what they set up sends the company's data. */
+export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
+  const keysOfMember = useQuery(operationQuery('listMemberKeys', { params: { id: memberId } }));
+  const workOfMember = useQuery(operationQuery('listMemberWork', { params: { id: memberId } }));
+  const error = keysOfMember.error ?? workOfMember.error;
+  if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
+  if (!keysOfMember.data || !workOfMember.data) return <Quiet small>{t`Loading what they created…`}</Quiet>;
+  const { keys } = keysOfMember.data;
+  const { links, ...work } = workOfMember.data;
+  const isViewer = to === null || !roleAtLeast(to, 'developer');
+  const subscriptions = isViewer ? work.subscriptions.filter(({ enabled }) => enabled) : [];
+  const channels = to === null || !roleAtLeast(to, 'admin') ? work.channels : [];
+  return (
+    <Stack>
+      <p>
+        {t`Invitations and reset links that they created stop working.`}{' '}
+        {isViewer &&
+          links > 0 &&
+          plural(links, {
+            one: '# link to a delivery that they shared stops working.',
+            other: '# links to deliveries that they shared stop working.',
+          })}
+      </p>
+      <Choices
+        legend={t`Revoke ${plural({ count: keys.length }, { one: '# API key', other: '# API keys' })} they created`}
+        hint={t`They know the values of these keys. A revoked key stops working at once and cannot be restored.`}
+        items={keys.map((key) => ({
+          id: key.id,
+          label: key.name,
+          description: (
+            <>
+              <code>{key.masked}</code>,{' '}
+              {key.lastUsedUtc === null ? (
+                t`never used`
+              ) : (
+                <Trans>
+                  last used <MinuteAgo time={key.lastUsedUtc} />
+                </Trans>
+              )}
+            </>
+          ),
+        }))}
+        keep={keep.keys}
+        onChange={(kept) => onChange({ ...keep, keys: kept })}
+      />
+      <Choices
+        legend={t`Switch off ${plural({ count: subscriptions.length }, { one: '# subscription', other: '# subscriptions' })} they created or moved`}
+        hint={t`They chose where these send the company’s events. Deliveries are held until you enable the subscription again.`}
+        items={subscriptions.map(({ id, name, url }) => ({
+          id,
+          label: name ?? url,
+          description: <code>{url}</code>,
+        }))}
+        keep={keep.subscriptions}
+        onChange={(kept) => onChange({ ...keep, subscriptions: kept })}
+      />
+      <Choices
+        legend={t`Remove ${plural({ count: channels.length }, { one: '# company channel', other: '# company channels' })} they set up`}
+        hint={t`They chose where notifications of the company are posted.`}
+        items={channels.map(({ channel, url }) => ({
+          id: channel,
+          label: channel === 'slack' ? 'Slack' : t`Operational webhook`,
+          description: <code>{url}</code>,
+        }))}
+        keep={keep.channels}
+        onChange={(kept) => onChange({ ...keep, channels: kept })}
+      />
+    </Stack>
+  );
+}
+
+interface ChoicesProps<Id> {
+  readonly legend: string;
+  readonly hint: string;
+  readonly items: readonly { readonly id: Id; readonly label: string; readonly description: ReactNode }[];
+  readonly keep: readonly Id[];
+  readonly onChange: (keep: readonly Id[]) => void;
+}
+
+function Choices<Id extends string | number>({ legend, hint, items, keep, onChange }: ChoicesProps<Id>) {
+  if (items.length === 0) return null;
+  return (
+    <Fieldset legend={legend} hint={hint}>
+      <div className={s.keys}>
+        {items.map(({ id, label, description }) => (
+          <Checkbox
+            key={id}
+            label={label}
+            description={description}
+            checked={!keep.includes(id)}
+            onChange={(event) =>
+              onChange(event.target.checked ? keep.filter((one) => one !== id) : [...keep, id])
+            }
+          />
+        ))}
+      </div>
+    </Fieldset>
+  );
+}

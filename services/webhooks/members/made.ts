@@ -1,0 +1,132 @@
+import { contract, type MemberEnding, type NoticeChannel, noticeChannels } from '@causeway/proto';
+import { handler, json } from '@causeway/runtime';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { WebhooksContext } from '../context.ts';
+import { deliveryIdOf, type ShareRow, selectShares } from '../deliveries/shares.ts';
+import { channelNames, shownUrl } from '../notices/channels.ts';
+import type { Tables } from '../tables.ts';
+
+/** For the dialog that removes or demotes a member. */
+export const listMemberWork = ({ db, now }: WebhooksContext) =>
+  handler(contract.listMemberWork, async (call) => {
+    const { companyId } = call;
+    const made = await madeBy(db, companyId, call.id('member'), now());
+    const shares = await selectShares(db, companyId).where('expires_utc', '>', now()).execute();
+    const subscriptions = await selectSubscriptions(db, companyId, made.subscriptions).execute();
+    const channels = await selectChannels(db, companyId, made.channels).execute();
+    return json(200, {
+      links: shares.filter(made.isLink).length,
+      subscriptions: subscriptions.map(({ subscription_id: id, name, url, enabled }) => ({
+        ...{ id, name, url },
+        enabled: enabled === 1,
+      })),
+      channels: channels.map(({ channel, url }) => ({ channel, url: shownUrl(channel, url) })),
+    });
+  });
+
+export const selectSubscriptions = (db: Kysely<Tables>, companyId: number, ids: readonly number[]) =>
+  db
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', [0, ...ids])
+    .orderBy('subscription_id');
+
+export const selectChannels = (db: Kysely<Tables>, companyId: number, channels: readonly NoticeChannel[]) =>
+  db
+    .selectFrom('notice_channels')
+    .select(['channel', 'url', 'kinds'])
+    .where('company_id', '=', companyId)
+    .where(sql<SqlBool>`channel IN (${sql.join(['', ...channels])})`);
+
+/** Longer than any request of the member that was under way: sessions prove themselves to this service for a minute. */
+export const lateMs = 75_000;
+
+/** A link is dead from the commit that takes the rights of the member who made it. */
+export const isEnding = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  { created_by_id, created_utc }: Pick<ShareRow, 'created_by_id' | 'created_utc'>,
+): Promise<boolean> => {
+  const row = await db
+    .selectFrom('member_endings')
+    .select(['ending', 'ended_utc'])
+    .where('company_id', '=', companyId)
+    .where('member_id', '=', created_by_id ?? 0)
+    .executeTakeFirst();
+  if (!row || created_utc.getTime() > row.ended_utc.getTime() + lateMs) return false;
+  return (JSON.parse(row.ending) as MemberEnding).links;
+};
+
+interface Made {
+  readonly subscriptions: readonly number[];
+  /** Whose present URL the member set. */
+  readonly channels: readonly NoticeChannel[];
+  readonly isLink: (share: ShareRow) => boolean;
+}
+
+/**
+ * What the audit log says that a member, or a key that they created or rotated, has created or pointed at another URL.
+ * @param until later work is that of a member who has the rights again
+ */
+export const madeBy = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  memberId: number,
+  until: Date,
+): Promise<Made> => {
+  const log = db
+    .selectFrom('audit_log')
+    .where('company_id', '=', companyId)
+    .where('created_utc', '<=', until);
+  const ofMember = log.where('actor_kind', '=', 'user').where('actor_id', '=', memberId);
+  const keys = await ofMember
+    .select('target_id')
+    .distinct()
+    .where('action', 'in', ['key.created', 'key.rotated'])
+    .execute();
+  const ofKeys = log
+    .where('actor_kind', '=', 'key')
+    .where('actor_id', 'in', [0, ...keys.map(({ target_id }) => Number(target_id))]);
+  const subscriptions = new Set<number>();
+  for (const entries of [ofMember, ofKeys]) {
+    const rows = await entries
+      .select('target_id')
+      .distinct()
+      .where('action', 'in', ['subscription.created', 'subscription.changed'])
+      .where(sql<SqlBool>`JSON_CONTAINS_PATH(after_json, 'one', '$.url')`)
+      .execute();
+    for (const { target_id } of rows) subscriptions.add(Number(target_id));
+  }
+  const channels: NoticeChannel[] = [];
+  for (const channel of noticeChannels) {
+    const latest = await log
+      .select(['actor_kind', 'actor_id'])
+      .where('action', '=', 'notices.channel_changed')
+      .where('target_name', '=', channelNames[channel])
+      .where(
+        sql<SqlBool>`(before_json IS NULL OR JSON_CONTAINS_PATH(after_json, 'one', '$.newUrl')
+          OR JSON_EXTRACT(before_json, '$.url') <> JSON_EXTRACT(after_json, '$.url'))`,
+      )
+      .orderBy('audit_id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (latest?.actor_kind === 'user' && latest.actor_id === memberId) channels.push(channel);
+  }
+  // Links of the release before do not name their maker.
+  const shared = await ofMember
+    .select(['target_id', 'created_utc'])
+    .where('action', '=', 'delivery.shared')
+    .where('created_utc', '>', new Date(until.getTime() - longestShareMs))
+    .execute();
+  const isLink = (share: ShareRow): boolean =>
+    share.created_by_id === null
+      ? shared.some(
+          ({ target_id, created_utc }) =>
+            target_id === deliveryIdOf(share) && created_utc.getTime() === share.created_utc.getTime(),
+        )
+      : share.created_by_id === memberId && share.created_utc <= until;
+  return { subscriptions: [...subscriptions], channels, isLink };
+};
+
+const longestShareMs = 8 * 86_400_000;
