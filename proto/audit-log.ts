@@ -65,6 +65,25 @@ export const bySystem: AuditSource = {
   requestId: null,
 };
 
+/** Somebody whom nothing is known of but where they come from. */
+export const byStranger = (call: {
+  readonly actor: Pick<Actor, 'address' | 'userAgent'>;
+  readonly requestId: string;
+}): AuditSource => {
+  const { address, userAgent } = call.actor;
+  return { ...bySystem, address, userAgent, requestId: call.requestId };
+};
+
+/**
+ * What happens often is in the log by its count: at the 1st, 5th, 10th, 50th, 100th … time, so that floods add few entries.
+ * @returns whether the count passed one of these
+ */
+export const isToldAt = (before: number, after: number): boolean => {
+  for (let ten = 1; ten <= after; ten *= 10)
+    for (const step of [ten, 5 * ten]) if (before < step && step <= after) return true;
+  return false;
+};
+
 /** A row of `audit_log` (services/access/migrations), without its id. */
 export interface AuditRow {
   company_id: number;

@@ -11,6 +11,9 @@ export type AuditActorKind = (typeof auditActorKinds)[number];
 const auditActions = [
   'session.started',
   'session.ended',
+  'identity.proved',
+  'password.refused',
+  'code.refused',
   'password.changed',
   'password.reset_offered',
   'password.reset',
@@ -22,6 +25,7 @@ const auditActions = [
   'second_factor.required',
   'second_factor.optional',
   'recovery_codes.renewed',
+  'recovery_code.used',
   'profile.changed',
   'member.invited',
   'invitation.revoked',
@@ -36,6 +40,7 @@ const auditActions = [
   'key.rotated',
   'key.rotation_ended',
   'key.revoked',
+  'key.network_refused',
   'subscription.created',
   'subscription.changed',
   'subscription.enabled',
@@ -53,6 +58,7 @@ const auditActions = [
   'delivery.released',
   'delivery.shared',
   'delivery.share_revoked',
+  'delivery.share_opened',
   'replay.created',
   'replay.cancelled',
   'held.released',
@@ -64,6 +70,8 @@ const auditActions = [
   'notices.mail_changed',
   'notices.channel_changed',
   'notices.channel_removed',
+  'notices.channel_tested',
+  'settings.imported',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -22,6 +22,20 @@ export type SettingsFile = z.input<typeof settingsFile>;
 export const settingsSchemaText = (): string =>
   `${JSON.stringify(z.toJSONSchema(settingsFile, { io: 'input' }), null, 2)}\n`;
 
+const steps = z.int().min(0).max(10_000);
+
+/** Says in the audit log that the changes that follow are one import: the portal makes them one by one. */
+export const beginImport = defineOperation({
+  ...memberDefaults,
+  id: 'beginImport',
+  service: 'webhooks',
+  method: 'POST',
+  path: '/settings/imports',
+  role: 'developer',
+  body: z.strictObject({ created: steps, changed: steps, deleted: steps }),
+  answers: { 204: { schema: null } },
+});
+
 /** Answers the file as its values are stored, trimmed for example, so that it can be compared with the present settings. */
 export const checkSettings = defineOperation({
   ...memberDefaults,

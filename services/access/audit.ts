@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeAudit, writeNotices } from '@causeway/identity';
 import {
   type Actor,
@@ -6,8 +7,9 @@ import {
   type AuditSource,
   byMember,
   contract,
+  isToldAt,
 } from '@causeway/proto';
-import { handler, json, type Trx } from '@causeway/runtime';
+import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Access } from './context.ts';
 import type { AccessTables } from './schema.ts';
@@ -49,7 +51,8 @@ export const listAudit = ({ db, cursors }: Access) =>
     if (since) found = found.where('created_utc', '>=', since);
     if (until) found = found.where('created_utc', '<', until);
     const words = q.split(/\s+/).filter(Boolean);
-    if (signIns) found = found.where('action', 'not in', ['session.started', 'session.ended']);
+    if (signIns)
+      found = found.where('action', 'not in', ['session.started', 'session.ended', 'identity.proved']);
     const floor = words.length === 0 && !signIns ? null : await searchFloor(db, companyId, before);
     if (floor !== null) found = found.where('audit_id', '>=', floor);
     for (const word of words) found = found.where(sql<SqlBool>`LOCATE(${word}, ${searchedText}) > 0`);
@@ -127,6 +130,38 @@ export const audit = async (
       at,
     },
   ]);
+};
+
+/**
+ * Refused passwords, codes and addresses of today, by their count. Not awaited: the time of an answer does not tell whether there is
+ * such a member.
+ */
+export const noteRefused = (
+  { db, log }: Pick<Access, 'db' | 'log'>,
+  author: Author,
+  action: 'password.refused' | 'code.refused' | 'key.network_refused',
+  target: readonly ['member' | 'key', number, string],
+  times = 1,
+): void => {
+  const { companyId, at } = author;
+  const day = at.toISOString().slice(0, 10);
+  const subject = hash('sha256', [action, companyId, target[1], day].join('\n'), 'buffer');
+  void transaction(db, async (trx) => {
+    await trx
+      .insertInto('sign_in_delays')
+      .values({ subject, failures: times, last_attempt_utc: at, next_attempt_utc: at })
+      .onDuplicateKeyUpdate((eb) => ({
+        failures: eb('sign_in_delays.failures', '+', times),
+        last_attempt_utc: at,
+      }))
+      .execute();
+    const { failures: today } = await trx
+      .selectFrom('sign_in_delays')
+      .select('failures')
+      .where('subject', '=', subject)
+      .executeTakeFirstOrThrow();
+    if (isToldAt(today - times, today)) await audit(trx, author, action, target, { after: { today } });
+  }).catch((error: unknown) => log.warn({ error, companyId, action }, 'a refusal was not counted'));
 };
 
 /** The members are told of these. */

@@ -1,7 +1,7 @@
 import type { SubscriptionRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
 import type { AuditAction, AuditEntry } from '@causeway/proto';
-import type { Trx } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
 import type { Editor } from './subscriptions/editor.ts';
 import { auditedRules } from './subscriptions/rules.ts';
 import type { Tables } from './tables.ts';
@@ -9,13 +9,13 @@ import type { Tables } from './tables.ts';
 type Shown = Pick<SubscriptionRow, 'company_id' | 'subscription_id' | 'name' | 'url'>;
 
 export const auditChange = (
-  trx: Trx<Tables>,
+  db: Kysely<Tables>,
   { by }: Pick<Editor, 'by'>,
   action: AuditAction,
   { company_id, subscription_id, name, url }: Shown,
   more: Pick<AuditEntry, 'at' | 'before' | 'after'>,
 ): Promise<number> =>
-  writeAudit(trx, {
+  writeAudit(db, {
     companyId: company_id,
     by,
     action,

@@ -37,8 +37,13 @@ export const openLeaver = async (world: World) => {
   };
   const first = await event();
   await until('all get an event', () => arrived(first).length === 4);
-  const share = async (member: typeof owner): Promise<string> =>
-    (await as(member, 'POST', `/deliveries/${first}/${renamed}/0/shares`, { hours: 168 })).token;
+  const shares = `/deliveries/${first}/${renamed}/0/shares`;
+  // A delivery is stored with its first result.
+  const share = (member: typeof owner): Promise<string> =>
+    until('the delivery can be shared', async () => {
+      const { status, json } = await member.browser.ask('POST', shares, { hours: 168 });
+      return status === 201 && json.token;
+    });
   const links = { leavers: await share(leaver), owners: await share(owner) };
   const open = async (token: string) =>
     (await owner.browser.ask('POST', '/shared-delivery', { token })).status;

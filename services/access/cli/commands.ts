@@ -157,7 +157,7 @@ export const commands: readonly Command[] = [
   },
   {
     words: ['member', 'remove'],
-    about: 'Remove a member from a company, with the keys, links, subscriptions and channels that they made',
+    about: 'Remove a member from a company, and end what they made',
     options: {
       company,
       email: { value: 'EMAIL', about: 'with which the member signs in', required: true },
@@ -165,8 +165,10 @@ export const commands: readonly Command[] = [
       'keep-subscriptions': { value: 'ID,ID', about: 'subscriptions that stay on' },
       'keep-channels': { value: 'A,B', about: 'channels that stay: webhook, slack' },
     },
+    usage: '--company ID --email EMAIL [--keep-keys ID,ID] [--keep-subscriptions …] …',
     notes: [
-      'Subscriptions are switched off, not deleted: their deliveries are held. The audit log of the company names each.',
+      'Their sessions, invitations and links end, and their keys, subscriptions and channels unless they are kept.',
+      'Subscriptions are switched off, not deleted: their deliveries are held. The audit log names each.',
     ],
     operation: 'removePortalMember',
     body: ({

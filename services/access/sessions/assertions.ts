@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { conflict, contract, invalidField, maxPasskeys } from '@causeway/proto';
-import { duplicateKey, handler, json } from '@causeway/runtime';
+import { duplicateKey, handler, json, transaction } from '@causeway/runtime';
 import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@simplewebauthn/server';
+import { audit, authorOf } from '../audit.ts';
 import type { PasskeySite } from '../config.ts';
 import type { Access } from '../context.ts';
 import { atSession, attempt } from './attempts.ts';
@@ -164,13 +165,25 @@ export const proveIdentity = (access: Access) =>
     } else {
       if (body.password === undefined) throw invalidField('password', 'required', 'password is required');
       const person = await confirmPassword(access, call, 'password', body.password);
-      if (hasFactor(person)) await requireFactor(access, prover, call.deadlineMs, person, body);
+      if (hasFactor(person)) await requireFactor(access, prover, call, person, body);
     }
-    await access.db
-      .updateTable('portal_sessions')
-      .set({ proved_utc: access.now() })
-      .where('company_id', '=', companyId)
-      .where('session_id', '=', user.sessionId)
-      .execute();
+    await transaction(access.db, async (trx) => {
+      await trx
+        .updateTable('portal_sessions')
+        .set({ proved_utc: access.now() })
+        .where('company_id', '=', companyId)
+        .where('session_id', '=', user.sessionId)
+        .execute();
+      const by = body.credential
+        ? 'passkey'
+        : body.recoveryCode
+          ? 'recovery code'
+          : body.totp
+            ? 'code'
+            : 'password';
+      await audit(trx, authorOf(access, call), 'identity.proved', ['session', user.sessionId, user.email], {
+        after: { by },
+      });
+    });
     return { status: 204, body: null };
   });

@@ -205,6 +205,7 @@ export const signInWithPasskey = (access: Access) =>
       return startSession(access, 200, {
         ...whose,
         epoch: person.device_epoch,
+        by: 'passkey',
         name: person.name || person.email,
         email: person.email,
         actor,

@@ -1,6 +1,15 @@
-import { type ActorUser, invalidField, problem, type Role, roleAllows, roleRequired } from '@causeway/proto';
+import {
+  type Actor,
+  type ActorUser,
+  invalidField,
+  problem,
+  type Role,
+  roleAllows,
+  roleRequired,
+} from '@causeway/proto';
 import { acrossTenants, type Trx } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
+import { authorOf, noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { saltOf } from '../passwords/password.ts';
 import type { AccessTables } from '../schema.ts';
@@ -66,7 +75,13 @@ export const hashForAddress = async (access: Access, email: string, password: st
  */
 export const confirmPassword = (
   access: Access,
-  call: { readonly companyId: number; readonly user: ActorUser; readonly deadlineMs: number },
+  call: {
+    readonly companyId: number;
+    readonly user: ActorUser;
+    readonly actor: Actor;
+    readonly requestId: string;
+    readonly deadlineMs: number;
+  },
   field: string,
   password: string,
 ): Promise<PersonRow> =>
@@ -76,8 +91,10 @@ export const confirmPassword = (
     call.deadlineMs,
     async ({ succeeded }) => {
       const person = await readPerson(access.db, call.companyId, call.user);
-      if (!(await access.passwords.verify(password, person.password_hash)))
+      if (!(await access.passwords.verify(password, person.password_hash))) {
+        noteRefused(access, authorOf(access, call), 'password.refused', ['member', person.id, person.email]);
         throw invalidField(field, 'must_agree', 'the password is wrong');
+      }
       await succeeded([person.id]);
       return person;
     },

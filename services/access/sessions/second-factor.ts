@@ -8,6 +8,7 @@ import {
   sealSecret,
   transaction,
 } from '@causeway/runtime';
+import { type Author, audit, byPerson, noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import { atSession, attempt, countAttempt, type Prover } from './attempts.ts';
 import { changeSecurity } from './end.ts';
@@ -129,16 +130,22 @@ export const reencryptFactors = (access: Access) =>
 export const requireFactor = (
   access: Access,
   prover: Prover,
-  deadlineMs: number,
+  call: FactorCall & { readonly deadlineMs: number },
   person: PersonRow,
   given: GivenFactor,
 ): Promise<void> => {
   if (given.totp === undefined && given.recoveryCode === undefined)
     throw invalidField('totp', 'required', 'totp is required');
   const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
-  return attempt(access, prover, deadlineMs, async ({ succeeded }) => {
-    if (!(await takeFactor(access, person, given)))
+  return attempt(access, prover, call.deadlineMs, async ({ succeeded }) => {
+    if (!(await takeFactor(access, person, given, call))) {
+      noteRefused(access, authorFor(access, person, call), 'code.refused', [
+        'member',
+        person.id,
+        person.email,
+      ]);
       throw invalidField(field, 'must_agree', 'the code is wrong');
+    }
     await succeeded([person.id]);
   });
 };
@@ -154,13 +161,13 @@ export const proveFactor = async (
   access: Access,
   person: PersonRow,
   given: GivenFactor,
-  { device }: Actor,
+  call: FactorCall,
 ): Promise<boolean> => {
-  if (knownDeviceOf(access.devices.recognise(device, person.email), person))
-    return takeFactor(access, person, given);
+  if (knownDeviceOf(access.devices.recognise(call.actor.device, person.email), person))
+    return takeFactor(access, person, given, call);
   const whose = { companyId: person.company_id, userId: person.id };
   const { succeeded } = await countAttempt(access, [factorSubject(whose, access.now())]);
-  const taken = await takeFactor(access, person, given);
+  const taken = await takeFactor(access, person, given, call);
   if (taken) await succeeded([]);
   return taken;
 };
@@ -170,12 +177,31 @@ const takeFactor = async (
   access: Access,
   person: PersonRow,
   { totp, recoveryCode }: GivenFactor,
+  call: FactorCall,
 ): Promise<boolean> => {
   if (totp !== undefined) return takeTotp(access, person, totp);
   if (recoveryCode === undefined) return false;
   const whose = { companyId: person.company_id, userId: person.id };
-  return transaction(access.db, (trx) => takeRecoveryCode(trx, whose, recoveryCode));
+  return transaction(access.db, async (trx) => {
+    const taken = await takeRecoveryCode(trx, whose, recoveryCode);
+    if (taken) {
+      const target = ['member', person.id, person.email] as const;
+      await audit(trx, authorFor(access, person, call), 'recovery_code.used', target);
+    }
+    return taken;
+  });
 };
+
+interface FactorCall {
+  readonly actor: Actor;
+  readonly requestId: string;
+}
+
+const authorFor = ({ now }: Access, person: PersonRow, { actor, requestId }: FactorCall): Author => ({
+  companyId: person.company_id,
+  by: byPerson(person.id, person.name || person.email, actor, requestId),
+  at: now(),
+});
 
 /** Each code works once: its step must be later than the last one used. */
 const takeTotp = async (

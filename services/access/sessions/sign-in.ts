@@ -1,5 +1,6 @@
 import {
   type Actor,
+  byStranger,
   contract,
   deviceHeader,
   networkOf,
@@ -10,7 +11,7 @@ import {
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall, type Trx, transaction } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
-import { audit, byPerson } from '../audit.ts';
+import { audit, byPerson, noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables, SessionState } from '../schema.ts';
 import { type Attempt, attempt, countAttempt, memberKey } from './attempts.ts';
@@ -92,6 +93,12 @@ const admit = async (
 ): Promise<Answer> => {
   const { log, passwords } = access;
   const { password, totp, recoveryCode } = body;
+  const noteStrangers = (whose: readonly PersonRow[], action: 'password.refused' | 'code.refused') => {
+    for (const { company_id, id, email } of whose) {
+      const author = { companyId: company_id, by: byStranger({ actor, requestId }), at: access.now() };
+      noteRefused(access, author, action, ['member', id, email]);
+    }
+  };
   const right = await passwords.matches(
     password,
     memberships.map((one) => one.password_hash),
@@ -104,6 +111,7 @@ const admit = async (
   if (accepted.length === 0) {
     const userIds = memberships.map(({ id }) => id);
     log.warn({ requestId, address: actor.address, userIds }, 'sign-in refused');
+    noteStrangers(memberships, 'password.refused');
     throw problem('wrong_credentials');
   }
   const codeGiven = totp !== undefined || recoveryCode !== undefined;
@@ -113,7 +121,9 @@ const admit = async (
   let codeTaken = false;
   for (const person of accepted) {
     const taken =
-      hasFactor(person) && codeGiven && (await proveFactor(access, person, body, actor).catch(waiting));
+      hasFactor(person) &&
+      codeGiven &&
+      (await proveFactor(access, person, body, { actor, requestId }).catch(waiting));
     if (taken instanceof Problem) refusals.push(taken);
     codeTaken ||= taken === true;
     (taken === true || !hasFactor(person) ? open : closed).push(person);
@@ -121,6 +131,7 @@ const admit = async (
   if (codeGiven && closed.length > 0 && !codeTaken) {
     const userIds = closed.map(({ id }) => id);
     log.warn({ requestId, address: actor.address, userIds }, 'second factor refused');
+    noteStrangers(closed, 'code.refused');
     throw refusals[0] ?? problem('wrong_code');
   }
   const [first, ...others] = open;
@@ -138,6 +149,7 @@ const admit = async (
     200,
     {
       ...memberOf(first),
+      by: hasFactor(first) ? `password and ${totp === undefined ? 'recovery code' : 'code'}` : 'password',
       name: first.name || first.email,
       email: first.email,
       actor,
@@ -165,7 +177,17 @@ const memberOf = ({ company_id, id, device_epoch }: PersonRow) => ({
 /** More than anyone needs; a further sign-in ends the oldest session. */
 const maxSessionsPerMember = 50;
 
+/** How a session began, as the audit log has it. */
+type Beginning =
+  | 'password'
+  | 'password and code'
+  | 'password and recovery code'
+  | 'passkey'
+  | 'invitation'
+  | 'another company of the same sign-in';
+
 interface NewSession extends DeviceMembership {
+  readonly by: Beginning;
   readonly name: string;
   readonly email: string;
   readonly actor: Actor;
@@ -181,7 +203,7 @@ interface OtherMembership extends DeviceMembership {
 export const startSession = async (
   access: Access,
   status: number,
-  { companyId, userId, epoch, name, email, actor, requestId, others = [] }: NewSession,
+  { companyId, userId, epoch, by, name, email, actor, requestId, others = [] }: NewSession,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
@@ -197,7 +219,8 @@ export const startSession = async (
   const sessionId = await transaction(db, async (trx) => {
     const own = { ...shared, company_id: companyId, user_id: userId, state: 'open' } as const;
     const id = await addSession(trx, token, own);
-    await noteEntry(trx, { companyId, userId, epoch, sessionId: id, name, actor, requestId, at });
+    const entry = { companyId, userId, epoch, by, sessionId: id, name, actor, requestId, at };
+    await noteEntry(access, trx, entry);
     return id;
   });
   const facts = await sessionFacts(access, companyId, sessionId);
@@ -225,8 +248,9 @@ export const withToken = (status: number, facts: SessionFacts, token: string): A
 });
 
 export const noteEntry = async (
+  { devices }: Pick<Access, 'devices'>,
   trx: Trx<AccessTables>,
-  { companyId, userId, epoch, sessionId, name, actor, requestId, at }: Entry,
+  { companyId, userId, epoch, by: beginning, sessionId, name, actor, requestId, at }: Entry,
 ): Promise<void> => {
   const { numUpdatedRows } = await updateMember(trx, companyId, userId)
     .set({ last_sign_in_utc: at })
@@ -235,7 +259,11 @@ export const noteEntry = async (
   // All sessions of the member have just ended, and this session began before.
   if (numUpdatedRows === 0n) throw problem('signed_out');
   const by = byPerson(userId, name, actor, requestId);
-  await audit(trx, { companyId, by, at }, 'session.started', ['session', sessionId, name]);
+  const device =
+    devices.recogniseMember(actor.device, { companyId, userId })?.epoch === epoch ? 'known' : 'new';
+  await audit(trx, { companyId, by, at }, 'session.started', ['session', sessionId, name], {
+    after: { by: beginning, device },
+  });
 };
 
 interface Entry extends Omit<NewSession, 'others' | 'email'> {

@@ -29,7 +29,7 @@ export const switchCompany = (access: Access) =>
       const known = knownDeviceOf(access.devices.recognise(actor.device, other.email), other);
       const subjects = [known ? deviceSubject(known, at) : factorSubject(whose, at)];
       const prover = { subjects, gate: access.gates.members, key: memberKey(user.id) };
-      await requireFactor(access, prover, call.deadlineMs, other, body);
+      await requireFactor(access, prover, call, other, body);
     }
     const token = newSessionToken(random, access.sessionTokens);
     const at = now();
@@ -42,10 +42,11 @@ export const switchCompany = (access: Access) =>
         .where('created_utc', '>', new Date(at.getTime() - portal.sessionTimeoutMs))
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw notFound('company');
-      await noteEntry(trx, {
+      await noteEntry(access, trx, {
         companyId: other.company_id,
         userId: other.user_id,
         epoch: other.device_epoch,
+        by: 'another company of the same sign-in',
         sessionId: other.session_id,
         name: other.name || other.email,
         actor,

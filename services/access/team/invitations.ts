@@ -116,7 +116,7 @@ export const acceptInvitation = (access: Access) =>
         throw conflict('this address is already a member of the company; sign in instead');
       throw error;
     });
-    const member = { companyId: company_id, userId, epoch: 0, name, email };
+    const member = { companyId: company_id, userId, epoch: 0, by: 'invitation', name, email } as const;
     return startSession(access, 201, { ...member, actor, requestId });
   });
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import {
   agentOperations,
   basePath,
+  bySystem,
   contract,
   keyOperations,
   type LoggedRequest,
@@ -12,6 +13,7 @@ import {
 import { type Database, handler, json, keepDays, type Repeated, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { noteRefused } from '../audit.ts';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { gatherReports, type ReportsOptions } from './reports.ts';
@@ -32,7 +34,10 @@ export const recordRequestLog = (options: ReportsOptions) =>
     nameOf: (row) => row.slice(0, 4).join(' '),
     merge: (known) => known,
     companyOf: ([company]) => company,
-    write: addRequests,
+    write: async (db, rows) => {
+      await addRequests(db, rows);
+      noteRefusedNetworks(options, rows);
+    },
   });
 
 const whole = z.int().nonnegative();
@@ -71,6 +76,21 @@ const addRequests = async (db: Database<AccessTables>, rows: readonly LoggedRequ
       })),
     )
     .execute();
+};
+
+/** A request that was refused before its operation was known has an address from which the key may not be used. */
+const noteRefusedNetworks = (
+  { db, log, now }: Pick<ReportsOptions, 'db' | 'log' | 'now'>,
+  rows: readonly LoggedRequest[],
+): void => {
+  const refused = rows.filter((row) => row[4] === '' && row[7] === 403);
+  for (const own of Map.groupBy(refused, (row) => row.slice(0, 2).join(' ')).values()) {
+    const [companyId, keyId, , , , , , , , requestId, address] = own.at(-1)!;
+    const by = { ...bySystem, address: address || null, requestId: requestId || null };
+    const times = own.reduce((sum, row) => sum + Math.max(row[12], 1), 0);
+    const author = { companyId, by, at: now() };
+    noteRefused({ db, log }, author, 'key.network_refused', ['key', keyId, `API key ${keyId}`], times);
+  }
 };
 
 export const startRequestLogRetention = ({ db, log, now }: Pick<Access, 'db' | 'log' | 'now'>): Repeated =>

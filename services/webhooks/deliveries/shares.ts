@@ -1,10 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { writeAudit } from '@causeway/identity';
-import { type AuditEntry, byMember, conflict, contract, maxDeliveryShares, notFound } from '@causeway/proto';
+import {
+  type AuditEntry,
+  byMember,
+  byStranger,
+  conflict,
+  contract,
+  isToldAt,
+  type MemberEnding,
+  maxDeliveryShares,
+  notFound,
+} from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
-import { isEnding } from '../members/made.ts';
 import type { Tables } from '../tables.ts';
 import { readAttempt, readDelivery } from './get.ts';
 import { type DeliveryIds, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
@@ -100,9 +109,9 @@ export const endShare = async (
   });
 };
 
-/** Shows what a viewer sees. Nothing of the caller is known, and every wrong token gets the same answer. */
+/** Shows what a viewer sees. Only the caller's address is known, and every wrong token gets the same answer. */
 export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
-  handler(contract.getSharedDelivery, async ({ body }) => {
+  handler(contract.getSharedDelivery, async ({ body, actor, requestId }) => {
     const at = now();
     const [, company, share, secret] = tokenForm.exec(body.token) ?? [];
     if (secret === undefined) throw notFound('link');
@@ -128,14 +137,45 @@ export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
     const number = body.attempt ?? delivery.history.at(-1)?.attempt;
     const attempt =
       number === undefined ? null : await readAttempt(db, companyId, { ...name, attempt: number }, 'viewer');
-    await db
-      .updateTable('delivery_shares')
-      .set(({ eb }) => ({ opened: eb('opened', '+', 1), last_opened_utc: at }))
-      .where('company_id', '=', companyId)
-      .where('share_id', '=', row.share_id)
-      .execute();
+    await transaction(db, async (trx) => {
+      await trx
+        .updateTable('delivery_shares')
+        .set(({ eb }) => ({ opened: eb('opened', '+', 1), last_opened_utc: at }))
+        .where('company_id', '=', companyId)
+        .where('share_id', '=', row.share_id)
+        .execute();
+      const now = await selectShares(trx, companyId).where('share_id', '=', row.share_id).executeTakeFirst();
+      if (!now || !isToldAt(now.opened - 1, now.opened)) return;
+      await writeAudit(trx, {
+        companyId,
+        by: byStranger({ actor, requestId }),
+        action: 'delivery.share_opened',
+        target: targetOf(row),
+        after: { opened: now.opened, sharedBy: row.created_by },
+        at,
+      });
+    });
     return json(200, { expiresUtc: row.expires_utc, delivery, attempt });
   });
+
+/** Longer than any request of the member that was under way: sessions prove themselves to this service for a minute. */
+export const lateMs = 75_000;
+
+/** A link is dead from the commit that takes the rights of the member who made it. */
+const isEnding = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  { created_by_id, created_utc }: Pick<ShareRow, 'created_by_id' | 'created_utc'>,
+): Promise<boolean> => {
+  const row = await db
+    .selectFrom('member_endings')
+    .select(['ending', 'ended_utc'])
+    .where('company_id', '=', companyId)
+    .where('member_id', '=', created_by_id ?? 0)
+    .executeTakeFirst();
+  if (!row || created_utc.getTime() > row.ended_utc.getTime() + lateMs) return false;
+  return (JSON.parse(row.ending) as MemberEnding).links;
+};
 
 const tokenForm = /^([1-9]\d{0,14})-([1-9]\d{0,14})-([\w-]{43})$/;
 

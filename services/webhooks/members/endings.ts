@@ -2,10 +2,10 @@ import { raiseSubscriptionsVersion } from '@causeway/deliveries';
 import type { MemberEnding } from '@causeway/proto';
 import { acrossTenants, eachAlone, type Repeated, repeat, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
-import { endShare, selectShares } from '../deliveries/shares.ts';
+import { endShare, lateMs, selectShares } from '../deliveries/shares.ts';
 import { removeChannel } from '../notices/channels.ts';
 import { switchOff } from '../subscriptions/ends.ts';
-import { lateMs, madeBy, selectChannels, selectSubscriptions } from './made.ts';
+import { madeBy, selectChannels, selectSubscriptions } from './made.ts';
 
 type EndingsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
 

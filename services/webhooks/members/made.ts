@@ -1,4 +1,4 @@
-import { contract, type MemberEnding, type NoticeChannel, noticeChannels } from '@causeway/proto';
+import { contract, type NoticeChannel, noticeChannels } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -38,25 +38,6 @@ export const selectChannels = (db: Kysely<Tables>, companyId: number, channels: 
     .select(['channel', 'url', 'kinds'])
     .where('company_id', '=', companyId)
     .where(sql<SqlBool>`channel IN (${sql.join(['', ...channels])})`);
-
-/** Longer than any request of the member that was under way: sessions prove themselves to this service for a minute. */
-export const lateMs = 75_000;
-
-/** A link is dead from the commit that takes the rights of the member who made it. */
-export const isEnding = async (
-  db: Kysely<Tables>,
-  companyId: number,
-  { created_by_id, created_utc }: Pick<ShareRow, 'created_by_id' | 'created_utc'>,
-): Promise<boolean> => {
-  const row = await db
-    .selectFrom('member_endings')
-    .select(['ending', 'ended_utc'])
-    .where('company_id', '=', companyId)
-    .where('member_id', '=', created_by_id ?? 0)
-    .executeTakeFirst();
-  if (!row || created_utc.getTime() > row.ended_utc.getTime() + lateMs) return false;
-  return (JSON.parse(row.ending) as MemberEnding).links;
-};
 
 interface Made {
   readonly subscriptions: readonly number[];

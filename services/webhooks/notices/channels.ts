@@ -97,7 +97,9 @@ export const updateNoticeChannel = (context: WebhooksContext) =>
   );
 
 export const testNoticeChannel = (context: WebhooksContext) =>
-  handler(contract.testNoticeChannel, async ({ companyId, body: { channel }, deadlineMs }) => {
+  handler(contract.testNoticeChannel, async (call) => {
+    const { companyId, body, deadlineMs } = call;
+    const { channel } = body;
     const now = context.now();
     const id = now.getTime() * 1000;
     const text = 'This is a test of your notifications.';
@@ -119,7 +121,16 @@ export const testNoticeChannel = (context: WebhooksContext) =>
       throw notFound('channel');
     }
     const { error_class, status_code, error } = answer.attempt;
-    return json(200, { success: error_class === null, statusCode: status_code, error });
+    const success = error_class === null;
+    await writeAudit(context.db, {
+      companyId,
+      by: byMember(call),
+      action: 'notices.channel_tested',
+      target: { kind: 'company', id: companyId, name: channelNames[channel] },
+      after: { success, statusCode: status_code },
+      at: now,
+    });
+    return json(200, { success, statusCode: status_code, error });
   });
 
 type Channel = Pick<Selectable<Tables['notice_channels']>, 'channel' | 'url' | 'kinds'>;

@@ -1,7 +1,6 @@
-import { originOf, writeAudit } from '@causeway/identity';
+import { originOf } from '@causeway/identity';
 import {
   type AnswerTo,
-  byMember,
   type challengeType,
   definitions,
   type EventType,
@@ -17,9 +16,13 @@ import {
   tooManyTests,
 } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall } from '@causeway/runtime';
+import type { Kysely } from 'kysely';
 import { askService } from '../ask.ts';
+import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import { bodyAnswer, header } from '../deliveries/get.ts';
+import type { Tables } from '../tables.ts';
+import { editorOf } from './editor.ts';
 import { readSubscription, type SubscriptionRecord } from './record.ts';
 
 export const testSubscription = (context: WebhooksContext) =>
@@ -33,9 +36,10 @@ const testAsKey = async (context: WebhooksContext, call: TestCall): Promise<Answ
   const { identity } = call;
   const earlier = await context.once.find(identity);
   if (earlier) return earlier;
-  const { attempt } = await sendTest(context, call);
+  const { attempt, record } = await sendTest(context, call);
+  const success = attempt.error_class === null;
   const answer = json(200, {
-    success: attempt.error_class === null,
+    success,
     statusCode: attempt.status_code,
     elapsedMs: attempt.elapsed_ms,
     responseBodyTruncated: attempt.response_truncated === 1,
@@ -44,7 +48,10 @@ const testAsKey = async (context: WebhooksContext, call: TestCall): Promise<Answ
     error: attempt.error_class,
     message: attempt.error,
   });
-  return context.once.carryOut(identity, async () => answer);
+  return context.once.carryOut(identity, async (trx) => {
+    await noteTest(context, trx, call, record, { success, statusCode: attempt.status_code });
+    return answer;
+  });
 };
 
 const testAsMember = async (
@@ -53,16 +60,21 @@ const testAsMember = async (
 ): Promise<Answer> => {
   const { attempt, sent, record } = await sendTest(context, call);
   const answer = attemptAnswer(attempt, sent);
-  await writeAudit(context.db, {
-    companyId: call.companyId,
-    by: byMember(call),
-    action: 'subscription.tested',
-    target: { kind: 'subscription', id: record.subscription_id, name: record.name ?? record.url },
-    after: { success: answer.success, statusCode: answer.statusCode, eventType: call.body.eventType ?? null },
-    at: context.now(),
-  });
+  await noteTest(context, context.db, call, record, answer);
   return json(200, answer);
 };
+
+const noteTest = (
+  context: WebhooksContext,
+  db: Kysely<Tables>,
+  call: TestCall,
+  record: SubscriptionRecord,
+  { success, statusCode }: { readonly success: boolean; readonly statusCode: number | null },
+): Promise<number> =>
+  auditChange(db, editorOf(call), 'subscription.tested', record, {
+    after: { success, statusCode, eventType: call.body.eventType ?? null },
+    at: context.now(),
+  });
 
 /** The URL as it is requested: normalised, without the fragment, which is never sent. */
 const calledUrl = (url: string): string => {

@@ -5,9 +5,10 @@ import {
   raiseSubscriptionsVersion,
   type SubscriptionRow,
 } from '@causeway/deliveries';
-import { assertSameName } from '@causeway/identity';
+import { assertSameName, writeAudit } from '@causeway/identity';
 import {
   type AuditEntry,
+  byMember,
   contract,
   type Detail,
   definitions,
@@ -187,6 +188,21 @@ export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
         return json(200, { problem: error.publicMessage });
       throw error;
     }
+  });
+
+export const beginImport = ({ db, now }: WebhooksContext) =>
+  handler(contract.beginImport, async (call) => {
+    const { companyId, body: after } = call;
+    const target = { kind: 'company', id: companyId, name: 'settings' } as const;
+    await writeAudit(db, {
+      companyId,
+      by: byMember(call),
+      action: 'settings.imported',
+      target,
+      after,
+      at: now(),
+    });
+    return { status: 204, body: null };
   });
 
 /** Answers what creating the subscriptions would refuse, by their places in the file. */

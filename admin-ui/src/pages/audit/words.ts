@@ -10,6 +10,9 @@ const actionWords = onFirstUse(
   (): Readonly<Record<Action, string>> => ({
     'session.started': t`signed in`,
     'session.ended': t`ended a session`,
+    'identity.proved': t`proved who they are`,
+    'password.refused': t`refused a wrong password of`,
+    'code.refused': t`refused a wrong code of`,
     'password.changed': t`changed their password`,
     'password.reset_offered': t`created a password reset link for`,
     'password.reset': t`set a new password with a reset link`,
@@ -21,6 +24,7 @@ const actionWords = onFirstUse(
     'second_factor.required': t`required a second factor of everyone`,
     'second_factor.optional': t`made the second factor optional`,
     'recovery_codes.renewed': t`created new recovery codes`,
+    'recovery_code.used': t`used a recovery code`,
     'profile.changed': t`changed their name`,
     'member.invited': t`invited`,
     'invitation.revoked': t`revoked the invitation of`,
@@ -35,6 +39,7 @@ const actionWords = onFirstUse(
     'key.rotated': t`rotated the API key`,
     'key.rotation_ended': t`ended a rotation of the API key`,
     'key.revoked': t`revoked the API key`,
+    'key.network_refused': t`refused, for its address, a call of`,
     'subscription.created': t`added the subscription`,
     'subscription.changed': t`changed the subscription`,
     'subscription.enabled': t`enabled the subscription`,
@@ -52,6 +57,7 @@ const actionWords = onFirstUse(
     'delivery.released': t`released the delivery`,
     'delivery.shared': t`shared the delivery`,
     'delivery.share_revoked': t`revoked a link to the delivery`,
+    'delivery.share_opened': t`showed, by a link, the delivery`,
     'replay.created': t`started the replay`,
     'replay.cancelled': t`cancelled the replay`,
     'held.released': t`released the held deliveries of`,
@@ -62,6 +68,8 @@ const actionWords = onFirstUse(
     'notices.mail_changed': t`chose the mails of`,
     'notices.channel_changed': t`changed the`,
     'notices.channel_removed': t`removed the`,
+    'notices.channel_tested': t`tested the`,
+    'settings.imported': t`imported settings`,
     'person.erased': t`erased`,
   }),
 );
@@ -109,9 +117,10 @@ export const wordsOf = ({ action, actor }: Entry): string =>
 
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||
+  action === 'password.refused' ||
   action === 'totp.reset' ||
   (action === 'member.joined' && actor.kind !== 'user') ||
-  !/^(?:session|password|totp|passkey|second_factor|recovery_codes|profile|company|endpoint_verification)\.|^member\.joined$/.test(
+  !/^(?:session|identity|password|totp|passkey|second_factor|recovery_codes?|profile|company|settings|endpoint_verification)\.|^member\.joined$/.test(
     action,
   );
 

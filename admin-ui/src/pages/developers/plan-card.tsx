@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { Plural } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from '../../api/client.ts';
+import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
 import { onFirstUse } from '../../i18n/i18n.tsx';
@@ -59,6 +59,9 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           t`Somebody changed the settings meanwhile, so nothing was done. This is the new plan.`,
         );
       }
+      const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
+      const body = { created: count('new'), changed: count('changed'), deleted: count('deleted') };
+      await call('beginImport', { body });
       const shown: string[] = [];
       for (const [at, step] of steps.entries()) {
         onStep(at, { outcome: 'running' });

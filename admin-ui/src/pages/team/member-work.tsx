@@ -91,7 +91,7 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
         hint={t`They chose where notifications of the company are posted.`}
         items={channels.map(({ channel, url }) => ({
           id: channel,
-          label: channel === 'slack' ? 'Slack' : t`Operational webhook`,
+          label: channel === 'slack' ? t`Slack` : t`Operational webhook`,
           description: <code>{url}</code>,
         }))}
         keep={keep.channels}
