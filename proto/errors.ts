@@ -20,6 +20,7 @@ export const errorCodes = {
   },
   version_mismatch: { status: 412, message: 'the record has another version; read it again' },
   already_exists: { status: 412, message: 'a record with this external_id exists' },
+  nothing_to_update: { status: 412, message: 'no record with this external_id exists' },
   payload_too_large: { status: 413, message: 'the request body exceeds 1048576 bytes' },
   unsupported_encoding: { status: 415, message: 'the request body is compressed; send it as it is' },
   idempotency_key_reused: {
@@ -146,6 +147,10 @@ type QuotaName = 'subscriptions' | 'keys';
 /** 400 `{error, quota, limit}`: the company has reached a quota. */
 export const quotaExceeded = (quota: QuotaName, limit: number, publicMessage: string): Problem =>
   new Problem({ code: 'quota_exceeded', publicMessage, extra: { quota, limit } });
+
+/** 412: a create that may only update has found no record. */
+export const nothingToUpdate = (): Problem =>
+  new Problem({ code: 'nothing_to_update', extra: { reason: 'not_found' } });
 
 /** 404. Without `what`, the route does not exist. @param instead what the id does name in the company. */
 export const notFound = (what?: string, instead?: string): Problem =>

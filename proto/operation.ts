@@ -92,7 +92,7 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   /** What the gateway holds a request with `wait` for, if the lists in its answer are empty (contract, "Waiting"). */
   readonly waitsFor?: WrittenKind;
   readonly errorShape: ErrorShape;
-  /** Reads, updates or creates one record with a version (contract, "Versions"). */
+  /** Reads, updates, creates or erases one record with a version (contract, "Versions"). */
   readonly versioned?: boolean;
   /** Only the tools for agents reach it: it has no path for others, and no document. */
   readonly isForAgents?: boolean;

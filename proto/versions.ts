@@ -1,29 +1,72 @@
+import { invalidField } from './errors.ts';
 import type { KeyOperation } from './operation.ts';
 
 /** The entity tag of a record (contract, "Versions"; RFC 9110, 8.8.3). */
 export const entityTag = (version: number): string => `"${version}"`;
 
 /**
- * What must hold for a write: the record has one of these versions (`If-Match`), or a create finds no record to update
- * (`If-None-Match: *`).
+ * What must hold for a write: the record has one of these versions (`If-Match`), a create finds a record to update
+ * (`If-Match: *`), or it finds none (`If-None-Match: *`).
  */
-export type Condition = readonly number[] | 'absent';
+export type Condition = readonly number[] | 'present' | 'absent';
 
-interface Preconditions {
-  readonly method: string;
+/** In place of the version of a weak tag, which matches no record (RFC 9110, 13.1.1). */
+export const weakVersion = -1;
+
+type ConditionalHeader = 'If-Match' | 'If-None-Match';
+
+/** Those that a write takes (contract, "Versions"): it refuses all others. */
+export const conditionsTaken = ({
+  method,
+  versioned,
+  isBatch,
+}: Pick<KeyOperation, 'method' | 'versioned' | 'isBatch'>): readonly ConditionalHeader[] => {
+  if (isBatch) return ['If-None-Match'];
+  if (!versioned) return [];
+  return method === 'POST' ? ['If-Match', 'If-None-Match'] : ['If-Match'];
+};
+
+interface SentConditions {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /** The name of another conditional header, which no write takes. */
+  readonly otherCondition: string | undefined;
 }
 
-/** RFC 9110, 13.1. Tags that are not versions match none. */
+/** RFC 9110, 13.1. Tags that are not versions match none. @throws Problem if the write takes no such condition */
 export const conditionOf = (
-  { versioned }: Pick<KeyOperation, 'versioned'>,
-  { method, ifMatch, ifNoneMatch }: Preconditions,
+  operation: KeyOperation,
+  { ifMatch, ifNoneMatch, otherCondition }: SentConditions,
 ): Condition | undefined => {
-  if (!versioned) return undefined;
-  if (method === 'POST') return ifNoneMatch?.trim() === '*' ? 'absent' : undefined;
-  if (method !== 'PATCH' || ifMatch === undefined || ifMatch.trim() === '*') return undefined;
-  return tagsIn(ifMatch).flatMap((tag) => (/^\d{1,10}$/.test(tag) ? Number(tag) : []));
+  if (operation.method === 'GET') return undefined;
+  const sent = { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch };
+  const taken = conditionsTaken(operation);
+  const refused =
+    otherCondition ??
+    (['If-Match', 'If-None-Match'] as const).find(
+      (name) => sent[name] !== undefined && !taken.includes(name),
+    );
+  if (refused !== undefined) {
+    const more = operation.isBatch && refused === 'If-Match' ? '; give each item its if_version' : '';
+    throw invalidField(refused, 'unknown_field', `${refused} is not supported by this operation${more}`);
+  }
+  if (ifNoneMatch !== undefined) {
+    if (ifMatch !== undefined)
+      throw invalidField(
+        'If-None-Match',
+        'must_agree',
+        'If-None-Match and If-Match must not be sent together',
+      );
+    if (ifNoneMatch.trim() !== '*')
+      throw invalidField('If-None-Match', 'out_of_range', 'If-None-Match must be * in a write');
+    return 'absent';
+  }
+  if (ifMatch === undefined) return undefined;
+  if (ifMatch.trim() === '*') return operation.method === 'POST' ? 'present' : undefined;
+  return tagsIn(ifMatch).flatMap((tag) => {
+    if (/^W\//.test(tag)) return weakVersion;
+    return /^\d{1,10}$/.test(tag) ? Number(tag) : [];
+  });
 };
 
 /** Whether a read is answered 304. */

@@ -30,7 +30,7 @@ export interface Answer {
 }
 
 const ajvFor = (): Ajv2020 => {
-  const ajv = new Ajv2020({ strict: false, multipleOfPrecision: 6, allErrors: false });
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
   // Loose, as a reader of the document would take them: for bodies that are sent.
   ajv.addFormat('email', /^\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*$/);

@@ -16,7 +16,7 @@ export const clientInterface = (): string => {
     .toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
   return [
     '// Every command of the repository writes it when `proto` is newer (deploy/local/toolchain/client-types.mjs).',
-    "import type { CallOptions, CreateOptions, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
+    "import type { BatchOptions, CallOptions, CreateOptions, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
     "import type { Pages } from './pages.ts';",
     '',
     ...schemas.map(([name, schema]) => `${docOf(schema)}export ${declared(name, typeOf(schema))}\n`),
@@ -125,10 +125,9 @@ const answerType = (document: Any): string => {
 
 const bodyType = ({ requestBody }: Any): string => typeOf(requestBody.content['application/json'].schema);
 
-const optionsOf = ({ method, versioned, path }: Described['operation']): string => {
-  if (method === 'POST') return versioned || path.endsWith('/batch') ? 'CreateOptions' : 'WriteOptions';
-  if (!versioned) return 'CallOptions';
-  return method === 'PATCH' ? 'UpdateOptions' : 'CallOptions';
+const optionsOf = ({ method, versioned, isBatch }: Described['operation']): string => {
+  if (method === 'POST') return isBatch ? 'BatchOptions' : versioned ? 'CreateOptions' : 'WriteOptions';
+  return versioned && method !== 'GET' ? 'UpdateOptions' : 'CallOptions';
 };
 
 const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1);

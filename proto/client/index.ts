@@ -17,6 +17,7 @@ export {
 } from './errors.ts';
 export type * from './interface.generated.ts';
 export type {
+  BatchOptions,
   CallOptions,
   ClientOptions,
   CreateOptions,

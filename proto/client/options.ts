@@ -34,9 +34,16 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+export interface BatchOptions extends WriteOptions {
+  /** `*`: an item whose `external_id` exists is refused with 412, and nothing of it is done. */
+  readonly ifNoneMatch?: '*' | undefined;
+}
+
 export interface CreateOptions extends WriteOptions {
   /** `*`: if the `external_id` exists, nothing is done (`PreconditionFailed`). */
   readonly ifNoneMatch?: '*' | undefined;
+  /** `*`: if the `external_id` does not exist, nothing is done. Or the `version` that its record must have. */
+  readonly ifMatch?: number | string | undefined;
 }
 
 export interface ClientOptions {

@@ -1,6 +1,7 @@
 import { basePath, type KeyOperation, takesIdempotencyKey } from '../operation.ts';
 import { keyOperations } from '../operations.ts';
 import { idempotencyKeyPattern } from '../render-problem.ts';
+import { conditionsTaken } from '../versions.ts';
 import { type Components, createComponents, type Json, pascal } from './components.ts';
 import { errorAnswers, headers, sharedAnswers, successHeaders } from './error-answers.ts';
 import { errorSchemas } from './error-schemas.ts';
@@ -101,14 +102,18 @@ const successes = (operation: KeyOperation, components: Components): Json => {
   return Object.fromEntries(entries);
 };
 
-const ofVersions = ({ versioned, method }: KeyOperation): readonly Json[] =>
-  versioned
-    ? [
-        {
-          $ref: `#/components/parameters/${method === 'PATCH' ? 'IfMatch' : method === 'POST' ? 'IfAbsent' : 'IfNoneMatch'}`,
-        },
-      ]
-    : [];
+const ofVersions = (operation: KeyOperation): readonly Json[] => {
+  const { method, versioned } = operation;
+  const names =
+    method === 'GET'
+      ? versioned
+        ? ['IfNoneMatch']
+        : []
+      : conditionsTaken(operation).map((name) =>
+          name === 'If-None-Match' ? 'IfAbsent' : method === 'POST' ? 'IfPresent' : 'IfMatch',
+        );
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+};
 
 const condition = (name: string, text: string): Json => ({
   name,
@@ -129,7 +134,11 @@ const conditions = {
   ),
   IfAbsent: condition(
     'If-None-Match',
-    '`*` to create only: if a record with the `external_id` exists, nothing is changed and the answer is 412.',
+    '`*` to create only: if a record with the `external_id` exists, nothing is changed and the answer, or that of the item of a batch, is 412.',
+  ),
+  IfPresent: condition(
+    'If-Match',
+    '`*` to update only: if no record with the `external_id` exists, nothing is created and the answer is 412. Or the `ETag` of that record, as `"2"`: if it has another version by now, nothing is changed and the answer is 412.',
   ),
 };
 

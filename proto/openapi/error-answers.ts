@@ -4,6 +4,7 @@ import {
   methodNotAllowed,
   missingScope,
   networkNotAllowed,
+  nothingToUpdate,
   Problem,
   type ProblemFacts,
   problem,
@@ -54,7 +55,7 @@ export const errorAnswers = (operation: KeyOperation): Json => {
 };
 
 const ofCondition = ({ errorShape, method }: KeyOperation): Json =>
-  method === 'PATCH'
+  method !== 'POST'
     ? answer(
         errorShape,
         412,
@@ -70,8 +71,13 @@ const ofCondition = ({ errorShape, method }: KeyOperation): Json =>
     : answer(
         errorShape,
         412,
-        'With `If-None-Match: *`: a record with this external_id exists, and the answer has its ID. Nothing was changed.',
+        'With `If-None-Match: *`: a record with this external_id exists, and the answer has its ID. With `If-Match`: no record with it exists (the reason is `not_found`), or it has another version. Nothing was changed.',
         {
+          version_mismatch: bodyOf(
+            errorShape,
+            new Problem({ code: 'version_mismatch', extra: { version: 3 } }),
+          ),
+          not_found: bodyOf(errorShape, nothingToUpdate()),
           already_exists: bodyOf(
             errorShape,
             new Problem({ code: 'already_exists', extra: { client_id: 1042 } }),
@@ -325,7 +331,7 @@ export const headersFor = ({ bucket }: Pick<KeyOperation, 'bucket'>): Json => (b
 export const successHeaders = (operation: KeyOperation): Json => ({
   ...headersFor(operation),
   ...(takesIdempotencyKey(operation) && refer('Idempotent-Replayed')),
-  ...(operation.versioned && refer('ETag')),
+  ...(operation.versioned && operation.method !== 'DELETE' && refer('ETag')),
 });
 
 const ifCounted: Json = {

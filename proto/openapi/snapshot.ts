@@ -203,7 +203,7 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
       for (const limit of ['maxLength', 'maximum', 'maxItems', 'maxProperties'])
         if (Number(next[limit] ?? Infinity) < Number(old[limit] ?? Infinity))
           say(place, `${limit} was lowered to ${next[limit]}`);
-      for (const rule of ['pattern', 'multipleOf', 'additionalProperties'])
+      for (const rule of ['pattern', 'additionalProperties'])
         if (next[rule] !== undefined && JSON.stringify(next[rule]) !== JSON.stringify(old[rule]))
           say(place, `${rule} changed to ${JSON.stringify(next[rule])}`);
     }

@@ -56,6 +56,7 @@ const batch = {
   ...action,
   method: 'POST',
   params: {},
+  versioned: false,
   isBatch: true,
   deadlineMs: 15_000,
   errors: {
@@ -70,7 +71,7 @@ const batch = {
 } as const;
 
 const rules =
-  'Counts as one request. Each item is checked, carried out and answered as the operation for one record does it; a refused item refuses no other. If two items name the same record, the second gets 409 with the reason `duplicate_item`. An item that was not begun in time gets 503 with the reason `not_started`. A company may have two batches under way. With an `Idempotency-Key`, a batch that was interrupted can be sent again whole.';
+  'Counts as one request. Each item is checked, carried out and answered as the operation for one record does it; a refused item refuses no other. If two items name the same record, the second gets 409 with the reason `duplicate_item`. An item may have `if_version`: if its record has another version, the item gets 412 with the reason `version_mismatch`, and nothing of it is done. `If-None-Match: *` applies to each item. An item that was not begun in time gets 503 with the reason `not_started`. A company may have two batches under way. With an `Idempotency-Key`, a batch that was interrupted can be sent again whole.';
 
 const created = {
   index: 0,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { idParameter, phone } from '../schemas/fields.ts';
+import { email, idParameter, phone } from '../schemas/fields.ts';
 import { personFound, personFoundExample, reading } from '../schemas/records.ts';
 import { count, rule, text } from '../schemas/values.ts';
 
@@ -8,7 +8,7 @@ const oneOf = 'at least one of email, phone, external_id and client_id is requir
 
 const query = z
   .strictObject({
-    email: text({ min: 1, max: 254 }).optional(),
+    email: email.optional(),
     phone: phone.optional(),
     external_id: text({ min: 1, max: 100 }).optional(),
     client_id: idParameter.optional(),
@@ -35,7 +35,7 @@ const find = {
 } as const;
 
 const rules =
-  'Emails are compared case-insensitively, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first; `hasMore` says whether there are others.';
+  'Emails are compared without case and in no other way, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first; `hasMore` says whether there are others.';
 
 const answer = z.object({
   clients: z.array(personFound).max(25),

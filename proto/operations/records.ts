@@ -184,6 +184,7 @@ export const erasePerson = defineOperation({
   callers: {
     key: {
       path: '/integrations/people/{client_id}',
+      versioned: true,
       scope: 'admin',
       bucket: 'admin',
       errorShape: 'general',

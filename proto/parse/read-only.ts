@@ -37,6 +37,11 @@ export const updateProblems = (
   stored: Readonly<Record<string, unknown>>,
   elsewhere: Readonly<Record<string, string>> = {},
 ): Detail[] => {
+  const more = (name: string): string => {
+    if (elsewhere[name]) return `; use ${elsewhere[name]}`;
+    // Most likely somebody changed the record since it was read.
+    return ofVersion.has(name) && 'version' in stored ? `; the record is at version ${stored.version}` : '';
+  };
   const problems = Object.entries(
     (body as { readonly [carried]?: Readonly<Record<string, unknown>> })[carried] ?? {},
   )
@@ -44,13 +49,15 @@ export const updateProblems = (
     .map(([name]) => ({
       field: name,
       code: 'read_only' as const,
-      message: `${name} cannot be changed here${elsewhere[name] ? `; use ${elsewhere[name]}` : ''}`,
+      message: `${name} cannot be changed here${more(name)}`,
     }));
   const isEmpty = Object.values(body).every((value) => value === undefined);
   return isEmpty && problems.length === 0
     ? [{ field: 'body', code: 'empty_update', message: noFieldToChange }]
     : problems;
 };
+
+const ofVersion: ReadonlySet<string> = new Set(['version', 'updated_utc']);
 
 /** Compares times by value, because clients write them in different formats. */
 const equals = (given: unknown, stored: unknown): boolean =>

@@ -16,18 +16,29 @@ export const personName = text({ min: 1, max: 100, oneLine: true }).meta({
   description: 'At least one visible character, no control characters.',
 });
 
-// RFC 5322 dot-atom with letters of any script (RFC 6531); labels may have combining marks (RFC 5892).
+// RFC 5322 dot-atom with letters of any script (RFC 6531); labels may have combining marks (RFC 5892). No top-level domain is
+// a number, and an IP address would need brackets.
 const address =
-  /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}\p{Join_Control}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
+  /^[^\s@<>(),;:\\"[\]\p{Cc}.]+(?:\.[^\s@<>(),;:\\"[\]\p{Cc}.]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?\.)+(?!\p{N}+$)[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 const maxAddressBytes = 254;
 const maxLocalPartBytes = 64;
 
 const isEmail = (value: string): boolean =>
   Buffer.byteLength(value) <= maxAddressBytes &&
   Buffer.byteLength(value.slice(0, value.lastIndexOf('@'))) <= maxLocalPartBytes &&
-  address.test(value);
+  address.test(value) &&
+  hiddenAt(value) < 0;
 
-/** Looked up case-insensitively. */
+/** Two addresses that look alike must not differ by what nobody sees. */
+const hidden = /^[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\u2800]$/u;
+const hiddenAt = (value: string): number => [...value].findIndex((character) => hidden.test(character));
+
+const emailProblem = (value: string): string => {
+  if (value.startsWith('"')) return '; a local part in quotes is not supported';
+  const at = hiddenAt(value);
+  return at < 0 ? '' : ` (character ${at + 1} is ${characterName([...value][at]!)})`;
+};
+
 export const email = z
   .string()
   .trim()
@@ -35,8 +46,8 @@ export const email = z
   .check(
     valueRule((value) => {
       if (value === '' || isEmail(value)) return undefined;
-      const more = value.startsWith('"') ? '; a local part in quotes is not supported' : '';
-      return { code: 'email_invalid', message: `${fieldName} must be one valid email address${more}` };
+      const message = `${fieldName} must be one valid email address${emailProblem(value)}`;
+      return { code: 'email_invalid', message };
     }),
   )
   .meta({ format: 'email', maxLength: maxAddressBytes });
@@ -44,7 +55,10 @@ export const email = z
 const phoneDigits = (phone: string): string => phone.replace(/\D/g, '');
 
 const phoneRule = `${fieldName} must be 3 to 32 characters of digits, space and +()-./x, with at least 3 digits`;
-const phoneProblem = (value: string): string | undefined => {
+/** RFC 3966, and the usual marks of an extension. Each stands for `x`. */
+const phoneMarks = /^tel:|;ext=|ext(?:n|ension)?|int|[#X]/gi;
+const phoneProblem = (sent: string): string | undefined => {
+  const value = sent.replace(phoneMarks, (mark) => 'x'.repeat(mark.length));
   const characters = [...value];
   const at = characters.findIndex((character) => !/^[0-9 +()\-./x]$/.test(character));
   if (at >= 0) return ` (character ${at + 1} is ${characterName(characters[at]!)})`;
@@ -53,7 +67,8 @@ const phoneProblem = (value: string): string | undefined => {
   return digits < 3 ? ` (actual: ${digits} digits)` : undefined;
 };
 
-const phonePattern = '[ +()./x-]*[0-9][ +()./x-]*[0-9][ +()./x-]*[0-9][0-9 +()./x-]*';
+const phoneSign = '[ +()./xX#-]|[eE][xX][tT](?:[nN]|[eE][nN][sS][iI][oO][nN])?|;[eE][xX][tT]=|[iI][nN][tT]';
+const phonePattern = ` *(?:[tT][eE][lL]:)?${`(?:${phoneSign})*[0-9]`.repeat(3)}(?:${phoneSign}|[0-9])*`;
 export const phone = z
   .string()
   .trim()
@@ -67,7 +82,8 @@ export const phone = z
     minLength: 3,
     maxLength: 32,
     pattern: `^${phonePattern}$`,
-    description: 'Digits, space and +()-./x, at least 3 digits.',
+    description:
+      'Digits, space and +()-./x, at least 3 digits; also `tel:`, and an extension after `ext.`, `#` and the like.',
   });
 export const optionalPhone = phone.meta({ minLength: 0, pattern: `^(${phonePattern}|\\s*)$` }).nullish();
 
@@ -103,7 +119,7 @@ export const commissionRate = z
         : { code: 'out_of_range', message: `${fieldName} ${rateSentence}` },
     ),
   )
-  .meta({ multipleOf: 0.01, description: 'Per cent, at most 2 decimals.' })
+  .meta({ description: 'Per cent, at most 2 decimals.' })
   .nullish();
 
 export const flag = z.boolean();

@@ -1,16 +1,16 @@
 import { changesForgotten, contract, deletionsKeptDays, Problem, type RecordType } from '@causeway/proto';
 import { handler } from '@causeway/runtime';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import { hasUnfinishedErasure } from './erasures.ts';
-import { createNumbering } from './number-changes.ts';
+import { type ChangeRow, createNumbering } from './number-changes.ts';
 import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
 import type { Tables } from './tables.ts';
 
 /** Pages through `record_changes` (contract, "Changes"), once the company's changes are numbered. */
 export const listChanges = ({ db }: CrmContext) => {
-  const numberChanges = createNumbering(db);
+  const readNumbered = createNumbering(db);
   return handler(contract.listChanges, async ({ companyId, keyId, query }) => {
     const { types, limit, exclude_origin } = query;
     const list = `changes ${types.join()}`;
@@ -18,53 +18,52 @@ export const listChanges = ({ db }: CrmContext) => {
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
     const own = exclude_origin === 'self' ? `key:${keyId}` : undefined;
-    const isErasing = await hasUnfinishedErasure(db, companyId);
-    const isUnfinished = (await numberChanges(companyId)) || isErasing;
-    const page = await readPage(
-      db,
-      companyId,
-      after,
-      limit,
-      ({ type, origin }) => types.includes(type) && origin !== own,
-    );
-    const nextCursor = sealCursor(companyId, list, [page.after, today()]);
+    const most = Math.max(limit, leastConsidered);
+    let isErasing = false;
+    const { rows, last, isUnfinished } = await readNumbered(companyId, async (from) => {
+      isErasing = await hasUnfinishedErasure(from, companyId);
+      return selectChanges(from, companyId, after, most + 1);
+    });
+    const considered = rows.slice(0, most);
+    const wanted = considered.filter(({ type, origin }) => types.includes(type) && origin !== own);
+    const page = await readPage(db, companyId, wanted, limit);
+    const place = page.after ?? considered.at(-1)?.sequence ?? after;
+    // Numbers beyond the moment are those of deletions that came between.
+    const hasMore = page.hasMore || rows.length > most || isUnfinished || isErasing || place > last;
+    const nextCursor = sealCursor(companyId, list, [place, today()]);
     return {
       status: 200,
-      body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${page.hasMore || isUnfinished}}`,
+      body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${hasMore}}`,
     };
   });
 };
 
 const today = (): number => Math.floor(Date.now() / 86_400_000);
 
-type ChangeRow = Selectable<Tables['record_changes']>;
+const selectChanges = (db: Kysely<Tables>, companyId: number, after: number, most: number) =>
+  db
+    .selectFrom('record_changes')
+    .selectAll()
+    .where('company_id', '=', companyId)
+    .where('sequence', '>', after)
+    .orderBy('sequence')
+    .limit(most)
+    .execute();
 
 interface ChangesPage {
   /** As JSON. */
   readonly entries: readonly string[];
-  /** The number of the last change that was considered. */
-  readonly after: number;
+  /** The number of the last entry, if the page ends before the last of the rows. */
+  readonly after?: number;
   readonly hasMore: boolean;
 }
 
 const readPage = async (
   db: Kysely<Tables>,
   companyId: number,
-  after: number,
+  wanted: readonly ChangeRow[],
   limit: number,
-  isWanted: (row: ChangeRow) => boolean,
 ): Promise<ChangesPage> => {
-  const most = Math.max(limit, leastConsidered);
-  const found = await db
-    .selectFrom('record_changes')
-    .selectAll()
-    .where('company_id', '=', companyId)
-    .where('sequence', '>', after)
-    .orderBy('sequence')
-    .limit(most + 1)
-    .execute();
-  const considered = found.slice(0, most);
-  const wanted = considered.filter(isWanted);
   const entries: string[] = [];
   let bytes = 0;
   let hasChanged = false;
@@ -73,7 +72,7 @@ const readPage = async (
     const records = await recordsOf(db, companyId, rows);
     for (const [offset, row] of rows.entries()) {
       const record = records.get(row);
-      // The record was changed after `found` was read: it comes again, at a number that this page has not seen.
+      // The record was changed after the rows were read: it comes again, at a number that this page has not seen.
       if (record?.version !== row.version && row.is_deleted === 0) {
         hasChanged = true;
         continue;
@@ -86,11 +85,7 @@ const readPage = async (
         return { entries, after: row.sequence, hasMore: true };
     }
   }
-  return {
-    entries,
-    after: considered.at(-1)?.sequence ?? after,
-    hasMore: found.length > most || hasChanged,
-  };
+  return { entries, hasMore: hasChanged };
 };
 
 const recordsOf = async (db: Kysely<Tables>, companyId: number, rows: readonly ChangeRow[]) => {

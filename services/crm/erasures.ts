@@ -8,7 +8,7 @@ import {
   type Trx,
   transaction,
 } from '@causeway/runtime';
-import type { Selectable } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import { lastNumber, lockNumbers, writeNumbers } from './number-changes.ts';
 import { eraseFromSearch } from './search/erase.ts';
 import type { Tables } from './tables.ts';
@@ -111,7 +111,7 @@ const eraseRest = async (
 };
 
 /** Whether the feed has yet to tell of an erased person. */
-export const hasUnfinishedErasure = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
+export const hasUnfinishedErasure = async (db: Kysely<Tables>, companyId: number): Promise<boolean> => {
   const unfinished = await db
     .selectFrom('erasures')
     .select('client_id')

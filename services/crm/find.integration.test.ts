@@ -107,3 +107,24 @@ test.each(['', 'page=1', 'client_id=abc', 'client_id=0', 'email=', 'email=a&emai
     expect(body.error).toEqual(expect.any(String));
   },
 );
+
+test('an address finds itself in any case, and none that only looks like it', async () => {
+  const spellings = ['Paul1@firma.example', 'paul1@FIRMA.example', 'PAUL1@FIRMA.EXAMPLE'];
+  const lookAlikes = [
+    'ｐaul1@firma.example',
+    'ⓟaul1@firma.example',
+    'pa\u200bul1@firma.example',
+    'paul¹@firma.example',
+  ];
+  const same: number[] = [];
+  for (const email of spellings) same.unshift(await makeClient(crm.db, 30, { email }));
+  for (let round = 0; round < 80; round++)
+    for (const email of lookAlikes) await makeClient(crm.db, 30, { email });
+  for (const email of spellings) expect(await findClients(30, { email })).toEqual(same);
+  const [georgian] = [await makeClient(crm.db, 30, { email: 'გიორგი@firma.example' })];
+  expect(await findClients(30, { email: 'ᲒᲘᲝᲠᲒᲘ@firma.example' })).toEqual([georgian]);
+  for (const email of ['a b@ex.example', 'a@b.c;d@e.f', 'pa\u200bul1@firma.example']) {
+    const { status, body } = await crm.ask('findClients', 30, { email });
+    expect([status, body.details[0].code]).toEqual([400, 'email_invalid']);
+  }
+}, 30_000);

@@ -2,6 +2,7 @@ import { type Contract, contract, type QueryOf } from '@causeway/proto';
 import { personFound } from '@causeway/proto/schemas';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
+import { foldedAddress } from './addresses.ts';
 import type { CrmContext } from './context.ts';
 import { names, selectPeople, showPerson } from './records.ts';
 import { reversedDigits } from './search/text.ts';
@@ -16,7 +17,7 @@ const limit = 25;
 
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
-    const rows = await select(db, companyId, query as FindQuery, operation.id === 'findLeads');
+    const rows = await find(db, companyId, query as FindQuery, operation.id === 'findLeads');
     const clients = rows.slice(0, limit).map(showPerson);
     return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
@@ -24,15 +25,42 @@ const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation
 type FindOperation = Contract['findClients' | 'findLeads'];
 type FindQuery = QueryOf<FindOperation>;
 
-/** One row more than an answer holds. Every condition has an index. Ids grow with time: newest first. */
-const select = (db: Kysely<Tables>, companyId: number, wanted: FindQuery, isLead: boolean) => {
+/** One row more than an answer holds. */
+const find = async (db: Kysely<Tables>, companyId: number, wanted: FindQuery, isLead: boolean) => {
+  const address = wanted.email && foldedAddress(wanted.email);
+  const found: Awaited<ReturnType<typeof select>> = [];
+  for (let before: number | undefined; ; ) {
+    const rows = await select(db, companyId, wanted, isLead, before);
+    // The index of addresses takes look-alikes for each other.
+    found.push(...rows.filter(({ email }) => address === undefined || foldedAddress(email) === address));
+    if (found.length > limit || rows.length < rowsAtOnce) return found;
+    before = rows.at(-1)!.client_id;
+  }
+};
+
+const rowsAtOnce = 250;
+
+/** Every condition has an index. Ids grow with time: newest first. */
+const select = (
+  db: Kysely<Tables>,
+  companyId: number,
+  wanted: FindQuery,
+  isLead: boolean,
+  before: number | undefined,
+) => {
   let query = selectPeople(db, companyId, names(personFound)).where('is_lead', '=', isLead ? 1 : 0);
   if (wanted.client_id !== undefined) query = query.where('client_id', '=', wanted.client_id);
   if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
-  if (wanted.email !== undefined) query = query.where('email', '=', wanted.email);
+  if (wanted.email !== undefined) query = query.where('email', 'in', spellings(wanted.email));
+  if (before !== undefined) query = query.where('client_id', '<', before);
   if (wanted.phone !== undefined) query = query.where('phone_reversed', '=', reversedDigits(wanted.phone));
   return query
     .orderBy('client_id', 'desc')
-    .limit(limit + 1)
+    .limit(wanted.email === undefined ? limit + 1 : rowsAtOnce)
     .execute();
 };
+
+/** The index does not know all letters with two cases. */
+const spellings = (address: string): readonly string[] => [
+  ...new Set([address, foldedAddress(address), address.toLowerCase(), address.toUpperCase()]),
+];

@@ -4,59 +4,60 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { updateRows } from './store/rows.ts';
 import type { Tables } from './tables.ts';
 
+export type ChangeRow = Selectable<Tables['record_changes']>;
+
+interface ReadChanges {
+  readonly rows: readonly ChangeRow[];
+  /** Up to this number, the feed is the state of one moment. */
+  readonly last: number;
+  /** More records had changed than one reading numbers, so that moment is yet to come. */
+  readonly isUnfinished: boolean;
+}
+
 /**
- * Gives numbers to the company's records that changed since they last got one. It is done when somebody reads the changes:
- * done with each write, it cost an update 0.1 ms of processor time, half as much as the rest of it.
+ * Reads rows of the feed, once the company's records that changed since they last got a number have one. It is done when
+ * somebody reads the changes: done with each write, it cost an update 0.1 ms of processor time, half as much as the rest of it.
  *
- * Readers take turns at the row of `change_sequences`, so a number can be read only once all lower ones can. A record
- * that changes meanwhile is not marked, because its version has moved on: it gets its next number at the next reading.
- * @returns whether there may be more.
+ * One statement finds what changed, because a statement sees the records of one moment: by several, a record could be found
+ * and its reference not. Readers take turns at the row of `change_sequences`, so a number can be read only once
+ * all lower ones can, and nothing else is numbered before the rows are read. A record that changes meanwhile is not marked,
+ * because its version has moved on: it gets its next number at the next reading.
  */
-const numberChanges = async (db: Database<Tables>, companyId: number): Promise<boolean> => {
-  if (!(await hasUnnumbered(db, companyId))) return false;
+const readNumbered = async (
+  db: Database<Tables>,
+  companyId: number,
+  read: (db: Kysely<Tables>) => Promise<readonly ChangeRow[]>,
+): Promise<ReadChanges> => {
+  const { hasUnnumbered, last } = await look(db, companyId);
+  if (!hasUnnumbered) return { rows: await read(db), last, isUnfinished: false };
   return transaction(db, async (trx) => {
     await lockNumbers(trx, companyId);
     const found: Unnumbered[] = [];
-    // A person before its notes, and an affiliate before its people: the clocks of replicas differ, so times would not do.
-    for (const type of ['affiliate', 'person', 'note'] as const)
-      await later(trx, selectUnnumbered(type, companyId).compile(trx), ({ rows }) => found.push(...rows));
+    await later(trx, selectUnnumbered(companyId).compile(trx), ({ rows }) => found.push(...rows));
     const last = await lastNumber(trx, companyId);
     const numbered = found.slice(0, recordsAtOnce);
     await writeNumbers(trx, companyId, last, numbered.map(changeOf));
     for (const [type, records] of Map.groupBy(numbered, ({ type }) => type))
       await later(trx, markNumbered(type, companyId, records).compile(trx));
-    return found.length > recordsAtOnce;
+    const rows = await read(trx);
+    return { rows, last: last + numbered.length, isUnfinished: found.length > recordsAtOnce };
   });
 };
 
-/**
- * `numberChanges` once at a time for each company, so that its readers hold one connection. Who comes meanwhile waits for the
- * next time, because a change before their request may have come too late for the present one.
- */
-export const createNumbering = (db: Database<Tables>): ((companyId: number) => Promise<boolean>) => {
-  const turns = new Map<number, Turn>();
-  const begin = (companyId: number): Promise<boolean> => {
-    const turn: Turn = { running: numberChanges(db, companyId) };
+/** `readNumbered` once at a time for each company, so that its readers hold one connection. */
+export const createNumbering = (db: Database<Tables>) => {
+  const turns = new Map<number, Promise<unknown>>();
+  return (companyId: number, read: Parameters<typeof readNumbered>[2]): Promise<ReadChanges> => {
+    const begin = () => readNumbered(db, companyId, read);
+    const turn = (turns.get(companyId) ?? Promise.resolve()).then(begin, begin);
     turns.set(companyId, turn);
     const end = (): void => {
-      if (!turn.next) turns.delete(companyId);
+      if (turns.get(companyId) === turn) turns.delete(companyId);
     };
-    turn.running.then(end, end);
-    return turn.running;
-  };
-  return (companyId) => {
-    const turn = turns.get(companyId);
-    if (!turn) return begin(companyId);
-    const again = () => begin(companyId);
-    turn.next ??= turn.running.then(again, again);
-    return turn.next;
+    turn.then(end, end);
+    return turn;
   };
 };
-
-interface Turn {
-  readonly running: Promise<boolean>;
-  next?: Promise<boolean>;
-}
 
 const recordsAtOnce = 1_000;
 
@@ -67,14 +68,18 @@ const recordKeys = {
   note: ['client_notes', 'client_note_id'],
 } as const satisfies Record<RecordType, readonly [table: keyof Tables, id: string]>;
 
-const hasUnnumbered = async (db: Kysely<Tables>, companyId: number): Promise<boolean> => {
+/** At one moment, because it is one statement. */
+const look = async (db: Kysely<Tables>, companyId: number) => {
   const isAny = (table: 'employees' | 'clients' | 'client_notes') => sql<number>`
     EXISTS (
       SELECT /*+ INDEX(${sql.table(table)} unnumbered) */ 1 FROM ${sql.table(table)}
       WHERE ${sql.ref(`${table}.company_id`)} = ${tenantIs(companyId)} AND is_unnumbered = TRUE)`;
-  const { rows } = await sql<{ found: number }>`
-    SELECT ${isAny('employees')} + ${isAny('clients')} + ${isAny('client_notes')} AS found`.execute(db);
-  return rows[0]!.found > 0;
+  const { rows } = await sql<{ found: number; last: number | null }>`
+    SELECT ${isAny('employees')} + ${isAny('clients')} + ${isAny('client_notes')} AS found,
+      (SELECT MAX(sequence) FROM record_changes c WHERE c.company_id = ${tenantIs(companyId)}) AS last`.execute(
+    db,
+  );
+  return { hasUnnumbered: rows[0]!.found > 0, last: rows[0]!.last ?? 0 };
 };
 
 interface Unnumbered {
@@ -86,13 +91,17 @@ interface Unnumbered {
   readonly changed_utc: Date;
 }
 
-const selectUnnumbered = (type: RecordType, companyId: number) => {
-  const [table, id] = recordKeys[type];
-  return sql<Unnumbered>`
-    SELECT /*+ INDEX(${sql.table(table)} unnumbered) */
-      ${type} AS type, ${sql.ref(id)} AS id, version, numbered_version, origin, updated_utc AS changed_utc
-    FROM ${sql.table(table)} WHERE company_id = ${tenantIs(companyId)} AND is_unnumbered = TRUE
-    ORDER BY ${sql.ref(id)} LIMIT ${sql.lit(recordsAtOnce + 1)}`;
+/** An affiliate before its people, and a person before its notes: the clocks of replicas differ, so times would not do. */
+const selectUnnumbered = (companyId: number) => {
+  const ofType = (type: RecordType) => {
+    const [table, id] = recordKeys[type];
+    return sql`(
+      SELECT /*+ INDEX(${sql.table(table)} unnumbered) */
+        ${type} AS type, ${sql.ref(id)} AS id, version, numbered_version, origin, updated_utc AS changed_utc
+      FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.company_id`)} = ${tenantIs(companyId)} AND is_unnumbered = TRUE
+      ORDER BY ${sql.ref(id)} LIMIT ${sql.lit(recordsAtOnce + 1)})`;
+  };
+  return sql<Unnumbered>`${ofType('affiliate')} UNION ALL ${ofType('person')} UNION ALL ${ofType('note')}`;
 };
 
 /** A replica of the release before the versions changes a record without raising its version: it is raised here. */

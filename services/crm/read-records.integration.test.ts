@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { bootCrm } from './testing/boot.ts';
 import { makeAffiliate, makeEmployee } from './testing/make.ts';
 
-const crm = await bootCrm();
+let behindMs = 0;
+/** The clock of the service can be set back, as that of one replica among others may be. */
+const crm = await bootCrm({ now: () => new Date(Date.now() - behindMs) });
 let lastCompany = 8000;
 const newCompany = (): number => ++lastCompany;
 
@@ -46,6 +48,36 @@ const readAll = async (
     await between();
   }
 };
+
+describe.each([
+  ['people', 'listPeople', 'createLead', 'updateLead', 'client_id'],
+  ['affiliates', 'listAllAffiliates', 'createAffiliate', 'updateAffiliate', 'employee_id'],
+] as const)('The list of %s', (_, list, create, update, id) => {
+  test.each([3_000, 3_600_000])(
+    'has a record again that changes while a client pages, by a clock %i ms behind',
+    async (ms) => {
+      const companyId = newCompany();
+      const ids: number[] = [];
+      for (let at = 0; at < 6; at++) ids.push((await crm.act(create, companyId, person)).body[id]);
+      const changed = [ids[0]!, ids[1]!, ids[1]!];
+      const all = await readAll(list, companyId, { limit: '2' }, async () => {
+        const next = changed.shift();
+        behindMs = ms;
+        if (next)
+          await crm
+            .act(update, companyId, { last_name: `Lee ${changed.length}` }, next)
+            .finally(() => (behindMs = 0));
+      });
+      behindMs = 0;
+      const seen = all.map((record) => [record[id as 'client_id'], record.version]);
+      expect(seen.slice(0, 6)).toEqual(ids.map((one) => [one, 1]));
+      expect(seen.slice(6)).toEqual([
+        [ids[0], 2],
+        [ids[1], 3],
+      ]);
+    },
+  );
+});
 
 describe('The list of people', () => {
   test('has every lead and client of the company, in pages of each size, by time of change', async () => {

@@ -2,6 +2,7 @@ import {
   type Actor,
   type ActorUser,
   type BodyOf,
+  type Condition,
   type Definition,
   type DefinitionNameOf,
   type Detail,
@@ -68,6 +69,7 @@ interface ParsedCall<O extends Operation> {
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   readonly identity: CallIdentity | undefined;
+  readonly condition: Condition | undefined;
   readonly params: readonly string[];
   /** The first parameter of the path, as an id. @throws Problem `not_found` if it is not one. */
   id(what: string): number;
@@ -113,6 +115,7 @@ export const handler = <const D extends Definition>(
           body,
           params,
           identity: identify(call),
+          condition: call.condition,
           id: (what: string) => parseId(params[0], what),
         };
         return handle(parsed as unknown as OperationCall<D>);

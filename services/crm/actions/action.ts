@@ -6,10 +6,12 @@ import {
   entityTag,
   invalid,
   type KeyOperation,
+  nothingToUpdate,
   Problem,
   parseId,
   readCall,
   type StoredEvent,
+  weakVersion,
 } from '@causeway/proto';
 import {
   type Answer,
@@ -25,7 +27,7 @@ import type { Kysely } from 'kysely';
 import type { ActionsContext } from '../context.ts';
 import type { NewEvent } from '../events/event-log.ts';
 import type { RecordIds } from '../store/ids.ts';
-import type { LockableRows } from '../store/store.ts';
+import type { LockableRows, TimedTable } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import type { KnownReferences, References } from './references.ts';
 
@@ -39,28 +41,36 @@ export const handleAction = <O extends KeyOperation>(
   laneHandler(
     operation,
     each(async (call) => {
-      const body = await parse(operation, call, async (valid) => {
-        const references = action.references?.(valid as Partial<BodyOf<O>>);
+      const { body, refused } = await parse(operation, call, async (valid) => {
+        const references = action.references?.(valid);
         if (!references) return [];
         const [found = []] = await runner.problems([{ companyId: call.tenant, references }]);
         return found;
       });
       const recordId = what === null ? 0 : parseId(call.params[0], what);
       const { tenant: companyId, condition, actor, caller: keyId } = call;
-      const submission = { companyId, body, recordId, origin: originOf({ actor, keyId }), condition };
+      const origin = originOf({ actor, keyId });
+      const submission = { companyId, body, recordId, origin, condition, refused };
       return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
 
-/** A refusal names every error: references are checked even beside ill-formed fields. @throws Problem */
+/**
+ * A refusal names every error: references are checked even beside ill-formed fields. A condition is judged before it, so
+ * the body of such a call may lack fields. @throws Problem
+ */
 const parse = async <O extends KeyOperation>(
   operation: O,
   call: Call,
-  problemsOf: (validFields: object) => Promise<readonly Detail[]>,
-): Promise<BodyOf<O>> => {
+  problemsOf: (validFields: Partial<BodyOf<O>>) => Promise<readonly Detail[]>,
+): Promise<{ readonly body: BodyOf<O>; readonly refused?: Problem }> => {
   const { body, problems, extra, validFields } = readCall(operation, call);
-  if (body !== undefined && problems.length === 0) return body;
-  throw invalid([...problems, ...(await problemsOf(validFields()))], extra);
+  if (body !== undefined && problems.length === 0) return { body };
+  const valid = validFields();
+  const refused = invalid([...problems, ...(await problemsOf(valid))], extra);
+  const isNoObject = problems.some(({ field, code }) => field === 'body' && code !== 'empty_update');
+  if (call.condition === undefined || isNoObject) throw refused;
+  return { body: valid as BodyOf<O>, refused };
 };
 
 export interface Submission<Body> {
@@ -71,24 +81,42 @@ export interface Submission<Body> {
   /** Who caused it (contract, "Changes"). */
   readonly origin: string;
   readonly condition?: Condition | undefined;
+  /** What is wrong with the body, if the condition holds. Without a condition, such a call is not submitted. */
+  readonly refused?: Problem | undefined;
   /** The fields that were left out of a batch's item. Without it, a field that is not valid refuses the call. */
   readonly dropped?: Detail[];
 }
 
+type MetRecord<Id extends string> = Readonly<Record<Id, number>> & { readonly version: number };
+
 /**
- * @param met the record that the call would change, by the name of its id.
+ * @param met the record that the call would change, by the name of its id; undefined if a create found none.
  * @returns the problem if the caller's condition does not hold (contract, "Versions").
  */
 export const brokenCondition = <Id extends string>(
-  { condition }: Pick<Submission<unknown>, 'condition'>,
+  condition: Condition | undefined,
   id: Id,
-  met: Readonly<Record<Id, number>> & { readonly version: number },
+  met: MetRecord<Id> | undefined,
 ): Problem | undefined => {
   if (condition === undefined) return undefined;
-  if (condition === 'absent') return new Problem({ code: 'already_exists', extra: { [id]: met[id] } });
-  if (condition.includes(met.version)) return undefined;
-  return new Problem({ code: 'version_mismatch', extra: { version: met.version } });
+  if (condition === 'absent') return met && new Problem({ code: 'already_exists', extra: { [id]: met[id] } });
+  if (!met) return nothingToUpdate();
+  if (condition === 'present' || condition.includes(met.version)) return undefined;
+  return new Problem({
+    code: 'version_mismatch',
+    ...(condition.includes(weakVersion) && {
+      publicMessage: 'a weak tag (W/) in If-Match matches no version; send the ETag without the W/',
+    }),
+    extra: { version: met.version },
+  });
 };
+
+/** The problem of a condition that does not hold, or else what is wrong with the body of a call that has a condition. */
+export const refusalOf = <Id extends string>(
+  { refused }: Pick<Group, 'refused'>,
+  one: Submission<unknown>,
+  ...met: [id: Id, met: MetRecord<Id> | undefined]
+): Problem | undefined => brokenCondition(one.condition, ...met) ?? refused.get(one);
 
 /** An answer with the version of the record that it is about (contract, "Versions"). */
 export const versionedAnswer = (
@@ -149,7 +177,25 @@ export interface Group {
   readonly known: KnownReferences;
   readonly locked: LockedRecords;
   readonly ids: RecordIds;
+  /** The latest `updated_utc` of the locked records' companies, by table and company. */
+  readonly newest: ReadonlyMap<string, Date>;
+  /** What is wrong with the bodies of calls that have a condition. */
+  readonly refused: ReadonlyMap<Submission<unknown>, Problem>;
 }
+
+/**
+ * After every time that a reader of the list can have seen, whichever clocks gave those: a change of a record that was on
+ * an earlier page comes again (contract, "Reading records").
+ */
+export const timeOfChange = (
+  { now, newest }: Pick<Group, 'now' | 'newest'>,
+  table: TimedTable,
+  { companyId }: Pick<Submission<unknown>, 'companyId'>,
+): Date => laterOf(now, newest.get(`${table} ${companyId}`));
+
+/** @returns `now`, or a millisecond after what is not before it. */
+export const laterOf = (now: Date, earlier: Date | undefined): Date =>
+  earlier && earlier >= now ? new Date(earlier.getTime() + 1) : now;
 
 type LockedRecords = ReadonlyMap<
   Submission<unknown>,

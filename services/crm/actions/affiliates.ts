@@ -1,28 +1,21 @@
-import {
-  type BodyOf,
-  contract,
-  invalid,
-  invalidField,
-  notFound,
-  type Problem,
-  updateProblems,
-} from '@causeway/proto';
+import { type BodyOf, contract, invalid, notFound, type Problem, updateProblems } from '@causeway/proto';
 import type { Answer, Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { newEvent } from '../events/event-log.ts';
-import { type AffiliateRow, affiliates, holderOf } from '../store/store.ts';
+import { type AffiliateRow, affiliates, codeHolderOf, holderOf } from '../store/store.ts';
 import { affiliateRoleId, type Tables } from '../tables.ts';
 import {
   type Action,
-  brokenCondition,
   type Change,
   handleAction,
   isChange,
+  refusalOf,
   refusing,
   type Submission,
+  timeOfChange,
   versionedAnswer,
 } from './action.ts';
-import { externalIdTakenError, withChanges } from './person.ts';
+import { externalIdTakenError, inUseError, withChanges } from './person.ts';
 
 type NewAffiliate = BodyOf<typeof contract.createAffiliate>;
 
@@ -45,18 +38,23 @@ export const makeAffiliate = (
   locks: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   makes: 'affiliates',
   mayCauseEvent: true,
-  change: async ({ trx, now, locked, ids }, submissions) => {
+  change: async (group, submissions) => {
+    const { trx, now, locked, ids } = group;
     const isNew = (one: Submission<NewAffiliate>): boolean => !locked.get(one)?.affiliateByExternalId;
     const newIds = [...(await ids.affiliates.take(submissions.filter(isNew).length))];
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateByExternalId;
       if (before && before.role_id !== affiliateRoleId)
         return externalIdTakenError('employee_id', before.employee_id);
-      if (before)
-        return (
-          brokenCondition(one, 'employee_id', before) ??
-          changedAffiliate(before, withChanges(before, sentFields(one.body, before, random), one, now))
+      const refused = refusalOf(group, one, 'employee_id', before);
+      if (refused) return refused;
+      if (before) {
+        const fields = sentFields(one.body, before, random);
+        return changedAffiliate(
+          before,
+          withChanges(before, fields, one, timeOfChange(group, 'employees', one)),
         );
+      }
       const after = newRow(one, newIds.shift()!, affiliateCode(random), now);
       const event = newEvent(one.companyId, 'affiliate.created', createdPayload(after));
       return { isNew: true, after, events: [event], changed: true };
@@ -74,9 +72,9 @@ export const makeAffiliate = (
     const shown = { employee_id, affiliate_code, is_approved: is_approved === 1, created_utc };
     return versionedAnswer(isNew ? 201 : 200, shown, after);
   },
-  onTaken: async (key, { body: { affiliate_code } }) =>
+  onTaken: async (key, { companyId, body: { affiliate_code } }, db) =>
     key === 'affiliate_code' && affiliate_code
-      ? invalidField('affiliate_code', 'in_use', 'affiliate_code is already in use')
+      ? inUseError('affiliate_code', 'employee_id', await codeHolderOf(db, companyId, affiliate_code))
       : undefined,
 });
 
@@ -151,15 +149,19 @@ type AffiliateChanges = BodyOf<typeof contract.updateAffiliate>;
 export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
   locks: ({ recordId }) => ({ affiliateById: recordId }),
   takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
-  change: async ({ trx, now, locked }, submissions) => {
+  change: async (group, submissions) => {
+    const { trx, locked } = group;
     const changes = submissions.map((one): AffiliateChange | Problem => {
       const before = locked.get(one)?.affiliateById;
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
-      const refused = brokenCondition(one, 'employee_id', before);
+      const refused = refusalOf(group, one, 'employee_id', before);
       if (refused) return refused;
       const problems = refusing(one, updateProblems(one.body, { ...before }));
       if (problems.length > 0) return invalid(problems);
-      return changedAffiliate(before, withChanges(before, changedFields(one.body), one, now));
+      return changedAffiliate(
+        before,
+        withChanges(before, changedFields(one.body), one, timeOfChange(group, 'employees', one)),
+      );
     });
     await writeChanged(trx, changes.filter(isChange));
     return changes;

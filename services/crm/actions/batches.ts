@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '@causeway/identity';
 import {
-  type BatchItem,
   type BodyOf,
   contract,
   type Detail,
@@ -11,7 +10,6 @@ import {
   Problem,
   problem,
   readBatch,
-  readItem,
 } from '@causeway/proto';
 import {
   type Answer,
@@ -30,6 +28,14 @@ import {
 import type { ActionsContext } from '../context.ts';
 import type { Action, Submission } from './action.ts';
 import { changeAffiliate, makeAffiliate } from './affiliates.ts';
+import {
+  createSeen,
+  duplicateItemError,
+  type ReadTarget,
+  readTarget,
+  type Target,
+  type Targets,
+} from './batch-items.ts';
 import { addNote } from './notes.ts';
 import { personActions } from './people.ts';
 
@@ -57,19 +63,6 @@ export const batchNotes = (context: ActionsContext) =>
   });
 
 type BatchOperation = (typeof contract)['batchLeads' | 'batchClients' | 'batchAffiliates' | 'batchNotes'];
-
-interface Targets {
-  readonly create: Target;
-  readonly update?: Target;
-}
-
-/** The operation for one record, as which an item is read, carried out and answered. */
-interface Target {
-  readonly operation: KeyOperation;
-  readonly action: Action<object, Answer>;
-  /** The field that stands for the parameter of the operation's path. */
-  readonly idName: string | undefined;
-}
 
 const target = <O extends KeyOperation>(
   operation: O,
@@ -141,7 +134,7 @@ const prepare = async (
   { body: { mode, invalid: whenInvalid }, items }: ReturnType<typeof readBatch<BatchOperation>>,
 ): Promise<readonly PreparedItem[]> => {
   const drops = whenInvalid === 'drop_optional';
-  const read = items.map((item) => readTarget(targets, mode, item, drops));
+  const read = items.map((item) => readTarget(targets, mode, item, drops, call.condition));
   const companyId = call.tenant;
   const { actor, caller: keyId } = call;
   const origin = originOf({ actor, keyId });
@@ -158,86 +151,18 @@ const prepare = async (
   }
   const seen = createSeen();
   return read.map((one, index) => {
-    const { body, problems, dropped, recordId } = one;
-    if (!body) return invalid([...problems, ...problemsOf.get(one)!]);
+    const { body, problems, dropped, recordId, condition, valid } = one;
+    if (!body) {
+      const refused = invalid([...problems, ...problemsOf.get(one)!]);
+      if (condition === undefined) return refused;
+      return { ...one, submission: { companyId, body: valid, recordId, origin, condition, refused } };
+    }
     const first = seen.note(one, index);
     if (first !== undefined) return duplicateItemError(first);
-    const submission = { companyId, body, recordId, origin, ...(drops && { dropped: [...dropped] }) };
-    return { ...one, submission };
+    const more = { condition, ...(drops && { dropped: [...dropped] }) };
+    return { ...one, submission: { companyId, body, recordId, origin, ...more } };
   });
 };
-
-interface ReadTarget extends Target {
-  readonly recordId: number;
-  readonly body: object | undefined;
-  readonly problems: readonly Detail[];
-  readonly dropped: readonly Detail[];
-  readonly valid: object;
-}
-
-const readTarget = (targets: Targets, mode: string, item: BatchItem, drops: boolean): ReadTarget => {
-  const { create, update = create } = targets;
-  const hasId = (item.fields[update.idName!] ?? null) !== null;
-  const chosen = mode === 'update' || (mode === 'upsert' && hasId) ? update : create;
-  const { operation, idName } = chosen;
-  const read = (one: BatchItem, params: readonly string[], mayDrop: boolean) => {
-    const { value, problems, dropped, valid } = readItem(operation, one, params, mayDrop);
-    return { body: value as object | undefined, problems, dropped, valid: valid() as object };
-  };
-  if (idName === undefined) {
-    // In this mode, an id that is null says that the record is new.
-    const own = mode === 'upsert' ? without(item, update.idName!) : item;
-    return { ...chosen, ...read(own, [], drops), recordId: 0 };
-  }
-  const id = item.fields[idName];
-  const wrongId = idProblem(idName, id);
-  if (!wrongId) return { ...chosen, ...read(item, [String(id)], drops), recordId: id as number };
-  const { problems, valid } = read(without(item, idName), [], false);
-  return { ...chosen, recordId: 0, body: undefined, problems: [wrongId, ...problems], dropped: [], valid };
-};
-
-const without = ({ fields, problems }: BatchItem, name: string): BatchItem => {
-  const { [name]: _, ...rest } = fields;
-  return { fields: rest, problems };
-};
-
-/** In a path, such an id would be a 404; here it is a field. */
-const idProblem = (field: string, id: unknown): Detail | undefined => {
-  if (Number.isSafeInteger(id) && (id as number) > 0) return undefined;
-  if (id === undefined || id === null) return { field, code: 'required', message: `${field} is required` };
-  const code = typeof id === 'number' ? 'out_of_range' : 'wrong_kind';
-  return { field, code, message: `${field} must be a positive integer` };
-};
-
-/** Finds items of one record by what they say (contract, "Batches"). */
-const createSeen = () => {
-  const first = new Map<string, number>();
-  return {
-    /** @returns the earlier item that names the same record. */
-    note: ({ operation, idName, recordId, body }: ReadTarget, index: number): number | undefined => {
-      const { external_id: externalId, email } = body as { external_id?: string | null; email?: string };
-      const isUpdate = operation.method === 'PATCH';
-      const names = [
-        ...(isUpdate ? [`${idName}:${recordId}`] : []),
-        ...(externalId ? [`external_id:${externalId}`] : []),
-      ];
-      const address = isUpdate || !email ? undefined : email.toLowerCase();
-      // People may share an address; it names a record where one of the two has no better name.
-      const asked = address ? [...names, externalId ? `only email:${address}` : `email:${address}`] : names;
-      const found = asked.map((name) => first.get(name)).find((at) => at !== undefined);
-      if (found !== undefined) return found;
-      if (address) names.push(`email:${address}`, ...(externalId ? [] : [`only email:${address}`]));
-      for (const name of names) if (!first.has(name)) first.set(name, index);
-      return undefined;
-    },
-  };
-};
-
-const duplicateItemError = (first: number): Problem =>
-  new Problem({
-    code: 'duplicate_item',
-    publicMessage: `item ${first} of the batch names the same record`,
-  });
 
 interface ItemSending {
   readonly identity: CallIdentity | undefined;

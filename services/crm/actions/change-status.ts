@@ -4,10 +4,11 @@ import type { ActionsContext } from '../context.ts';
 import { type ClientRow, notes } from '../store/store.ts';
 import {
   type Action,
-  brokenCondition,
   type Change,
   handleAction,
   isChange,
+  refusalOf,
+  timeOfChange,
   versionedAnswer,
 } from './action.ts';
 import { defaultVisibility } from './notes.ts';
@@ -49,10 +50,10 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
       const from = before && known.statuses.of(before);
       if (!from) return notFound(kind);
       if (kind === 'lead' && !from.isLead) return otherKindError(kind, before.client_id, '/status');
-      const refused = brokenCondition(one, 'client_id', before);
+      const refused = refusalOf(group, one, 'client_id', before);
       if (refused) return refused;
       const to = known.statuses.find(one.companyId, (reason.new_status ?? reason.new_status_id)!)!;
-      const after = withChanges(before, { status_id: to.id }, one, now);
+      const after = withChanges(before, { status_id: to.id }, one, timeOfChange(group, 'clients', one));
       const events =
         kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
       // Without a status change there is no history row to carry the note.

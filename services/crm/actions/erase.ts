@@ -1,10 +1,19 @@
 import { originOf, writeAudit } from '@causeway/identity';
-import { type AuditSource, byKey, byMember, byOperator, definitions, notFound } from '@causeway/proto';
+import {
+  type AuditSource,
+  byKey,
+  byMember,
+  byOperator,
+  type Condition,
+  definitions,
+  notFound,
+} from '@causeway/proto';
 import { handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { eraseSlice } from '../erasures.ts';
 import { lockNumbers } from '../number-changes.ts';
 import type { Tables } from '../tables.ts';
+import { brokenCondition } from './action.ts';
 
 /**
  * Contract, "Erasure". The transaction removes the person, so that nothing of it can be read, and no more rows than hold nobody up.
@@ -20,7 +29,8 @@ export const erasePerson = ({ once, events, now }: ActionsContext) =>
       const origin = originOf(makerOf(call));
       // Before the records, as a reader does that numbers changes.
       await lockNumbers(trx, company_id);
-      const { version } = await deletePerson(trx, company_id, client_id);
+      const condition = call.audience === 'key' ? call.condition : undefined;
+      const { version } = await deletePerson(trx, { company_id, client_id, condition });
       const erasure = { company_id, client_id, version: version + 1, origin, erased_utc: at };
       await trx
         .insertInto('erasures')
@@ -56,8 +66,14 @@ const sourceOf = (call: EraseCall): AuditSource => {
   }
 };
 
-/** @throws Problem `not_found` */
-const deletePerson = async (trx: Trx<Tables>, company_id: number, client_id: number) => {
+interface ToErase {
+  readonly company_id: number;
+  readonly client_id: number;
+  readonly condition: Condition | undefined;
+}
+
+/** @throws Problem `not_found`, or of the condition */
+const deletePerson = async (trx: Trx<Tables>, { company_id, client_id, condition }: ToErase) => {
   const person = await trx
     .selectFrom('clients')
     .select('version')
@@ -66,6 +82,8 @@ const deletePerson = async (trx: Trx<Tables>, company_id: number, client_id: num
     .forUpdate()
     .executeTakeFirst();
   if (!person) throw notFound('person');
+  const refused = brokenCondition(condition, 'client_id', { client_id, ...person });
+  if (refused) throw refused;
   for (const table of ['client_search_pending', 'clients'] as const)
     await trx
       .deleteFrom(table)

@@ -1,17 +1,19 @@
 import { invalid, Problem, type StoredEvent } from '@causeway/proto';
-import type {
-  Answer,
-  CallIdentity,
-  CarriedOut,
-  CommitOutcomeUnknown,
-  EarlierAnswers,
-  Span,
-  Trx,
+import {
+  type Answer,
+  type CallIdentity,
+  type CarriedOut,
+  type CommitOutcomeUnknown,
+  companyRows,
+  type EarlierAnswers,
+  later,
+  type Span,
+  type Trx,
 } from '@causeway/runtime';
 import type { WrittenCall } from '../events/event-log.ts';
 import type { RecordIds } from '../store/ids.ts';
 import type { Waits } from '../store/rows.ts';
-import { type LockableRow, lockable } from '../store/store.ts';
+import { type LockableRow, lockable, newestOf } from '../store/store.ts';
 import type { Tables } from '../tables.ts';
 import {
   type Action,
@@ -47,7 +49,15 @@ export type Results = ReadonlyMap<WaitingCall, unknown>;
  * @returns finds the calls whose records were locked, once the statement has run.
  */
 export const lock = async (
-  { trx, locked }: { readonly trx: Trx<Tables>; readonly locked: Map<Submission<unknown>, object> },
+  {
+    trx,
+    locked,
+    newest,
+  }: {
+    readonly trx: Trx<Tables>;
+    readonly locked: Map<Submission<unknown>, object>;
+    readonly newest: Map<string, Date>;
+  },
   step: Step,
   waits: Waits,
   onBlocked: (call: WaitingCall) => void,
@@ -63,7 +73,7 @@ export const lock = async (
       return [[companyId, value]];
     });
     if (keys.length === 0) continue;
-    const { key, lock } = lockable[name];
+    const { key, lock, timed } = lockable[name];
     const callerOf = (row: LockableRow) => callers.get(`${row.company_id}:${row[key]}`)!;
     await lock(
       trx,
@@ -80,6 +90,11 @@ export const lock = async (
           unlocked.set(callerOf(row), (unlocked.get(callerOf(row)) ?? new Set()).add(name));
       },
     );
+    if (!timed) continue;
+    const companies = companyRows([...new Set(keys.map(([companyId]) => companyId))]);
+    await later(trx, newestOf[timed](trx, companies), ({ rows }) => {
+      for (const { company_id, newest_utc } of rows) newest.set(`${timed} ${company_id}`, newest_utc);
+    });
   }
   return () => {
     for (const [call, found] of unlocked)
@@ -89,17 +104,23 @@ export const lock = async (
 
 const lockNames = Object.keys(lockable) as (keyof typeof lockable)[];
 
+/** @param later gets what is wrong with calls that have a condition, which is judged first. */
 export const refusals = (
   calls: readonly WaitingCall[],
   answered: EarlierAnswers,
   known: KnownReferences,
+  later: Map<Submission<unknown>, Problem>,
 ): Results =>
   new Map(
     calls.flatMap((call): [WaitingCall, unknown][] => {
       const answer = call.identity && answered.get(call.identity);
       if (answer) return [[call, answer]];
       const problems = refusing(call.submission, known.problems(referencesOf(call)));
-      return problems.length > 0 ? [[call, invalid(problems)]] : [];
+      const refusal = call.submission.refused ?? (problems.length > 0 ? invalid(problems) : undefined);
+      if (!refusal) return [];
+      if (call.submission.condition === undefined) return [[call, refusal]];
+      later.set(call.submission, refusal);
+      return [];
     }),
   );
 

@@ -187,9 +187,13 @@ describe('createAffiliate', () => {
     const [companyId, other] = [newCompany(), newCompany()];
     const make = (where: number, affiliate_code: string) =>
       crm.act('createAffiliate', where, { ...affiliate, affiliate_code });
-    expect((await make(companyId, 'Spring')).status).toBe(201);
+    const first = await make(companyId, 'Spring');
+    expect(first.status).toBe(201);
     const { status, body } = await make(companyId, 'SPRING');
-    expect([status, body.error]).toEqual([400, 'affiliate_code is already in use']);
+    const id = first.body.employee_id;
+    const message = `affiliate_code is already in use by employee_id ${id}`;
+    const detail = { field: 'affiliate_code', code: 'in_use', message, conflicting_employee_id: id };
+    expect([status, body.details]).toEqual([400, [detail]]);
     expect((await make(companyId, 'Spr\u00efng')).status).toBe(201);
     expect((await make(other, 'SPRING')).status).toBe(201);
   });

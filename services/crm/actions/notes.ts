@@ -4,10 +4,10 @@ import type { ActionsContext } from '../context.ts';
 import { type NoteRow, notes } from '../store/store.ts';
 import {
   type Action,
-  brokenCondition,
   type Change,
   handleAction,
   isChange,
+  refusalOf,
   type Submission,
   versionedAnswer,
 } from './action.ts';
@@ -28,7 +28,8 @@ interface NoteChange extends Change {
 export const addNote: Action<Body, Answer, NoteChange> = {
   locks: ({ recordId, body }) => ({ clientById: recordId, noteByExternalId: body.external_id }),
   makes: 'notes',
-  change: async ({ trx, now, locked, ids }, submissions) => {
+  change: async (group, submissions) => {
+    const { trx, now, locked, ids } = group;
     const isNew = (one: Submission<Body>): boolean => {
       const { clientById, noteByExternalId } = locked.get(one) ?? {};
       return clientById !== undefined && !noteByExternalId;
@@ -38,9 +39,9 @@ export const addNote: Action<Body, Answer, NoteChange> = {
       const { companyId: company_id, recordId: client_id, body } = one;
       const { clientById, noteByExternalId: before } = locked.get(one) ?? {};
       if (!clientById) return notFound('client');
+      const refused = refusalOf(group, one, 'client_note_id', before);
+      if (refused) return refused;
       if (before) {
-        const refused = brokenCondition(one, 'client_note_id', before);
-        if (refused) return refused;
         const after = withChanges(before, { ...changedFields(body), client_id }, one, now);
         return { before, after, changed: after !== before };
       }

@@ -95,10 +95,12 @@ describe('createLead', () => {
   test('400: a status of clients, an unknown one, an owner of another company', async () => {
     const companyId = newCompany();
     const employee_id = await makeEmployee(crm.db, newCompany());
+    const affiliate = await makeAffiliate(crm.db, companyId);
     for (const [more, code, error] of [
       [{ status: 'Client - Active' }, 'wrong_kind', 'status must be a lead status'],
       [{ status: 424_242 }, 'not_found', expect.stringContaining('none has the ID 424242')],
       [{ employee_id }, 'not_found', expect.stringContaining(`there is no employee ${employee_id}`)],
+      [{ employee_id: affiliate }, 'wrong_kind', expect.stringContaining(`${affiliate} is an affiliate`)],
     ] as const) {
       const { status, body } = await crm.act('createLead', companyId, { ...person, ...more });
       const [field] = Object.keys(more);

@@ -13,13 +13,14 @@ import { newEvent } from '../events/event-log.ts';
 import { type ClientRow, clients, holderOf } from '../store/store.ts';
 import {
   type Action,
-  brokenCondition,
   type Change,
   type Group,
   handleAction,
   isChange,
+  refusalOf,
   refusing,
   type Submission,
+  timeOfChange,
   versionedAnswer,
 } from './action.ts';
 import {
@@ -71,8 +72,9 @@ export const createPerson = <B extends NewPerson>(
     const ids = [...(await group.ids.clients.take(submissions.filter(isNew).length))];
     const changes = submissions.map((one): CreatedPerson | Problem => {
       const before = group.locked.get(one)?.clientByExternalId;
-      if (!before) return newPerson(kind, group, one, ids.shift()!);
-      return brokenCondition(one, 'client_id', before) ?? metPerson(kind, group, one, before);
+      const refused = refusalOf(group, one, 'client_id', before);
+      if (refused) return refused;
+      return before ? metPerson(kind, group, one, before) : newPerson(kind, group, one, ids.shift()!);
     });
     const valid = changes.filter(isChange);
     const made = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
@@ -133,20 +135,26 @@ const newPerson = (
 
 const metPerson = (
   kind: 'lead' | 'client',
-  { known: { statuses }, now }: Group,
+  group: Group,
   one: Submission<NewPerson>,
   before: ClientRow,
 ): CreatedPerson => {
+  const { statuses } = group.known;
   const from = statuses.of(before);
   const kept = kind === 'client' && from.isLead ? statuses.newClient(one.companyId) : from;
   const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, one) ?? kept);
-  const after = withChanges(before, { ...one.body, status_id: to.id }, one, now);
+  const after = withChanges(
+    before,
+    { ...one.body, status_id: to.id },
+    one,
+    timeOfChange(group, 'clients', one),
+  );
   return {
     before,
     after,
     from,
     to,
-    events: from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, {}, now)],
+    events: from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, {}, group.now)],
     changed: after !== before,
   };
 };
@@ -197,13 +205,13 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
       const status = before && group.known.statuses.of(before);
       if (!status) return notFound(kind);
       if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
-      const refused = brokenCondition(one, 'client_id', before);
+      const refused = refusalOf(group, one, 'client_id', before);
       if (refused) return refused;
       const shown = { ...before, status: status.name, is_lead: status.isLead };
       const elsewhere = { status: `PATCH /integrations/${kind}s/${before.client_id}/status` };
       const problems = refusing(one, updateProblems(one.body, shown, elsewhere));
       if (problems.length > 0) return invalid(problems);
-      const after = withChanges(before, one.body, one, group.now);
+      const after = withChanges(before, one.body, one, timeOfChange(group, 'clients', one));
       return { before, after, changed: after !== before };
     });
     await writeChanges(group, changes.filter(isChange));

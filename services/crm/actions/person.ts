@@ -1,5 +1,6 @@
 import { type BodyOf, type contract, invalid, notFound, type Problem } from '@causeway/proto';
 import { optionalClientColumns } from '../tables.ts';
+import { laterOf } from './action.ts';
 
 export type PersonReferences = Partial<
   Pick<BodyOf<(typeof contract)['createClient']>, 'employee_id' | 'affiliate_id' | 'status'>
@@ -17,8 +18,8 @@ export const applyFields = <Row extends object>(row: Row, sent: object): Row => 
 };
 
 /**
- * The row with the sent fields, the next version, who changed it, and a new `updated_utc`, which never goes back; the row
- * itself if no field differs.
+ * The row with the sent fields, the next version, who changed it, and a later `updated_utc`; the row itself if no field
+ * differs.
  */
 export const withChanges = <Row extends Versioned>(
   row: Row,
@@ -33,7 +34,7 @@ export const withChanges = <Row extends Versioned>(
         ...after,
         version: row.version + 1,
         origin,
-        updated_utc: now > row.updated_utc ? now : row.updated_utc,
+        updated_utc: laterOf(now, row.updated_utc),
       }
     : row;
 };
@@ -44,16 +45,20 @@ interface Versioned {
   readonly updated_utc: Date;
 }
 
-/** @param id the record of the company that has the external id, if it still has it. */
-export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem => {
-  const by = id === undefined ? '' : ` by ${name} ${id}`;
-  const detail = {
-    field: 'external_id',
-    code: 'in_use',
-    message: `external_id is already in use${by}`,
-  } as const;
-  return invalid([id === undefined ? detail : { ...detail, [`conflicting_${name}`]: id }]);
+/** @param id the record of the company that has the value, if it still has it. */
+export const inUseError = (
+  field: 'external_id' | 'affiliate_code',
+  name: 'client_id' | 'employee_id',
+  id: number | undefined,
+): Problem => {
+  const message = `${field} is already in use${id === undefined ? '' : ` by ${name} ${id}`}`;
+  return invalid([
+    { field, code: 'in_use', message, ...(id !== undefined && { [`conflicting_${name}`]: id }) },
+  ]);
 };
+
+export const externalIdTakenError = (name: 'client_id' | 'employee_id', id: number | undefined): Problem =>
+  inUseError('external_id', name, id);
 
 /** The 404 for a record of the other kind, which names the path that takes it. */
 export const otherKindError = (kind: 'lead' | 'client', id: number, more = ''): Problem =>

@@ -103,6 +103,8 @@ const peopleProblems = (
     if (!person) return fault('not_found', `there is no ${kind} ${id}`);
     if (kind === 'affiliate' && person.role_id !== affiliateRoleId)
       return fault('wrong_kind', `${id} is an employee, not an affiliate`);
+    if (kind === 'employee' && person.role_id === affiliateRoleId)
+      return fault('wrong_kind', `${id} is an affiliate, not an employee`);
     return person.is_active === 1 ? [] : fault('inactive', `${id} is inactive`);
   });
 

@@ -144,7 +144,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       for (const kind of calls.flatMap(newIdsOf)) ids[kind].prepare();
       const work = async (trx: Trx<Tables>) => {
         blocked.clear();
-        const group = { trx, now: now(), locked: new Map(), ids };
+        const group = { trx, now: now(), locked: new Map(), newest: new Map(), refused: new Map(), ids };
         const [first = [], ...rest] = stepsOf(calls);
         const lockStep = (step: Step) => lock(group, step, waits, (call) => void blocked.add(call));
         // BEGIN, the ledger, the first locks, the lookups and the events' numbers are one round trip.
@@ -164,6 +164,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           calls.filter((call) => !blocked.has(call)),
           answered,
           known,
+          group.refused,
         );
         const isLive = (call: WaitingCall) => !refused.has(call) && !blocked.has(call);
         const keys = calls

@@ -1,5 +1,6 @@
-import type { Kysely, Selectable } from 'kysely';
-import { optionalClientColumns, type Tables } from '../tables.ts';
+import { type Rows, statement } from '@causeway/runtime';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { affiliateRoleId, optionalClientColumns, type Tables } from '../tables.ts';
 import { insertRows, lockRows, updateRows, type Waits } from './rows.ts';
 
 /** Columns of a lead or client that its writes set, besides `created_utc` and `updated_utc`. */
@@ -61,12 +62,39 @@ export interface LockableRows {
   eventByDedupeKey: DedupeRow;
 }
 
+/** Their records are listed by `updated_utc`. */
+const timedTables = ['clients', 'employees'] as const;
+export type TimedTable = (typeof timedTables)[number];
+
 const lockBy = <T extends Parameters<typeof lockRows>[0], C extends keyof Tables[T] & string>(
   table: T,
   columns: readonly C[],
   key: keyof Tables[T] & C,
   index?: string,
-) => ({ key, lock: lockRows(table, columns, ['company_id', key], { ...(index && { index }) }) });
+) => ({
+  key,
+  lock: lockRows(table, columns, ['company_id', key], { ...(index && { index }) }),
+  timed: timedTables.find((timed) => timed === table),
+});
+
+interface NewestRow {
+  readonly company_id: number;
+  readonly newest_utc: Date;
+}
+
+/** The latest `updated_utc` of each company's people, or affiliates. Only the last entry of the index is read. */
+export const newestOf: Readonly<Record<TimedTable, ReturnType<typeof statement<[Rows], NewestRow>>>> = {
+  clients: statement<[Rows], NewestRow>(
+    (companies) => sql`
+      SELECT /*+ INDEX(clients updated) */ company_id, MAX(updated_utc) AS newest_utc FROM clients
+      WHERE (company_id) IN (${companies}) GROUP BY company_id`,
+  ),
+  employees: statement<[Rows], NewestRow>(
+    (companies) => sql`
+      SELECT /*+ INDEX(employees updated) */ company_id, MAX(updated_utc) AS newest_utc FROM employees
+      WHERE (company_id) IN (${companies}) AND role_id = ${sql.lit(affiliateRoleId)} GROUP BY company_id`,
+  ),
+};
 
 export type LockableRow = { readonly company_id: number } & Readonly<Record<string, unknown>>;
 
@@ -75,6 +103,7 @@ export const lockable: Readonly<
     keyof LockableRows,
     {
       readonly key: string;
+      readonly timed: TimedTable | undefined;
       readonly lock: (
         trx: Kysely<Tables>,
         keys: readonly (readonly [companyId: number, value: string | number])[],
@@ -146,4 +175,20 @@ export const holderOf = async (
     .executeTakeFirst()
     .catch(() => undefined);
   return holder?.[id] as number | undefined;
+};
+
+/** The same for an affiliate code, which is compared as its unique key does. */
+export const codeHolderOf = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  code: string,
+): Promise<number | undefined> => {
+  const holder = await db
+    .selectFrom('employees')
+    .select('employee_id')
+    .where('company_id', '=', companyId)
+    .where('affiliate_code', '=', code)
+    .executeTakeFirst()
+    .catch(() => undefined);
+  return holder?.employee_id;
 };

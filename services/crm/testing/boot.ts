@@ -64,7 +64,11 @@ const everyMigration = ['access', 'crm', 'webhooks'].map((name) => ({
 }));
 
 /** @param tables whether those of the other services are there too. */
-export const bootCrm = async ({ replicas = 1, tables = 'own' as 'own' | 'all' } = {}): Promise<BootedCrm> => {
+export const bootCrm = async ({
+  replicas = 1,
+  tables = 'own' as 'own' | 'all',
+  now = () => new Date(),
+} = {}): Promise<BootedCrm> => {
   const folders = tables === 'own' ? crmMigrations : everyMigration;
   const [database, nats] = await Promise.all([testDatabase({ folders }), testNats()]);
   const { log } = createLog({ name: 'crm', instance: 'test', level: 'silent' });
@@ -75,7 +79,10 @@ export const bootCrm = async ({ replicas = 1, tables = 'own' as 'own' | 'all' } 
   const metrics = createMetrics();
   const services = await Promise.all(
     Array.from({ length: replicas }, (_, at) =>
-      createCrm({ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}`, log, metrics }),
+      createCrm({
+        ...{ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}` },
+        ...{ log, metrics, now },
+      }),
     ),
   );
   await vi.waitUntil(() => services.every((service) => service.ready()), { timeout: 10_000 });

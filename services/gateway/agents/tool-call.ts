@@ -37,6 +37,7 @@ export const serveToolCall = (
       idempotencyKey: request.idempotencyKey,
       ifMatch: undefined,
       ifNoneMatch: undefined,
+      otherCondition: undefined,
       bodyBytes: body.byteLength,
       isEncoded: false,
       loose: false,

@@ -13,6 +13,8 @@ export interface Head {
   readonly idempotencyKey: string | undefined;
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /** The name of another conditional header, if there is one. */
+  readonly otherCondition: string | undefined;
   /** All headers, in order: a client may send one, and a proxy may add another. */
   readonly forwardedFor: string;
   /** 0 without a body, -1 if it is chunked. */
@@ -44,6 +46,7 @@ export const readHead = (request: HttpRequest): Head => {
   let idempotencyKey: string | undefined;
   let ifMatch: string | undefined;
   let ifNoneMatch: string | undefined;
+  let otherCondition: string | undefined;
   let forwardedFor = '';
   let length: string | undefined;
   let encoding: string | undefined;
@@ -89,6 +92,11 @@ export const readHead = (request: HttpRequest): Head => {
       case 'if-none-match':
         ifNoneMatch = joined(ifNoneMatch, value);
         break;
+      case 'if-modified-since':
+      case 'if-unmodified-since':
+      case 'if-range':
+        otherCondition = otherConditions[name];
+        break;
       case 'x-forwarded-for':
         forwardedFor = forwardedFor === '' ? value : `${forwardedFor},${value}`;
         break;
@@ -109,6 +117,7 @@ export const readHead = (request: HttpRequest): Head => {
     idempotencyKey,
     ifMatch,
     ifNoneMatch,
+    otherCondition,
     forwardedFor,
     isEncoded,
     bodyBytes: encoding !== undefined ? -1 : length === undefined ? 0 : Number(length),
@@ -118,6 +127,12 @@ export const readHead = (request: HttpRequest): Head => {
     hasHost: hostName.test(host),
   };
 };
+
+const otherConditions = {
+  'if-modified-since': 'If-Modified-Since',
+  'if-unmodified-since': 'If-Unmodified-Since',
+  'if-range': 'If-Range',
+} as const;
 
 const joined = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before},${value}`;
