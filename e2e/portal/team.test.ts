@@ -145,7 +145,7 @@ describe('The team', () => {
     await see(active.filter({ hasText: 'Website form' })).toHaveCount(1);
     await see(active.filter({ hasText: 'Zapier' })).toHaveCount(0);
     await visit(page, 'subscriptions', 'Subscriptions');
-    await see(active.filter({ hasText: 'Billing' })).toContainText('Healthy');
+    await see(active.filter({ hasText: 'Billing' })).toContainText('Enabled');
     await see(active.filter({ hasText: 'Stock' })).toContainText('Disabled');
     // The log still finds what they did.
     await visit(page, 'audit', 'Audit log');
