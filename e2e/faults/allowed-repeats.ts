@@ -15,13 +15,20 @@ export const allowedRepeats = async (world: World, sinceMs: number): Promise<num
   return Number(row?.failed) + (await endedLeases(world, sinceMs));
 };
 
-/** Leases of events and deliveries that ended while they were open, as the dispatchers log it. */
-const endedLeases = async (world: World, sinceMs: number): Promise<number> => {
+/**
+ * Leases of events and deliveries that ended while they were open, as the dispatchers log it: `leases freed` of a dispatcher
+ * that gave no sign of life, `events swept` of one that was late.
+ */
+export const endedLeases = async (
+  world: World,
+  sinceMs: number,
+  messages: readonly string[] = ['leases freed', 'events swept'],
+): Promise<number> => {
   const counts = processesOf(world, 'dispatcher').map(async ({ name }) => {
     const log = await readFile(join(world.home, 'logs', `${name}.log`), 'utf8');
     return log
       .split('\n')
-      .filter((line) => line.includes('"events swept"') || line.includes('"leases freed"'))
+      .filter((line) => messages.some((message) => line.includes(`"${message}"`)))
       .map((line): Line => JSON.parse(line))
       .filter(({ time }) => Date.parse(time) >= sinceMs)
       .reduce((sum, { events = 0, deliveries = 0 }) => sum + events + deliveries, 0);

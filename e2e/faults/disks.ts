@@ -1,5 +1,7 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { readEnv } from '@causeway/runtime';
 import type { Program } from '../../deploy/local/toolchain.ts';
 
 /**
@@ -14,7 +16,16 @@ export interface Disks {
   /** Fills the disk of a running server completely. */
   fill(name: string, pid: number): number;
   empty(name: string, pid: number): void;
+  /** Gives MySQL a disk in memory, where this process may mount one: `npm run faults` has mounts of its own. */
+  mountMysql(home: string): void;
+  /** @param isFull without it, there is room again. */
+  sizeMysql(home: string, isFull: boolean): void;
 }
+
+/** Set where mounts are seen by this process and its children alone. */
+export const ownMounts = 'FAULTS_OWN_MOUNTS';
+const mysqlMiB = 4_096;
+const mount = (...args: string[]) => execFileSync('mount', args);
 
 export const makeDisks = (): Disks => {
   const sizes = new Map<string, number>();
@@ -53,5 +64,15 @@ export const makeDisks = (): Disks => {
       return bytes;
     },
     empty: (name, pid) => rmSync(filler(name, pid), { force: true }),
+    mountMysql: (home) => {
+      if (!readEnv()[ownMounts]) return;
+      mkdirSync(join(home, 'mysql'));
+      mount('-t', 'tmpfs', '-o', `size=${mysqlMiB}m`, 'tmpfs', join(home, 'mysql'));
+    },
+    sizeMysql: (home, isFull) => {
+      const { blocks, bfree, bsize } = statfsSync(join(home, 'mysql'));
+      const size = isFull ? `${(blocks - bfree) * bsize}` : `${mysqlMiB}m`;
+      mount('-o', `remount,size=${size}`, join(home, 'mysql'));
+    },
   };
 };

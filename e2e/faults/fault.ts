@@ -42,6 +42,10 @@ export interface Fault<At extends Place = Scene> {
   readonly bounds?: Bounds;
   /** A gateway itself fails: requests may end without an answer. */
   readonly edge?: true;
+  /** What the receiver answers may not arrive. */
+  readonly receiverCut?: true;
+  /** A delivery may come twice: a dispatcher dies or stands still, or NATS delivers again (dispatcher/README, "Lost"). */
+  readonly mayRepeat?: true;
   /** Callers must not notice: every request succeeds. */
   readonly unnoticed?: true;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a link is cut. `refused`: connections are closed and new ones refused. `silent`: no data passes any more. */
 export type Cut = 'refused' | 'silent';
@@ -14,7 +15,20 @@ export interface Link {
   /** Opens another address that leads to the same part, on the same port. @returns the address. */
   openSuccessor(): Promise<string>;
   closeSuccessor(): Promise<void>;
+  /** Spoils some of the COMMITs that pass; undefined ends it. Of all data, the answer comes late with `late`. */
+  disturb(how: Disturbance | undefined): void;
 }
+
+/**
+ * `lost`: COMMIT arrives, and the connection ends before its answer. `early`: the connection ends at once, and COMMIT arrives
+ * a second later. `late`: every answer comes some milliseconds later.
+ */
+export type Disturbance = 'lost' | 'early' | 'late';
+
+const lateMostMs = 40;
+const earlyMs = 900;
+/** One in so many COMMITs. */
+const commitsSpared = 3;
 
 export interface Links {
   /** The port at which `from` reaches the `to` that listens on `target`. Later calls return the same port. */
@@ -64,20 +78,23 @@ interface ProxiedLink extends Link {
 
 const openLink = async (from: string, to: string, firstTarget: number): Promise<ProxiedLink> => {
   const pairs = new Set<Pair>();
+  const successorPairs = new Set<Pair>();
   let target = firstTarget;
   let silent = false;
-  const take = (outer: Socket): void => {
-    const pair = joinPair(outer, () => connect(target, host), silent);
-    pairs.add(pair);
-    void pair.ended.then(() => pairs.delete(pair));
+  let disturbance: Disturbance | undefined;
+  const join = (outer: Socket, all: Set<Pair>, held: boolean): void => {
+    const pair = joinPair(
+      outer,
+      () => connect(target, host),
+      held,
+      () => disturbance,
+    );
+    all.add(pair);
+    void pair.ended.then(() => all.delete(pair));
   };
-  const successorPairs = new Set<Pair>();
+  const take = (outer: Socket): void => join(outer, pairs, silent);
+  const takeOver = (outer: Socket): void => join(outer, successorPairs, false);
   let successor: Server | undefined;
-  const takeOver = (outer: Socket): void => {
-    const pair = joinPair(outer, () => connect(target, host), false);
-    successorPairs.add(pair);
-    void pair.ended.then(() => successorPairs.delete(pair));
-  };
   let server: Server | undefined = await listenSomewhere(take);
   const port = portOf(server);
 
@@ -115,11 +132,16 @@ const openLink = async (from: string, to: string, firstTarget: number): Promise<
       return successorHost;
     },
     closeSuccessor,
+    disturb: (how) => {
+      disturbance = how;
+    },
     close: async () => {
       await Promise.all([refuse(), closeSuccessor()]);
     },
   };
 };
+
+let commits = 0;
 
 /** Two sockets that forward their data to each other. */
 interface Pair {
@@ -130,23 +152,57 @@ interface Pair {
   reset(): void;
 }
 
-const joinPair = (outer: Socket, reach: () => Socket, held: boolean): Pair => {
+const joinPair = (
+  outer: Socket,
+  reach: () => Socket,
+  held: boolean,
+  disturbance: () => Disturbance | undefined,
+): Pair => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const gone = new Set<Socket>();
   let inner: Socket | undefined;
   let holding = held;
+  let delayed = 0;
 
   const other = (socket: Socket): Socket | undefined => (socket === outer ? inner : outer);
   const pass = (socket: Socket): void => {
     socket.setNoDelay();
+    let passed = Promise.resolve();
     socket.on('data', (data) => {
-      if (other(socket)?.write(data) === false) socket.pause();
+      const how = disturbance();
+      const isSpoilt =
+        socket === outer &&
+        how !== undefined &&
+        how !== 'late' &&
+        /COMMIT/i.test(data.toString('latin1')) &&
+        ++commits % commitsSpared === 0;
+      if (isSpoilt) return spoil(data, how);
+      if (socket === inner && (how === 'late' || delayed > 0)) {
+        // In their order.
+        delayed++;
+        passed = passed
+          .then(() => sleep(Math.random() * lateMostMs))
+          .then(() => {
+            delayed--;
+            outer.write(data);
+          });
+      } else if (other(socket)?.write(data) === false) socket.pause();
     });
     socket.on('drain', () => holding || other(socket)?.resume());
     socket.on('error', () => {});
     socket.on('close', () => {
       gone.add(socket);
       if (!holding) finish();
+    });
+  };
+  const spoil = (data: Buffer, how: Disturbance): void => {
+    const server = inner;
+    outer.removeAllListeners('close').on('close', () => {});
+    outer.resetAndDestroy();
+    server?.removeAllListeners('data').resume();
+    void sleep(how === 'early' ? earlyMs : 0).then(() => {
+      server?.end(data);
+      end();
     });
   };
   const open = (): void => {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { readEnv } from '@causeway/runtime';
 import { SetupError } from '../../deploy/local/setup-error.ts';
@@ -5,6 +7,7 @@ import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { makeEnds } from '../load/driver.ts';
 import { describeMachine, type Table, toTerminal } from '../load/report.ts';
+import { ownMounts } from './disks.ts';
 import type { Fault } from './fault.ts';
 import type { Attack } from './hostile/attack.ts';
 import { jsonKeys } from './hostile/json-keys.ts';
@@ -15,11 +18,15 @@ import { callerTable, processTable } from './hostile/tables.ts';
 import { tinyChunks } from './hostile/tiny-chunks.ts';
 import { unreadAnswers } from './hostile/unread-answers.ts';
 import { clocks } from './kinds/clock.ts';
+import { commits } from './kinds/commit.ts';
 import { cuts } from './kinds/cut.ts';
 import { disks } from './kinds/disk.ts';
 import { freezes } from './kinds/freeze.ts';
 import { kills } from './kinds/kill.ts';
+import { locks } from './kinds/lock.ts';
+import { payloads } from './kinds/payload.ts';
 import { restarts } from './kinds/restart.ts';
+import { settings } from './kinds/settings.ts';
 import { vanishing } from './kinds/vanish.ts';
 import { tableOf, writeFaults } from './report.ts';
 import type { FaultResult } from './run.ts';
@@ -33,6 +40,10 @@ const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
   vanish: vanishing,
   disk: disks,
   clock: clocks,
+  commit: commits,
+  settings,
+  lock: locks,
+  payload: payloads,
 };
 /** The last one leaves a backlog. */
 const attacks: readonly Attack[] = [unreadAnswers, tinyChunks, jsonKeys, ...signInFloods, slowCompany];
@@ -47,13 +58,16 @@ const names = Object.values(kinds)
 const usage = `Usage: npm run faults -- [options] [part of a fault's name …]
 
   Runs faults one after another on a cluster under load: all of them, or those whose names contain one of the given
-  parts. Most run on three NATS servers and several processes of each service. Attacks (--only hostile) run on one
+  parts. Clients of several companies write down what they send and are answered; afterwards these histories are checked
+  against the sentences of proto/CONTRACT.md. Most run on three NATS servers and several processes of each service. Attacks (--only hostile) run on one
   process of each, with limits on the effect on healthy callers and on memory.
 
   --list        list the faults
   --only KIND   ${Object.keys(kinds).join(', ')}
   --write       write the measurements of passed faults to e2e/faults/RESULTS.md
   --rate N      creates per second (40, beside attacks 10)
+  --seed N      repeat the choices of the clients of an earlier run
+  --busy        judge nothing that depends on the speed of the machine
 `;
 
 const main = async (): Promise<number> => {
@@ -64,6 +78,8 @@ const main = async (): Promise<number> => {
       only: { type: 'string' },
       write: { type: 'boolean', default: false },
       rate: { type: 'string' },
+      seed: { type: 'string' },
+      busy: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -81,6 +97,7 @@ const main = async (): Promise<number> => {
   }
 
   const env = readEnv();
+  if (!env[ownMounts]) return runWithOwnMounts(env);
   const { mysqld, natsServer } = readToolchain(env);
   if (!mysqld || !natsServer)
     throw new SetupError(
@@ -91,7 +108,8 @@ const main = async (): Promise<number> => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void end().then(() => process.exit(130)));
   const isChosen = ({ name }: { readonly name: string }) => chosen.has(name);
-  const options = { env, say, onEnd };
+  const seed = values.seed === undefined ? {} : { seed: Number(values.seed) };
+  const options = { env, say, onEnd, isBusy: values.busy, ...seed };
   const results: FaultResult[] = [];
   const attacked: AttackResult[] = [];
   try {
@@ -114,9 +132,21 @@ const main = async (): Promise<number> => {
       names,
     );
   const failed = results.filter((result) => !isFine(result));
-  for (const { name, complaints } of failed) say(`✗ ${name}: ${complaints.join('; ')}`);
+  for (const { name, complaints } of failed) say(`✗ ${name}: ${complaints.length} complaints, above`);
   say(`${results.length - failed.length} of ${results.length} faults passed`);
   return failed.length === 0 ? 0 : 1;
+};
+
+/** Runs this program again where its mounts are seen by it and its children alone, and end with them. */
+const runWithOwnMounts = async (env: NodeJS.ProcessEnv): Promise<number> => {
+  const user = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  const again = [...user, '--mount', process.execPath, ...process.argv.slice(1)];
+  const child = spawn('unshare', again, { stdio: 'inherit', env: { ...env, [ownMounts]: 'yes' } });
+  // The terminal sends it to both.
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
 };
 
 const tablesOf = (results: readonly FaultResult[], attacked: readonly AttackResult[]): readonly Table[] => [

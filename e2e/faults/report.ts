@@ -77,14 +77,15 @@ const rowsOf = (text: string, title: string): readonly (readonly string[])[] => 
 const head = `
 Measurements of \`npm run faults -- --write\`; each row is the last run of its fault that passed. Three NATS servers
 with three copies of each stream, two gateways, two crm, two webhooks, three dispatchers, access and MySQL run on one
-machine, with a TCP proxy for each connection between them. Callers send creates at a steady rate and retry each every
-second until it is answered 2xx; each create is an event that a subscriber must receive. Meanwhile four keys send more
-requests than their limits of 60, 120, 180 and 240 per minute allow.
+machine, with a TCP proxy for each connection between them. Clients of four companies write down what they send and what
+they are answered: creates at a steady rate, each retried every second until it is answered 2xx; edits with \`If-Match\`,
+records that refer to one another, erasures, repetitions, batches; readers of the changes, lists and events; four keys that
+send more than their limits of 60, 120, 180 and 240 per minute; receivers, one of them with a pace; a member whose role changes.
 
-After each fault the run checks: every answered record exists; every committed event arrived, and no other event; no key
-exceeded its limit in any window; every answer matches the OpenAPI document, and every error is one of 503
-\`lock_timeout\`, \`keys_unavailable\`, \`service_unavailable\` and 504 \`timeout\`. Requests may end without an answer
-only if a gateway itself failed. During the restart and the attacks, no request may fail and no delivery may arrive twice.
+After each fault, [a checker](history) reads these histories against sentences of [the contract](../../proto/CONTRACT.md), and
+prints a broken sentence with the lines that break it. An unknown outcome (504, no answer) may be either; a 503 and a refusal did
+nothing. Requests may end without an answer only if a gateway itself failed. During the restart and the attacks, no request may
+fail and no delivery may arrive twice.
 
 "Back after" counts from the healing, or from the kill if the supervisor heals; "failing for" is the time from the first
 failure to the last. A delivery is late after three seconds. A cut is *refused* (connections are reset, new ones

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { type Ends, makeEnds } from '../load/driver.ts';
-import { type Arrivals, noteArrivals } from './arrivals.ts';
 import type { Fault } from './fault.ts';
 import type { Attack } from './hostile/attack.ts';
 import { type AttackResult, runAttack } from './hostile/measure.ts';
 import { openVictims } from './hostile/victims.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
 import { type FaultResult, type RunOptions, runFault } from './run.ts';
 import { openPlace, openScene, type SceneOptions } from './scene.ts';
 
@@ -24,10 +24,10 @@ export const runFaults = (
   options: AllOptions,
   take: Take<FaultResult>,
 ): Promise<void> =>
-  inCluster(faults, options, take, async (place, arrivals) => {
+  inCluster(faults, options, take, async (place, receiver) => {
     const scene = await openScene(place);
-    const port = await scene.links.port('dispatchers', 'receiver', Number(new URL(arrivals.url).port));
-    return (fault) => runFault(scene, arrivals, `http://127.0.0.1:${port}`, fault, options);
+    const port = await scene.links.port('dispatchers', 'receiver', Number(new URL(receiver.url).port));
+    return (fault) => runFault(scene, receiver, `http://127.0.0.1:${port}`, fault, options);
   });
 
 /** Runs attacks one after another on one cluster. */
@@ -36,10 +36,10 @@ export const runAttacks = (
   options: AllOptions,
   take: Take<AttackResult>,
 ): Promise<void> =>
-  inCluster(attacks, options, take, async (home, arrivals) => {
+  inCluster(attacks, options, take, async (home, receiver) => {
     const place = await openPlace(home);
     const victims = await openVictims(place.world);
-    return (attack) => runAttack(place, arrivals, victims, attack, options);
+    return (attack) => runAttack(place, receiver, victims, attack, options);
   });
 
 /** Opens a cluster, runs each fault on it, and stops it. */
@@ -47,7 +47,7 @@ const inCluster = async <One, Result extends FaultResult>(
   all: readonly One[],
   { env, onEnd, say }: AllOptions,
   take: Take<Result>,
-  open: (place: SceneOptions, arrivals: Arrivals) => Promise<(one: One) => Promise<Result>>,
+  open: (place: SceneOptions, receiver: Receiver) => Promise<(one: One) => Promise<Result>>,
 ): Promise<void> => {
   if (all.length === 0) return;
   const ends = makeEnds();
@@ -59,9 +59,9 @@ const inCluster = async <One, Result extends FaultResult>(
     if (fine === all.length) rmSync(home, { recursive: true, force: true });
     else say(`logs: ${home}/logs`);
   });
-  const arrivals = await noteArrivals();
-  ends.onEnd(() => arrivals.close());
-  const run = await open({ home, env, report: terminalReport, onEnd: ends.onEnd }, arrivals);
+  const receiver = await openReceiver();
+  ends.onEnd(() => receiver.close());
+  const run = await open({ home, env, report: terminalReport, onEnd: ends.onEnd }, receiver);
   for (const one of all) {
     const result = await run(one);
     take(result);

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { connectBus } from '@causeway/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { startCluster } from '../../deploy/local/cluster.ts';
@@ -16,7 +16,7 @@ import { makeDisks } from './disks.ts';
 import type { Place, Scene } from './fault.ts';
 import { openLinks } from './links.ts';
 import { makeNames } from './names/names.ts';
-import { makeClocks } from './skew/clocks.ts';
+import { type Clocks, makeClocks } from './skew/clocks.ts';
 
 /**
  * The processes to run: three NATS servers with three copies of each stream, and several processes of the important
@@ -31,9 +31,10 @@ export const mysqlName = 'mysql.fault';
 export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Promise<Scene> => {
   const links = openLinks();
   onEnd(() => links.close());
-  const clocks = makeClocks();
-  const disks = makeDisks();
   mkdirSync(home, { recursive: true });
+  const clocks = makeClocks(join(home, 'clocks'));
+  const disks = makeDisks();
+  disks.mountMysql(home);
   const names = makeNames(home);
   names.set(mysqlName, '127.0.0.1');
   const preloads = (...parts: readonly NodeJS.ProcessEnv[]): NodeJS.ProcessEnv => ({
@@ -60,7 +61,7 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
     return url.replace(address, `${host}:${await links.port(from, to, Number(port))}`);
   };
 
-  const world = await startWorld({ home, env, report, onEnd }, counts, wiring);
+  const world = await startWorld({ home, env, report, onEnd }, counts, wiring, clocks);
   const bus = await connectBus({ url: world.stack().natsUrl, name: 'operator' });
   onEnd(() => bus.close());
   const streams = async () => (await jetstreamManager(bus.nc, { checkAPI: false })).streams;
@@ -105,13 +106,16 @@ const startWorld = async (
   { home, env, report, onEnd }: SceneOptions,
   args: readonly string[],
   wiring?: Wiring,
+  clocks?: Clocks,
 ): Promise<World> => {
   prepareHome(home);
+  const toolchain = readToolchain(env);
+  const mysqld = toolchain.mysqld && (clocks?.mysqlProgram(toolchain.mysqld) ?? toolchain.mysqld);
   const cluster = await startCluster({
     root: resolve(import.meta.dirname, '../..'),
     home,
     env,
-    toolchain: readToolchain(env),
+    toolchain: { ...toolchain, mysqld },
     options: parseOptions(['--port', String(await freePort()), ...args]),
     report,
     signal: new AbortController().signal,

@@ -38,7 +38,7 @@ const testEverything = async (): Promise<number> => {
     () => vitest('the portal in a browser', ['portal'], 2400, ['--maxWorkers=1']),
     () => vitest('API tests', ['api'], 2400),
     () => vitest('API tests that kill or measure processes', ['api-alone'], 2400),
-    () => vitest('a cluster of several NATS servers', ['faults'], 600),
+    () => vitest('faults under load, a short mix', ['faults'], 1200),
     () => types('types', 'tsconfig.json'),
     () => types('types of the portal', 'admin-ui/tsconfig.json'),
     () => vitest('unit tests', ['unit'], 600),

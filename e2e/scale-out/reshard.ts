@@ -3,7 +3,7 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { type ReshardTimes, reshard } from '../../deploy/vitess/testing/reshard.ts';
 import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
-import { noteArrivals } from '../faults/arrivals.ts';
+import { openReceiver } from '../faults/receiver.ts';
 import { runFault } from '../faults/run.ts';
 import { openPlace } from '../faults/scene.ts';
 import { seconds } from '../load/report.ts';
@@ -18,8 +18,8 @@ const afterMs = 10_000;
 /** Makes four shards of two while clients are created, and expects that nobody notices. */
 export const reshardUnderLoad = async (stage: Stage): Promise<Outcome> => {
   const { vitess, shards, report, onEnd, options } = stage;
-  const arrivals = await noteArrivals();
-  onEnd(() => arrivals.close());
+  const receiver = await openReceiver();
+  onEnd(() => receiver.close());
   const place = await openPlace({ home: join(stage.home, 'reshard'), env: stage.onVitess, report, onEnd });
   const targets: Tablet[] = [];
   await report.step('MySQL and vttablet of four new shards', async () => {
@@ -29,8 +29,8 @@ export const reshardUnderLoad = async (stage: Stage): Promise<Outcome> => {
   let times: ReshardTimes | undefined;
   const findings = await runFault(
     place,
-    arrivals,
-    arrivals.url,
+    receiver,
+    receiver.url,
     {
       name: 'reshard from two shards to four',
       act: async () => {

@@ -14,7 +14,12 @@ export interface ReceiverOptions {
   readonly tls?: Pick<ServerOptions, 'key' | 'cert'>;
   /** Keeps only the events' ids, for large numbers of deliveries. */
   readonly counting?: boolean;
-  readonly counted?: (path: string, headers: readonly string[], body: Buffer) => void;
+  readonly counted?: (
+    path: string,
+    headers: readonly string[],
+    body: Buffer,
+    response: ServerResponse,
+  ) => void;
   readonly keep?: number;
   readonly say?: (line: string) => void;
 }
@@ -81,7 +86,7 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
       return answerControl(receiver, request, response, body);
     if (!counting) noteOpen(response);
     const turn = { request, response, body, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
-    counted?.(path, request.rawHeaders, body);
+    counted?.(path, request.rawHeaders, body, response);
     const one = counting ? undefined : keepIt(request, path, body);
     if (one && receiver.answer) return receiver.answer(response, one);
     const said = behaviours.get(path) ?? query;

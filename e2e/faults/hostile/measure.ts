@@ -3,8 +3,8 @@ import { type Memory, watchMemory } from '../../api/support/memory.ts';
 import { pidOf, processesOf } from '../../api/support/processes.ts';
 import { readCpu, usedBetween } from '../../load/cpu.ts';
 import { percentile } from '../../load/report.ts';
-import type { Arrivals } from '../arrivals.ts';
 import type { Fault, Place } from '../fault.ts';
+import type { Receiver } from '../receiver.ts';
 import { type FaultResult, type RunOptions, runFault } from '../run.ts';
 import { type Assault, type Attack, type Samples, type Span, within } from './attack.ts';
 import type { Victims } from './victims.ts';
@@ -47,7 +47,7 @@ const aftermathMs = 500;
 /** Alternates between attacking the cluster and leaving it alone, with the load and the checks of every fault. */
 export const runAttack = async (
   place: Place,
-  arrivals: Arrivals,
+  receiver: Receiver,
   victims: Victims,
   attack: Attack,
   options: RunOptions,
@@ -76,7 +76,7 @@ export const runAttack = async (
     unnoticed: true,
     bounds: { repeatedAtMost: 0 },
     prepare: async () => {
-      assault = await attack.prepare(world, arrivals.url);
+      assault = await attack.prepare(world, receiver.url);
     },
     act: async () => {
       const calls = victims.start();
@@ -108,10 +108,10 @@ export const runAttack = async (
       await assault!.close();
     },
   };
-  const result = await runFault(place, arrivals, arrivals.url, fault, options);
-  const creates = result.sent
-    .filter(({ operation }) => operation === 'createClient')
-    .map(({ sentMs, elapsedMs }) => ({ atMs: sentMs, elapsedMs }));
+  const result = await runFault(place, receiver, receiver.url, fault, options);
+  const creates = result.calls
+    .filter(({ by }) => by === 'creator')
+    .map(({ sentMs, endedMs }) => ({ atMs: sentMs, elapsedMs: endedMs - sentMs }));
   measured.push({ caller: 'API key, POST clients', all: creates });
   measured.push({ caller: 'webhook, first attempt', all: result.firstAttempts });
   const callers = measured.map((samples) => compare(samples, spans));

@@ -1,5 +1,6 @@
 import { signal } from '../../api/support/processes.ts';
 import type { Fault } from '../fault.ts';
+import { canSetMysql } from '../skew/clocks.ts';
 
 const offsetMs = 90_000;
 
@@ -25,10 +26,32 @@ const skewCounter = (sign: 1 | -1): Fault =>
     edge: true,
   });
 
+const services = ['access-1', 'crm-1', 'crm-2', 'webhooks-1', 'webhooks-2', 'gateway-1', 'gateway-2'];
+const dispatchers = ['dispatcher-1', 'dispatcher-2', 'dispatcher-3'];
+
+/** Stays wrong until everything has been delivered. */
+const stepBack = (what: string, names: readonly string[]): Fault => ({
+  name: `clock of ${what} steps back by an hour`,
+  act: async ({ clocks }) => {
+    for (const name of names) clocks.set(name, -3_600_000);
+    return undefined;
+  },
+  lastsMs: 15_000,
+  restore: async ({ clocks }) => {
+    for (const name of names) clocks.set(name, 0);
+  },
+});
+
 /** A clock that is wrong by more than a window and more than a lease. */
-export const clocks: readonly Fault[] = ([1, -1] as const).flatMap((sign) => [
+const wrong: readonly Fault[] = ([1, -1] as const).flatMap((sign) => [
   skewCounter(sign),
   skew('crm-1', sign),
   skew('webhooks-1', sign),
   skew('dispatcher-1', sign),
 ]);
+
+export const clocks: readonly Fault[] = [
+  ...wrong,
+  ...(canSetMysql ? [stepBack('mysql', ['mysql'])] : []),
+  stepBack('every service', [...services, ...dispatchers]),
+];

@@ -32,10 +32,12 @@ const anyNats = /nats-\d/;
 const cutsOf = (how: Cut): readonly Fault[] => [
   // Nothing can be done without it.
   cut('everyone from MySQL', how, ({ links }) => links.between(/.*/, /mysql/), {
+    mayRepeat: true,
     bounds: { failingForMs: cutFor + 1_000 },
   }),
   cut('crm-1 from MySQL', how, ({ links }) => links.between(/crm-1/, /mysql/), { bounds }),
   cut('dispatcher-1 from MySQL', how, ({ links }) => links.between(/dispatcher-1/, /mysql/), {
+    mayRepeat: true,
     bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
   }),
   // A gateway without NATS can admit nothing.
@@ -44,6 +46,7 @@ const cutsOf = (how: Cut): readonly Fault[] => [
     cut(`${name} from NATS`, how, ({ links }) => links.between(new RegExp(name), anyNats), { bounds }),
   ),
   cut('dispatcher-1 from NATS', how, ({ links }) => links.between(/dispatcher-1/, anyNats), {
+    mayRepeat: true,
     bounds: { failedAtMost: 0, latestDeliveryMs: 3_000 },
   }),
   cut(
@@ -53,17 +56,18 @@ const cutsOf = (how: Cut): readonly Fault[] => [
       const leader = new RegExp(await leaderOf(eventStream));
       return [...links.between(leader, anyNats), ...links.between(anyNats, leader)];
     },
-    { bounds },
+    { bounds, mayRepeat: true },
   ),
   cut(
     'a NATS server from its clients',
     how,
     async ({ links, leaderOf }) => links.between(/(?!nats).*/, new RegExp(await leaderOf(eventStream))),
-    { bounds },
+    { bounds, mayRepeat: true },
   ),
   // The longest restart of a receiver that does not disable its subscription.
   cut('dispatchers from the receiver', how, ({ links }) => links.between(/dispatchers/, /receiver/), {
     lastsMs: 10_000,
+    receiverCut: true,
   }),
 ];
 

@@ -4,7 +4,7 @@ import type { Fault } from '../fault.ts';
 
 const server = 'nats-3';
 
-/** The disk of one NATS server, the leader of the streams on disk, is completely full. */
+/** The disk of one NATS server, the leader of the streams on disk, or of MySQL, is completely full. */
 export const disks: readonly Fault[] = [
   {
     name: `fill disk of ${server}`,
@@ -27,5 +27,11 @@ export const disks: readonly Fault[] = [
       disks.take(server);
       await restart(server);
     },
+  },
+  {
+    name: 'fill disk of MySQL',
+    act: async ({ disks, world }) => void disks.sizeMysql(world.home, true),
+    lastsMs: 15_000,
+    heal: async ({ disks, world }) => disks.sizeMysql(world.home, false),
   },
 ];

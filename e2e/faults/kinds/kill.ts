@@ -26,6 +26,7 @@ const killLeader = (stream: string): Fault => ({
   },
   lastsMs: 0,
   bounds: natsKill,
+  mayRepeat: true,
 });
 
 const mysqlAnswers = async ({ world }: Scene): Promise<void> => {
@@ -50,13 +51,14 @@ const killAllNats: Fault = {
     return undefined;
   },
   lastsMs: 90_000,
+  mayRepeat: true,
 };
 
 /** A process is killed; the supervisor restarts it. */
 export const kills: readonly Fault[] = [
-  kill('nats-1', { bounds: natsKill }),
-  kill('nats-2', { bounds: natsKill }),
-  kill('nats-3', { bounds: natsKill }),
+  kill('nats-1', { bounds: natsKill, mayRepeat: true }),
+  kill('nats-2', { bounds: natsKill, mayRepeat: true }),
+  kill('nats-3', { bounds: natsKill, mayRepeat: true }),
   killLeader(eventStream),
   killAllNats,
   // Services that lose their connection at the same time cannot read the key table for seconds.
@@ -66,6 +68,9 @@ export const kills: readonly Fault[] = [
   kill('access-1', { bounds: serviceKill }),
   kill('crm-1', { bounds: serviceKill }),
   kill('webhooks-1', { bounds: serviceKill }),
-  kill('dispatcher-1', { bounds: { failedAtMost: 0, latestDeliveryMs: 2_000, repeatedAtMost: 8 } }),
+  kill('dispatcher-1', {
+    mayRepeat: true,
+    bounds: { failedAtMost: 0, latestDeliveryMs: 2_000, repeatedAtMost: 8 },
+  }),
   kill('mysql', { restarted: mysqlAnswers, bounds: { failingForMs: 500, latestDeliveryMs: 4_000 } }),
 ];

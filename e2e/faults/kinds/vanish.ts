@@ -26,6 +26,7 @@ const vanishMysql = (): Fault => {
       names.set(mysqlName, '127.0.0.1');
       await Promise.all(links.map((link) => link.closeSuccessor()));
     },
+    mayRepeat: true,
     bounds: { failingForMs: vanishedMs + 10_000, latestDeliveryMs: vanishedMs + 12_000 },
   };
 };

@@ -1,18 +1,27 @@
-// Loaded into a process before its own modules (`node --import`). Shifts the wall clock by `CLOCK_OFFSET_MS`.
-// Monotonic time (`performance.now`, timers) is unchanged, as on a machine whose clock is set wrong.
+// Loaded into a process before its own modules (`node --import`). Shifts the wall clock by the milliseconds in the first
+// eight bytes of `CLOCK_FILE`, at any time. Monotonic time (`performance.now`, timers) is unchanged, as on a machine whose
+// clock is set wrong.
 
-const offsetMs = Number(process.env.CLOCK_OFFSET_MS ?? 0);
+import { openSync, readSync } from 'node:fs';
+
+const file = openSync(process.env.CLOCK_FILE ?? '', 'r');
+const bytes = Buffer.alloc(8);
 const TrueDate = Date;
+
+const now = (): number => {
+  readSync(file, bytes, 0, 8, 0);
+  return TrueDate.now() + Number(bytes.readBigInt64LE());
+};
 
 class OffsetDate extends TrueDate {
   constructor(...given: []) {
-    if (given.length === 0) super(TrueDate.now() + offsetMs);
+    if (given.length === 0) super(now());
     else super(...given);
   }
 
   static override now(): number {
-    return TrueDate.now() + offsetMs;
+    return now();
   }
 }
 
-if (offsetMs !== 0) globalThis.Date = OffsetDate as DateConstructor;
+globalThis.Date = OffsetDate as DateConstructor;
