@@ -6,7 +6,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 interface ResolveOptions {
   /** `address:port`; by default the system's. */
-  readonly servers?: readonly string[];
+  readonly servers?: readonly string[] | undefined;
   readonly timeoutMs: number;
 }
 
@@ -83,9 +83,10 @@ const createBlame = ({
     return asking;
   };
   return async (host, code) => {
-    const failure = code === 'ETIMEOUT' ? tooSlow(host) : ofLookup(host, { code });
     const isOurs = hereOnly.has(code) || (unanswered.has(code) && (await areAway()));
-    return isOurs ? new Failure('dns', failure.message, code) : failure;
+    if (isOurs)
+      return new Failure('dns', 'Causeway could not resolve the host, for a reason on its side.', code);
+    return code === 'ETIMEOUT' ? tooSlow(host) : ofLookup(host, { code });
   };
 };
 

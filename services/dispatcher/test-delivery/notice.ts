@@ -1,6 +1,6 @@
 import { headersAsSent } from '@causeway/deliveries';
 import type { HeaderPair, NoticeChannel, TestDelivery, TestDeliveryAnswer } from '@causeway/proto';
-import { deliveryHeaders, userAgent } from '@causeway/proto/signatures';
+import { acceptHeader, deliveryHeaders, userAgent } from '@causeway/proto/signatures';
 import { tracedPost } from '../attempt/attempts.ts';
 import type { PostResult } from '../http/post.ts';
 import type { TestDeliveryOptions } from './serve.ts';
@@ -29,10 +29,7 @@ export const postNotice = async (
   const bytes = Buffer.from(body);
   const headers =
     secret === null
-      ? ([
-          ['Content-Type', 'application/json'],
-          ['User-Agent', userAgent],
-        ] as const)
+      ? ([['Content-Type', 'application/json'], ['User-Agent', userAgent], acceptHeader] as const)
       : await signedHeaders(signer, secret, bytes, { companyId, eventId, eventType });
   const at = now();
   const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>

@@ -124,7 +124,7 @@ const deliver = async (
       ),
     );
   const hidden = ownHeaders.map(([name]): HeaderPair => [name, masked]);
-  const sent = { headers: [...headers, ...hidden], bytes: bytes.length };
+  const sent = { headers: withOwnHeaders(headers, hidden), bytes: bytes.length };
   return { attempt: attemptAnswer(url, startedUtc, result, sent) };
 };
 
