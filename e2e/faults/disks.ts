@@ -16,8 +16,8 @@ export interface Disks {
   /** Fills the disk of a running server completely. */
   fill(name: string, pid: number): number;
   empty(name: string, pid: number): void;
-  /** Gives MySQL a disk in memory, where this process may mount one: `npm run faults` has mounts of its own. */
-  mountMysql(home: string): void;
+  /** @returns what unmounts it. Gives MySQL a disk in memory, where this process may mount one: `npm run faults` has mounts of its own. */
+  mountMysql(home: string): () => void;
   /** @param isFull without it, there is room again. */
   sizeMysql(home: string, isFull: boolean): void;
 }
@@ -65,9 +65,10 @@ export const makeDisks = (): Disks => {
     },
     empty: (name, pid) => rmSync(filler(name, pid), { force: true }),
     mountMysql: (home) => {
-      if (!readEnv()[ownMounts]) return;
+      if (!readEnv()[ownMounts]) return () => {};
       mkdirSync(join(home, 'mysql'));
       mount('-t', 'tmpfs', '-o', `size=${mysqlMiB}m`, 'tmpfs', join(home, 'mysql'));
+      return () => void execFileSync('umount', ['--lazy', join(home, 'mysql')]);
     },
     sizeMysql: (home, isFull) => {
       const { blocks, bfree, bsize } = statfsSync(join(home, 'mysql'));

@@ -34,7 +34,8 @@ export const openScene = async ({ home, env, report, onEnd }: SceneOptions): Pro
   mkdirSync(home, { recursive: true });
   const clocks = makeClocks(join(home, 'clocks'));
   const disks = makeDisks();
-  disks.mountMysql(home);
+  const unmount = disks.mountMysql(home);
+  onEnd(async () => unmount());
   const names = makeNames(home);
   names.set(mysqlName, '127.0.0.1');
   const preloads = (...parts: readonly NodeJS.ProcessEnv[]): NodeJS.ProcessEnv => ({
