@@ -1,6 +1,7 @@
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { startFanOut } from './testing/start-fan-out.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -80,4 +81,19 @@ test('a failure for a subscription that was deleted meanwhile leaves no waiting 
   await eventually(outbox).toBe(0);
   expect(await world.deliveries(subscription)).toEqual([]);
   expect(await world.attempts(subscription)).toMatchObject([{ status_code: 500 }]);
+});
+
+test('a company with a long outbox after an outage delays another by one sweep', async () => {
+  const other = await world.subscribe(receiver.url);
+  await world.deliver(subscription, 1_400, { by: 'outbox' });
+  await world.deliver(other, 1, { by: 'outbox' });
+  await world.database.query('UPDATE event_outbox SET leased_until = NOW(3) - INTERVAL 1 SECOND');
+  startFanOut(world.database);
+  await eventually(outbox).toBe(0);
+  const [earlier] = await world.database.query<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM deliveries WHERE company_id = ? AND updated_utc <
+       (SELECT MIN(updated_utc) FROM deliveries WHERE company_id = ?)`,
+    [subscription.company_id, other.company_id],
+  );
+  expect(earlier!.count).toBeLessThanOrEqual(500);
 });

@@ -98,6 +98,7 @@ const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated
   const outbox = createMeasurement<{ readonly lateMs: number; readonly oldestMs: number }>(measuredForMs);
   metrics.gauge(dispatcherMetrics.dispatcher_outbox_oldest_seconds, () => seconds(outbox.read()?.lateMs));
   metrics.gauge(dispatcherMetrics.dispatcher_events_oldest_seconds, () => seconds(outbox.read()?.oldestMs));
+  let lastCompany = 0;
   let wasAway = false;
   let quietUntilMs = 0;
   let pauseMs = sweepEveryMs;
@@ -126,7 +127,10 @@ const startSweeper = ({ db, log, metrics, now, work }: SweeperOptions): Repeated
     const lateMs = ageMs(due);
     outbox.set({ lateMs, oldestMs: ageMs(created) });
     if (lateMs === 0 || performance.now() < quietUntilMs) return 0;
-    const done = await work(await leftBehind(all, at));
+    const left = await leftBehind(all, at, lastCompany);
+    // The company whose events filled the sweep goes on when the others have had their turn.
+    lastCompany = left.length < rowsPerSweep ? 0 : Math.max(...left.map(companyOf));
+    const done = await work(left);
     swept.value += done;
     if (done > 0) log.info({ events: done }, 'events swept');
     return done;
@@ -166,14 +170,16 @@ interface OldestEvent {
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
-const leftBehind = async (db: Kysely<Tables>, now: Date): Promise<readonly EventKey[]> => {
+/** @param after this company, so that companies take turns after an outage. */
+const leftBehind = async (db: Kysely<Tables>, now: Date, after: number): Promise<readonly EventKey[]> => {
   const before = new Date(now.getTime() - graceMs);
   const { rows } = await sql<EventKey & { type: EventType | null }>`
     SELECT o.company_id, o.event_id, e.type
     FROM (
       SELECT company_id, event_id, sequence, created_utc FROM event_outbox
-      WHERE leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before})
-      LIMIT ${rowsPerSweep}
+      WHERE company_id > ${after}
+        AND (leased_until <= ${now} OR (leased_until IS NULL AND created_utc < ${before}))
+      ORDER BY company_id, event_id LIMIT ${rowsPerSweep}
     ) AS o
     LEFT JOIN events AS e ON e.company_id = o.company_id AND e.sequence = o.sequence
       AND e.created_utc = o.created_utc`.execute(db);

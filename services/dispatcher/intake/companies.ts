@@ -1,5 +1,5 @@
 import { isLive } from '@causeway/deliveries';
-import type { EventType } from '@causeway/proto';
+import { type EventType, outboxLeaseMs } from '@causeway/proto';
 import { acrossTenants, type Database } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -40,8 +40,8 @@ export const createCompanies = ({ db, now, nowMs, health }: CompaniesOptions): C
     copies.delete(companyId);
   };
   const keep = (companyId: number, copy: Copy): void => {
-    // A slower read may end after a newer one.
-    if ((copies.get(companyId)?.version ?? -1) > copy.version) return;
+    // A slower read may end after a newer one. Versions do not tell: a failover of the database may have lost the latest.
+    if ((copies.get(companyId)?.readMs ?? 0) > copy.readMs) return;
     forget(companyId);
     copies.set(companyId, copy);
     subscriptions += copy.size;
@@ -54,7 +54,10 @@ export const createCompanies = ({ db, now, nowMs, health }: CompaniesOptions): C
   return {
     get: (companyId, version) => {
       const copy = copies.get(companyId);
-      if (!copy || copy.version < version || nowMs() - copy.readMs > maxAgeMs) return undefined;
+      const ageMs = copy ? nowMs() - copy.readMs : Infinity;
+      if (!copy || copy.version < version || ageMs > maxAgeMs) return undefined;
+      // Such an event was committed after the copy was read, since none outlasts its lease: a failover lost the version of the copy.
+      if (copy.version > version && ageMs > outboxLeaseMs) return undefined;
       if (copy.expires && copy.expires <= now()) return undefined;
       copies.delete(companyId);
       copies.set(companyId, copy);

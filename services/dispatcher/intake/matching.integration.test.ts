@@ -253,3 +253,25 @@ test('a success on one dispatcher ends the failures that another has counted', a
   }
   expect(crossed).toBe(3);
 });
+
+test('A copy whose version a failover of the database has lost is read again, and kept', async () => {
+  const [lost, present] = [await testReceiver(), await testReceiver()];
+  const subscription = await world.subscribe(lost.url);
+  const { metrics } = await world.start();
+  for (let version = 1; version <= 5; version++) await world.deliver(subscription, 1);
+  await eventually(() => succeeded(subscription)).toBe(5);
+  const ids = [subscription.company_id];
+  await world.database.query(
+    'UPDATE event_sequences SET subscriptions_version = 1 WHERE company_id = ?',
+    ids,
+  );
+  await world.database.query('UPDATE subscriptions SET url = ? WHERE company_id = ?', [present.url, ...ids]);
+  // Events of before have ended by then.
+  await sleep(outboxLeaseMs + 100);
+  await world.deliver(subscription, 1);
+  await eventually(() => present.received.length).toBe(1);
+  await world.deliver(subscription, 1);
+  await eventually(() => succeeded(subscription)).toBe(7);
+  expect(lost.received).toHaveLength(5);
+  expect(await countOf(metrics, 'dispatcher_first_taken_total')).toBe(7);
+});

@@ -11,7 +11,8 @@ type LeasedRow = DeliveryKey & { readonly due_utc: Date };
 /**
  * Makes the deliveries due that a dispatcher leased before it was given up. There is no index by holder,
  * because every delivery would pay for it. A queue is due at the earliest due time of its deliveries, leases
- * included, so few queues can have such a delivery. Locked rows are left for the next call.
+ * included, or within about a minute if it is paused or paced, so few queues can have such a delivery. Locked rows are
+ * left for the next call.
  * @returns how many it has freed, and how many it has found and left.
  */
 export const freeLeases = async (
@@ -21,7 +22,7 @@ export const freeLeases = async (
 ): Promise<{ readonly freed: number; readonly left: number }> => {
   const all = acrossTenants(db, 'a dispatcher frees the leases of another in any company');
   const search = { holder, now, horizon: new Date(now.getTime() + leaseMs + 5_000) };
-  const queues = await readQueues(all, search.horizon);
+  const queues = await readQueues(all, new Date(now.getTime() + latestLookMs));
   let [freed, found] = [0, 0];
   for (let from = 0; from < queues.length; from += queuesPerQuery) {
     const { rows } = await sql<LeasedRow>`${sql.join(
@@ -43,6 +44,8 @@ interface LeaseSearch {
 }
 
 const queuesPerQuery = 64;
+/** A paused queue is looked at once a minute, and a pace per minute grants no later, its slack included. */
+const latestLookMs = 65_000;
 const maxQueues = 50_000;
 
 /** Queues with leases come first; a queue that is due already may have some too. */

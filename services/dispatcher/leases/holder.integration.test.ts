@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, type Receiver, startProxy, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
+import { type Tables, tenantTables } from '../tables.ts';
 import { countOf, eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
+import { freeLeases } from './free-leases.ts';
 
 let world: World;
 let receiver: Receiver;
@@ -150,4 +152,14 @@ test('a dispatcher that stops leaves no row', async () => {
   expect(await dispatchers()).toHaveLength(1);
   await drain();
   expect(await dispatchers()).toEqual([]);
+});
+
+test('leases of a paused or paced queue that is looked at in a minute are freed too', async () => {
+  const nowMs = Date.now();
+  await world.deliver(subscription, 3, { silent: true, dueMs: nowMs + 25_000 });
+  await world.database.query('UPDATE deliveries SET leased_by = 77');
+  await world.database.query('UPDATE delivery_queues SET next_due_utc = ?', [new Date(nowMs + 60_000)]);
+  const db = world.database.connect<Tables>({ tenantTables });
+  expect(await freeLeases(db, 77, new Date(nowMs))).toEqual({ freed: 3, left: 0 });
+  expect((await world.queue(subscription))!.next_due_utc!.getTime()).toBeLessThanOrEqual(nowMs);
 });
