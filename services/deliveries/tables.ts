@@ -66,6 +66,9 @@ export interface DeliveryQueueRow {
   /** May be a few too high until `count_held_utc`, when the rows are counted. */
   readonly held_deliveries: number;
   readonly count_held_utc: Date | null;
+  readonly probe_turn: number | null;
+  /** Since the last success, the latest last. */
+  readonly failed_types: readonly EventType[] | null;
   /** See `grantStarts` of the dispatcher. Null: none were granted. */
   readonly paced: unknown;
 }

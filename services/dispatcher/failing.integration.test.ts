@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TestDelivery, testDeliverySubject } from '@causeway/proto';
+import { type EventType, type TestDelivery, testDeliverySubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
@@ -368,6 +368,63 @@ describe('a failing subscription backs off', () => {
     await drain();
     await other.drain();
   });
+});
+
+describe('probes alternate', () => {
+  const types = { event_types: '["client.created","lead.created","payment.failed"]' };
+
+  test('between the oldest, the newest, and a type that has not failed, over two dispatchers and restarts', async () => {
+    const options = { probeIntervalMs: 100, scheduleMs: Array(10).fill(600_000) };
+    const receiver = await testReceiver();
+    receiver.answer = (response) => response.writeHead(500).end();
+    const subscription = await world.subscribe(receiver.url, types);
+    const make = async (type: EventType, count: number) =>
+      (await world.deliver(subscription, count, { by: 'queue', type })).map(({ event_id }) => event_id);
+    const old = await make('payment.failed', 3);
+    const [other] = await make('lead.created', 1);
+    const middle = await make('payment.failed', 3);
+    const [third] = await make('client.created', 1);
+    const late = await make('payment.failed', 3);
+    await world.database.query(
+      'UPDATE delivery_queues SET consecutive_failures = 5, failed_types = ? WHERE company_id = ? AND subscription_id = ?',
+      ['["payment.failed"]', subscription.company_id, subscription.subscription_id],
+    );
+    let dispatchers = [await world.start(options), await world.start(options)];
+    await eventually(() => receiver.received.length).toBeGreaterThanOrEqual(4);
+    for (const { drain } of dispatchers) await drain();
+    dispatchers = [await world.start(options), await world.start(options)];
+    await eventually(() => receiver.received.length).toBeGreaterThanOrEqual(9);
+    for (const { drain } of dispatchers) await drain();
+    expect(receiver.received.slice(0, 9).map(({ id }) => Number(id))).toEqual([
+      ...[old[0], late[2], other],
+      ...[old[1], late[1], third],
+      // All types have failed: that whose failure is longest ago.
+      ...[old[2], late[0], middle[0]],
+    ]);
+  });
+
+  test.each([12, 30])(
+    'so %i events of a type that always fails stop no other type, and disable nothing',
+    async (bad) => {
+      const { drain } = await world.start({ probeIntervalMs: 20, scheduleMs: Array(10).fill(500) });
+      const receiver = await testReceiver();
+      receiver.answer = (response, { headers }) =>
+        response.writeHead(headers['x-webhook-event'] === 'payment.failed' ? 500 : 200).end();
+      const subscription = await world.subscribe(receiver.url, types);
+      await world.deliver(subscription, bad, { type: 'payment.failed' });
+      await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(
+        4,
+      );
+      const arrived = () =>
+        receiver.received.filter(({ headers }) => headers['x-webhook-event'] === 'lead.created').length;
+      for (let good = 1; good <= 10; good++) {
+        await world.deliver(subscription, 1, { type: 'lead.created' });
+        await eventually(arrived).toBe(good);
+      }
+      expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
+      await drain();
+    },
+  );
 });
 
 test('a receiver’s restart under full traffic disables nothing, and everything arrives', async () => {

@@ -26,7 +26,7 @@ export const applyChange = async (
       .updateTable('delivery_queues')
       .set({
         next_due_utc: now,
-        ...(resets_failures && { consecutive_failures: 0, failed_attempts: 0 }),
+        ...(resets_failures && { consecutive_failures: 0, failed_attempts: 0, failed_types: null }),
       })
       .where(isQueue(key))
       .execute();

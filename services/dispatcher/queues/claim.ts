@@ -1,3 +1,4 @@
+import type { DeliveryKey, DeliveryQueueRow } from '@causeway/deliveries';
 import { failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Database, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -13,6 +14,7 @@ import {
 } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { type GrantLog, grantOf, type Pace, slackMs, withGrant } from './pace.ts';
+import { findProbes, nextTurn } from './probes.ts';
 
 export interface Claim {
   readonly target: FoundTarget;
@@ -37,7 +39,7 @@ interface ClaimOptions {
  * A fixed number of statements for any number of queues. Other replicas skip locked queues, so they never
  * wait for each other. They also skip locked deliveries: a transaction that locks one has locked its queue
  * before, or is about to set the queue's due time. While a subscription fails, its queue is due only after
- * the one attempt taken must have ended: a probe. A paused queue is looked at once a minute. How many attempts a pace
+ * the one attempt taken must have ended: a probe (`probes.ts`). A paused queue is looked at once a minute. How many attempts a pace
  * grants is decided by MySQL's clock, and written here, so it holds for all dispatchers and outlives them.
  */
 export const claimDue = (
@@ -71,7 +73,13 @@ export const claimDue = (
       target,
       count: Math.min(counts[at]!, paces[at]?.grant.count ?? counts[at]!),
     }));
-    const due = await lockDue(all, takes, now);
+    const probed = takes.filter(({ target, count }) => count > 0 && isFailing(target));
+    const probes = await findProbes(
+      all,
+      probed.map(({ target }) => locked.get(queueName(target))!),
+      now,
+    );
+    const due = await lockDue(all, takes, probes, now);
     await lease(all, due, { leaseMs, holderId: options.holderId });
 
     const byQueue = Map.groupBy(due, queueName);
@@ -95,7 +103,10 @@ export const claimDue = (
       // A failing queue stays guarded by its lease. Other queues that may hold more are due again now, behind
       // those that are already due: a company's queues take turns.
       if (isFailing(target) && deliveries.length > 0)
-        next.push({ queue: target, dueMs: leaseMs, probeMs: leaseMs });
+        next.push({
+          ...{ queue: target, dueMs: leaseMs, probeMs: leaseMs },
+          turn: nextTurn(locked.get(queueName(target))!),
+        });
       else if (after && deliveries.length === takes[at]!.count && !more)
         next.push({ queue: target, dueMs: now.getTime() + waitMs(after) });
       else if (more) next.push({ queue: target, dueMs: now.getTime() });
@@ -147,6 +158,7 @@ interface NextDue {
   readonly queue: QueueKey;
   readonly dueMs: number | null;
   readonly probeMs?: number;
+  readonly turn?: number;
 }
 
 interface Take {
@@ -157,7 +169,7 @@ interface Take {
 const isFailing = ({ consecutive_failures }: FoundTarget): boolean =>
   consecutive_failures >= failuresUntilProbing;
 
-interface LockedQueue extends QueueKey {
+interface LockedQueue extends QueueKey, Pick<DeliveryQueueRow, 'probe_turn' | 'failed_types'> {
   readonly paced: GrantLog | null;
   readonly clock_ms: number | string;
 }
@@ -167,7 +179,7 @@ const lockQueues = async (
   { now, queues }: ClaimOptions,
 ): Promise<readonly LockedQueue[]> => {
   const { rows } = await sql<LockedQueue>`
-    SELECT company_id, subscription_id, paced, ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS clock_ms
+    SELECT company_id, subscription_id, probe_turn, failed_types, paced, ROUND(UNIX_TIMESTAMP(NOW(3)) * 1000) AS clock_ms
     FROM delivery_queues FORCE INDEX (PRIMARY)
     WHERE ${isOneOfQueues(queues)} AND next_due_utc <= ${now}
     FOR UPDATE SKIP LOCKED`.execute(db);
@@ -177,18 +189,26 @@ const lockQueues = async (
 const lockDue = async (
   db: Kysely<Tables>,
   takes: readonly Take[],
+  probes: ReadonlyMap<string, DeliveryKey>,
   now: Date,
 ): Promise<readonly WaitingDelivery[]> => {
+  const columns = sql.raw(
+    'company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc',
+  );
   const parts = takes
     .filter(({ count }) => count > 0)
-    .map(
-      ({ target, count }) => sql`
-        (SELECT company_id, event_id, subscription_id, replay_id, created_utc, event_type, attempts, due_utc
-        FROM deliveries FORCE INDEX (by_state)
+    .map(({ target, count }) => {
+      const probe = probes.get(queueName(target));
+      if (probe)
+        return sql`
+          (SELECT ${columns} FROM deliveries FORCE INDEX (PRIMARY)
+          WHERE ${isOneOfDeliveries([probe])} AND state = 'waiting' AND due_utc <= ${now} FOR UPDATE SKIP LOCKED)`;
+      return sql`
+        (SELECT ${columns} FROM deliveries FORCE INDEX (by_state)
         WHERE company_id = ${target.company_id} AND subscription_id = ${target.subscription_id}
           AND state = 'waiting' AND due_utc <= ${now}
-        ORDER BY due_utc LIMIT ${count} FOR UPDATE SKIP LOCKED)`,
-    );
+        ORDER BY due_utc LIMIT ${count} FOR UPDATE SKIP LOCKED)`;
+    });
   return parts.length === 0 ? [] : (await unionOf<WaitingDelivery>(parts).execute(db)).rows;
 };
 
@@ -223,19 +243,19 @@ const lease = async (
 
 const setNextDue = async (db: Kysely<Tables>, next: readonly NextDue[]): Promise<void> => {
   if (next.length === 0) return;
-  const rows = next.map(({ queue, dueMs, probeMs }) => [
+  const rows = next.map(({ queue, dueMs, probeMs, turn = null }) => [
     queue.company_id,
     queue.subscription_id,
     dueMs === null ? null : new Date(dueMs),
     probeMs === undefined ? null : new Date(probeMs),
+    turn,
   ]);
   // They exist and are locked, so nothing is inserted.
   await sql`
-    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc, probe_due_utc)
+    INSERT INTO delivery_queues (company_id, subscription_id, next_due_utc, probe_due_utc, probe_turn)
     VALUES ${rowList(rows)}
-    ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc), probe_due_utc = VALUES(probe_due_utc)`.execute(
-    db,
-  );
+    ON DUPLICATE KEY UPDATE next_due_utc = VALUES(next_due_utc), probe_due_utc = VALUES(probe_due_utc),
+      probe_turn = COALESCE(VALUES(probe_turn), delivery_queues.probe_turn)`.execute(db);
 };
 
 const setPaced = async (db: Kysely<Tables>, queues: readonly PacedQueue[]): Promise<void> => {

@@ -1,5 +1,10 @@
 import { nextDueMs, type QueueDue } from '@causeway/deliveries';
-import { failuresUntilDisabled, failuresUntilProbing, longestProbeWait } from '@causeway/proto';
+import {
+  type EventType,
+  failuresUntilDisabled,
+  failuresUntilProbing,
+  longestProbeWait,
+} from '@causeway/proto';
 
 export interface CountedResult {
   readonly succeeded: boolean;
@@ -54,6 +59,16 @@ export const countFailures = (
   );
   return { ...counted, nextMs: nextMs === null ? null : Math.max(nextMs, probeMs ?? nextMs), probeMs };
 };
+
+/** The types that have failed since the last success, the latest last. */
+export const failedTypes = (
+  before: readonly EventType[],
+  results: readonly (Pick<CountedResult, 'succeeded' | 'counts'> & { readonly type: EventType })[],
+): readonly EventType[] =>
+  results.reduce((failed, { succeeded, counts, type }) => {
+    if (!counts) return failed;
+    return succeeded ? [] : [...failed.filter((one) => one !== type), type];
+  }, before);
 
 const probeWaitMs = (failures: number, probeIntervalMs: number): number =>
   probeIntervalMs * Math.min(2 ** (failures - failuresUntilProbing), longestProbeWait);

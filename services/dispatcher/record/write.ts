@@ -32,7 +32,7 @@ import type { Health, HealthChange } from '../health.ts';
 import { beginsAnew, ensureQueues, holdOrDrop } from '../queue-rows.ts';
 import { addRows, isOneOfDeliveries, isOneOfQueues, isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { countFailures } from './count-failures.ts';
+import { countFailures, failedTypes } from './count-failures.ts';
 import { setFormerApart } from './former-url.ts';
 import { noteDisabled, noteHealth } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
@@ -113,7 +113,7 @@ const admitRetries = async (
 const isPlain = ({ decision, replay_id }: AttemptedDelivery): boolean =>
   decision.outcome === 'succeeded' && replay_id === 0;
 
-type QueueRow = Omit<DeliveryQueueRow, 'held_deliveries' | 'count_held_utc'>;
+type QueueRow = Omit<DeliveryQueueRow, 'held_deliveries' | 'count_held_utc' | 'probe_turn' | 'paced'>;
 
 const lockQueues = async (
   db: Kysely<Tables>,
@@ -123,7 +123,7 @@ const lockQueues = async (
   if (keys.length === 0) return new Map();
   const lock = async (): Promise<readonly QueueRow[]> => {
     const { rows } = await sql<QueueRow>`
-      SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts
+      SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts, failed_types
       FROM delivery_queues FORCE INDEX (PRIMARY)
       WHERE ${isOneOfQueues(keys)} FOR UPDATE`.execute(db);
     return rows;
@@ -242,12 +242,12 @@ const updateQueues = async (
       const to = changes.get(one);
       const succeeded = decision.outcome === 'succeeded';
       return {
-        succeeded,
-        probe: one.probe && !former.has(one),
+        ...{ succeeded, type: one.event_type, probe: one.probe && !former.has(one) },
         counts:
-          one.replay_id === 0 &&
           !former.has(one) &&
-          (decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
+          (one.replay_id > 0
+            ? succeeded && one.probe
+            : decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };
@@ -259,10 +259,11 @@ const updateQueues = async (
       probeMs: queue.probe_due_utc?.getTime() ?? null,
     };
     const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
+    const types = failedTypes(queue.failed_types ?? [], results);
     const gone = attempted.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
     const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
     const nextMs = reason ? now.getTime() : count.nextMs;
-    return [{ ...queue, ...count, before: before.failures, reason, nextMs, url: gone?.target.url }];
+    return [{ ...queue, ...count, types, before: before.failures, reason, nextMs, url: gone?.target.url }];
   });
   if (updates.length === 0) return [];
   const rows = updates.map((queue) => [
@@ -272,14 +273,15 @@ const updateQueues = async (
     queue.failedAttempts,
     queue.nextMs === null ? null : new Date(queue.nextMs),
     queue.probeMs === null ? null : new Date(queue.probeMs),
+    queue.types.length === 0 ? null : JSON.stringify(queue.types),
   ]);
   await sql`
     INSERT INTO delivery_queues
-      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc)
+      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc, failed_types)
     VALUES ${rowList(rows)}
     ON DUPLICATE KEY UPDATE consecutive_failures = VALUES(consecutive_failures),
       failed_attempts = VALUES(failed_attempts), next_due_utc = VALUES(next_due_utc),
-      probe_due_utc = VALUES(probe_due_utc)`.execute(db);
+      probe_due_utc = VALUES(probe_due_utc), failed_types = VALUES(failed_types)`.execute(db);
   const disabled: number[] = [];
   for (const { reason, ...queue } of updates)
     if (reason && (await disable(db, queue, reason, now))) disabled.push(queue.company_id);
