@@ -155,3 +155,48 @@ test('its own headers go with every attempt, and are stored in none', async () =
   ).not.toContain('very-secret');
   await drain();
 });
+
+test('what waits and is no longer asked for is discarded when its turn comes, and counts nowhere as a failure', async () => {
+  const receiver = await testReceiver();
+  const both = { event_types: '["client.created","lead.created"]' };
+  const subscription = await world.subscribe(receiver.url, both);
+  const ids = [subscription.company_id, subscription.subscription_id];
+  const replay = async (kind: string): Promise<number> => {
+    await world.database.query(
+      `INSERT INTO replays (company_id, subscription_id, kind, filter, total, made, position, created_utc)
+       VALUES (?, ?, ?, '{}', 2, 2, 9007199254740991, NOW(3))`,
+      [...ids, kind],
+    );
+    const [row] = await world.database.query<{ id: number }>('SELECT MAX(replay_id) AS id FROM replays');
+    return row!.id;
+  };
+  const [failed, resent] = [await replay('failed'), await replay('resend')];
+  const lead = { by: 'queue', type: 'lead.created' } as const;
+  await world.deliver(subscription, 700, lead);
+  await world.deliver(subscription, 2, { ...lead, replayId: failed });
+  await world.deliver(subscription, 1, { ...lead, replayId: resent });
+  for (const status of ['open', 'void'])
+    await world.deliver(subscription, 3, { by: 'queue', payload: `{"status":"${status}"}` });
+  await world.deliver(subscription, 1, { by: 'queue', payload: '{"client_id":7,"erased":true}' });
+  const conditions = JSON.stringify([{ field: 'status', equals: 'open' }]);
+  await set(subscription, { event_types: '["client.created"]', conditions });
+  // A failing one is probed once in ten minutes, and what is discarded is no probe.
+  await world.database.query(
+    'UPDATE delivery_queues SET consecutive_failures = 7, next_due_utc = ?, probe_due_utc = ? WHERE company_id = ? AND subscription_id = ?',
+    [new Date(), new Date(), ...ids],
+  );
+  const { drain } = await world.start({ probeIntervalMs: 600_000 });
+  await eventually(() => world.states(subscription)).toEqual({ dropped: 705, succeeded: 5 });
+  expect(receiver.received).toHaveLength(5);
+  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
+  expect(
+    await world.database.query('SELECT made, succeeded, failed FROM replays WHERE replay_id IN (?, ?)', [
+      failed,
+      resent,
+    ]),
+  ).toEqual([
+    { made: 0, succeeded: 0, failed: 0 },
+    { made: 2, succeeded: 1, failed: 0 },
+  ]);
+  await drain();
+});

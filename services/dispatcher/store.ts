@@ -1,5 +1,5 @@
 import { type DeliveryKey, type DeliveryRow, isLive } from '@causeway/deliveries';
-import { encodeEnvelope } from '@causeway/proto';
+import { type EventType, encodeEnvelope } from '@causeway/proto';
 import { rowList } from '@causeway/runtime';
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import {
@@ -44,7 +44,8 @@ export const readContents = async (
 /** What a subscription asks of its events and deliveries. */
 export const ruleColumns = sql.raw('s.conditions, s.pace_limit, s.pace_seconds, s.paused_utc, s.headers');
 
-export type FoundTarget = QueueKey & SubscriptionTarget & { readonly enabled: number };
+export type FoundTarget = QueueKey &
+  SubscriptionTarget & { readonly enabled: number; readonly event_types: readonly EventType[] };
 
 /** By `queueName`; deleted subscriptions are missing. */
 export const readTargets = async (
@@ -53,7 +54,7 @@ export const readTargets = async (
   now: Date,
 ): Promise<ReadonlyMap<string, FoundTarget>> => {
   const { rows } = await sql<FoundTarget>`
-    SELECT s.company_id, s.subscription_id, ${isLive(now, 's.')} AS enabled, s.url, s.secret, s.previous_secret,
+    SELECT s.company_id, s.subscription_id, ${isLive(now, 's.')} AS enabled, s.event_types, s.url, s.secret, s.previous_secret,
       s.previous_secret_until, s.agent_id, ${ruleColumns}, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM subscriptions AS s FORCE INDEX (PRIMARY)
     LEFT JOIN delivery_queues AS q

@@ -17,6 +17,7 @@ import type { QueueRoom, Scheduler } from '../scheduling/scheduler.ts';
 import { readContents } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { claimDue } from './claim.ts';
+import { discardUnwanted, findUnwanted, without } from './unwanted.ts';
 
 /**
  * Retries, backlogs, expired leases, released and replayed deliveries. One look at a time, and the next at
@@ -68,7 +69,16 @@ export const startPoller = (options: PollerOptions): Repeated => {
     const contents = await readContents(all, claimed);
     for (const { target, deliveries, startBeforeMs } of claims) {
       const probe = target.consecutive_failures >= failuresUntilProbing;
-      for (const { due_utc: _, attempts, ...delivery } of deliveries) {
+      const unwanted = await findUnwanted(all, target, deliveries, contents);
+      if (unwanted.length > 0) {
+        const count = await discardUnwanted(own, target, unwanted, { leaseMs: untilMs, now: now() });
+        const { company_id: companyId, subscription_id: subscriptionId } = target;
+        log.info(
+          { companyId, subscriptionId, deliveries: count },
+          'deliveries that are not asked for discarded',
+        );
+      }
+      for (const { due_utc: _, attempts, ...delivery } of without(deliveries, unwanted)) {
         const content = contents.get(delivery.event_id);
         // Without content, cleanup has dropped the event and is about to drop this delivery.
         if (content)
