@@ -3,13 +3,10 @@ import {
   type DeliveryKey,
   type DeliveryQueueRow,
   type DeliveryRow,
-  expiryWithoutTool,
   raiseSubscriptionsVersion,
   takeBackMissed,
   type WaitingEvent,
 } from '@causeway/deliveries';
-import { writeAudit } from '@causeway/identity';
-import { bySystem } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -20,21 +17,15 @@ import {
   transaction,
 } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
-import {
-  type AttemptedDelivery,
-  deliveryName,
-  hasNoRow,
-  type QueueKey,
-  queueName,
-  queuesOf,
-} from '../delivery.ts';
+import { type AttemptedDelivery, deliveryName, hasNoRow, queueName, queuesOf } from '../delivery.ts';
 import type { Health, HealthChange } from '../health.ts';
-import { beginsAnew, ensureQueues, holdOrDrop } from '../queue-rows.ts';
-import { addRows, isOneOfDeliveries, isOneOfQueues, isQueue } from '../store.ts';
+import { ensureQueues } from '../queue-rows.ts';
+import { addRows, isOneOfDeliveries, isOneOfQueues } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { countFailures, failedTypes } from './count-failures.ts';
+import { disable } from './disable.ts';
 import { setFormerApart } from './former-url.ts';
-import { noteDisabled, noteHealth } from './notices.ts';
+import { noteHealth } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
 interface WriteOptions {
@@ -297,55 +288,3 @@ const updateQueues = async (
 
 const goneReason = 'the receiver answered 410 Gone';
 const failuresReason = '20 consecutive failures';
-
-/**
- * Holds a first part of the waiting deliveries; the dispatcher that claims the queue holds the rest.
- * @param url the URL that answered 410: the subscription may have another one by now.
- * @returns whether it was enabled until now.
- */
-const disable = async (
-  db: Kysely<Tables>,
-  { url, ...key }: QueueKey & { readonly url: string | undefined },
-  reason: string,
-  now: Date,
-): Promise<boolean> => {
-  if (url === undefined && (await beginsAnew(db, key))) return false;
-  const enabled = db
-    .updateTable('subscriptions')
-    .set({
-      enabled: 0,
-      disabled_reason: reason,
-      disabled_utc: now,
-      auto_disabled: 1,
-      updated_utc: now,
-      ...(url !== undefined && { expires_utc: expiryWithoutTool(now) }),
-    })
-    .where(isQueue(key))
-    .where('enabled', '=', 1);
-  const { numUpdatedRows } = await (url === undefined
-    ? enabled
-    : enabled.where('url', '=', url)
-  ).executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return false;
-  await holdOrDrop(db, key, 'held', now);
-  await auditDisabled(db, key, reason, now);
-  return true;
-};
-
-const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, at: Date): Promise<void> => {
-  const { name, url } = await db
-    .selectFrom('subscriptions')
-    .select(['name', 'url'])
-    .where(isQueue(key))
-    .executeTakeFirstOrThrow();
-  await noteDisabled(db, { ...key, name, url }, reason, at);
-  await writeAudit(db, {
-    companyId: key.company_id,
-    by: bySystem,
-    action: 'subscription.disabled',
-    target: { kind: 'subscription', id: key.subscription_id, name: name ?? url },
-    before: { enabled: true },
-    after: { enabled: false, reason },
-    at,
-  });
-};
