@@ -114,6 +114,8 @@ describe('Notifications', () => {
     const { json } = await team.owner.browser.ask('GET', '/audit?q=webhook');
     expect(json.entries.map(({ action }: { action: string }) => action)).toEqual([
       'notices.channel_removed',
+      'notices.channel_tested',
+      'notices.channel_tested',
       'notices.channel_changed',
     ]);
   });
