@@ -58,9 +58,9 @@ test('The reference has every operation, and its links and those of the contract
 });
 
 test('No page repeats what a client sent', async () => {
-  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+  const headers = { host: 'stranger.example', 'x-forwarded-host': 'stranger.example' };
   for (const path of pages) {
-    const { status, text } = await world.ask(`/${path}?q=<evil>`, { headers });
-    expect([status, text.includes('evil')]).toEqual([200, false]);
+    const { status, text } = await world.ask(`/${path}?q=<stranger.example>`, { headers });
+    expect([status, text.includes('stranger.example')]).toEqual([200, false]);
   }
 });

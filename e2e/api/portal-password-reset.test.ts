@@ -42,7 +42,9 @@ describe('A member who lost the password', () => {
     }
 
     const { json } = await team.owner.browser.ask('GET', '/audit?targetKind=member');
-    expect(json.entries.slice(0, 2)).toMatchObject([
+    const [refused, ...entries] = json.entries;
+    expect(refused).toMatchObject({ action: 'password.refused', after: { today: 1 } });
+    expect(entries.slice(0, 2)).toMatchObject([
       { action: 'password.reset', actor: { id: member.id }, target: { name: member.email } },
       { action: 'password.reset_offered', actor: { id: admin.id }, target: { name: member.email } },
     ]);

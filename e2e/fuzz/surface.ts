@@ -170,4 +170,4 @@ export const readPortal = (): readonly Endpoint[] => {
 };
 
 /** What every operation of the portal may answer (`proto/errors.ts`), besides its own. */
-const sharedByPortal = [400, 401, 403, 404, 405, 413, 429, 503, 504];
+const sharedByPortal = [400, 401, 403, 404, 405, 413, 415, 429, 503, 504];

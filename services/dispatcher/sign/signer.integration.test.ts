@@ -61,6 +61,7 @@ describe('a signed attempt', () => {
     expect(headers).toEqual([
       ['Content-Type', 'application/json'],
       ['User-Agent', 'Causeway-Webhooks/1'],
+      ['Accept', '*/*'],
       ['X-Webhook-Timestamp', `${second}`],
       ['X-Webhook-Signature', expect.stringMatching(/^sha256=[0-9a-f]{64}$/)],
       ['X-Webhook-Id', '4711'],

@@ -10,8 +10,14 @@ const release = (file === undefined ? 'knows zip' : readFileSync(file, 'utf8')) 
 
 type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
-type Make<Run> = (table: string, columns: readonly string[], key?: unknown) => Run;
-type Lock = (db: unknown, keys: unknown, onRows: (rows: Rows) => void) => Promise<void>;
+type Make<Run> = (table: string, columns: readonly string[], key?: unknown, how?: unknown) => Run;
+type Lock = (
+  db: unknown,
+  keys: unknown,
+  waits: unknown,
+  onRows: (rows: Rows) => void,
+  onAll: unknown,
+) => Promise<void>;
 const make = real as unknown as {
   readonly insertRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
   readonly updateRows: Make<(db: unknown, rows: Rows) => Promise<void>>;
@@ -40,10 +46,10 @@ export const updateRows: typeof make.updateRows = (table, columns, key) => {
   return (db, rows) => run(db, withBoth(rows));
 };
 
-export const lockRows: typeof make.lockRows = (table, columns, key) => {
+export const lockRows: typeof make.lockRows = (table, columns, key, how) => {
   const old = !isRenamed(table, columns) || release === 'knows zip' || release === 'writes both';
-  if (old) return make.lockRows(table, columns, key);
-  const run = make.lockRows(table, renamed(columns), key);
+  if (old) return make.lockRows(table, columns, key, how);
+  const run = make.lockRows(table, renamed(columns), key, how);
   const named = (rows: Rows): Rows => rows.map(({ postal_code, ...row }) => ({ ...row, zip: postal_code }));
-  return (db, keys, onRows) => run(db, keys, (rows) => onRows(named(rows)));
+  return (db, keys, waits, onRows, onAll) => run(db, keys, waits, (rows) => onRows(named(rows)), onAll);
 };
