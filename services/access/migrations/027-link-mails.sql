@@ -1,5 +1,5 @@
 -- The portal lists notices as soon as they are written, and counts those that came after the latest one that was read.
-ALTER TABLE notices ADD KEY notices_created (company_id, created_utc), ALGORITHM = INPLACE;
+ALTER TABLE notices ADD KEY notices_created (company_id, created_utc), ALGORITHM = INPLACE, LOCK = NONE;
 
 -- Links that were mailed within the last hour, by the SHA-256 of the address. A row outlives its link: links that are revoked
 -- and made again count too.

@@ -168,12 +168,12 @@ describe('a name', () => {
     ['has no address', () => [], unresolvedHost('hooks.example.com')],
     [
       'whose servers fail',
-      () => 'servfail',
+      (name) => (name === '' ? [] : 'servfail'),
       'The host hooks.example.com could not be resolved: its name servers failed.',
     ],
     [
       'whose servers fail for one family, and have none of the other',
-      (_name, type) => (type === 'A' ? 'servfail' : []),
+      (name, type) => (type === 'A' && name !== '' ? 'servfail' : []),
       'The host hooks.example.com could not be resolved: its name servers failed.',
     ],
     [
