@@ -325,7 +325,7 @@ describe('ownership', () => {
     const slots = Array.from({ length: 100_001 }, (_, at) => requests(4_000_000 + at));
     await former.count(window, slots.flat(), withinMs);
     await former.release();
-    await expect.poll(() => entriesOf(gateway)).toBe(2);
+    await expect.poll(() => entriesOf(gateway), { timeout: 30_000 }).toBe(2);
     const present = await claimOwnership(quorum, listen);
     expect(await present.count(window, [...requests(4_000_000), ...requests(4_100_000)], withinMs)).toEqual([
       ...[2, 0, 2, 0],
