@@ -52,8 +52,6 @@ export const createResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve 
 
 /** As this machine does, hosts file included, for deliveries inside its own network. */
 export const createSystemResolver = ({ servers, timeoutMs }: ResolveOptions): Resolve => {
-  const resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
-  if (servers) resolver.setServers(servers);
   const blame = createBlame({ servers, timeoutMs });
   return (host) =>
     new Promise((resolve, reject) => {
