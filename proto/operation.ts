@@ -94,8 +94,6 @@ export interface KeyOperation<Id extends string = string> extends HttpOperation<
   readonly errorShape: ErrorShape;
   /** Reads, updates, creates or erases one record with a version (contract, "Versions"). */
   readonly versioned?: boolean;
-  /** Only the tools for agents reach it: it has no path for others, and no document. */
-  readonly isForAgents?: boolean;
   /** Few of them may be under way for a company at once (contract, "Batches"). */
   readonly isBatch?: boolean;
   /** Announced in every answer and in the document (contract, "Versioning"). */

@@ -11,7 +11,6 @@ import {
   operationsOf,
 } from './operation.ts';
 import * as affiliates from './operations/affiliates.ts';
-import * as agentSubscriptions from './operations/agent-subscriptions.ts';
 import * as batches from './operations/batches.ts';
 import * as changes from './operations/changes.ts';
 import * as clients from './operations/clients.ts';
@@ -66,7 +65,6 @@ export const definitions = Object.freeze({
   ...definitionsIn(batches),
   ...definitionsIn(changes),
   ...definitionsIn(subscriptions),
-  ...definitionsIn(agentSubscriptions),
   ...definitionsIn(subscriptionDeliveries),
   ...definitionsIn(events),
   ...definitionsIn(session),
@@ -118,10 +116,7 @@ type OperationIdOf<Service extends ServiceName, Of extends Audience = Audience> 
     : never;
 }[OperationId];
 
-type AgentOperationId = {
-  readonly [Id in OperationId]: Contract[Id] extends { readonly isForAgents: true } ? Id : never;
-}[OperationId];
-export type KeyOperationId = Exclude<OperationIdOf<ServiceName, 'key'>, AgentOperationId>;
+export type KeyOperationId = OperationIdOf<ServiceName, 'key'>;
 export type MemberOperationId = OperationIdOf<ServiceName, 'member'>;
 export type OperatorOperationId = OperationIdOf<ServiceName, 'operator'>;
 
@@ -137,12 +132,6 @@ export const operationById: ReadonlyMap<string, Operation<OperationId>> = new Ma
 const ofAudience = <Of extends Operation>(audience: Of['audience']): readonly Of[] =>
   all.filter((operation) => operation.audience === audience) as readonly Operation[] as readonly Of[];
 
-const ofKeys = ofAudience<KeyOperation<OperationId>>('key');
-export const keyOperations = ofKeys.filter(
-  ({ isForAgents }) => !isForAgents,
-) as readonly KeyOperation<KeyOperationId>[];
-export const agentOperations = ofKeys.filter(
-  ({ isForAgents }) => isForAgents,
-) as readonly KeyOperation<AgentOperationId>[];
+export const keyOperations = ofAudience<KeyOperation<KeyOperationId>>('key');
 export const memberOperations = ofAudience<MemberOperation<MemberOperationId>>('member');
 export const operatorOperations = ofAudience<OperatorOperation<OperatorOperationId>>('operator');

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Definition, defineOperation, laneOf, operationsOf } from './operation.ts';
 import {
-  agentOperations,
   contract,
   definitions,
   keyOperations,
@@ -43,9 +42,7 @@ test('each operation has the scope and the bucket that the contract gives it', (
 });
 
 test('every operation has one audience, and its name in the contract is its id', () => {
-  const ids = [...keyOperations, ...agentOperations, ...memberOperations, ...operatorOperations].map(
-    ({ id }) => id,
-  );
+  const ids = [...keyOperations, ...memberOperations, ...operatorOperations].map(({ id }) => id);
   expect(ids.toSorted()).toEqual(Object.keys(contract).toSorted());
   for (const [name, { id }] of Object.entries(contract)) expect(id).toBe(name);
   for (const [name, definition] of Object.entries<Definition>(definitions))

@@ -52,7 +52,7 @@ export const acceptHeader: HeaderPair = ['Accept', '*/*'];
 
 /** Contract, "Deliveries"; in the order they are sent. */
 export const deliveryHeaders = (
-  { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id, agent_id }: DeliveredEvent,
+  { event_id, event_type, attempt, subscription_id, sequence, origin, replay_id }: DeliveredEvent,
   timestamp: number,
   [signature, standard]: readonly [signature: string, standard: string],
 ): HeaderPair[] => [
@@ -71,7 +71,6 @@ export const deliveryHeaders = (
   ['webhook-id', `${event_id}`],
   ['webhook-timestamp', `${timestamp}`],
   ['webhook-signature', standard],
-  ...(agent_id ? ([[agentHeader, agent_id]] as const) : []),
 ];
 
 export const withOwnHeaders = (
@@ -85,9 +84,6 @@ export const withOwnHeaders = (
 export const hasAccept = (own: readonly HeaderPair[]): boolean =>
   own.some(([name]) => name.toLowerCase() === 'accept');
 
-/** Of MCP Events: for which of its subscriptions an agent gets a delivery. */
-export const agentHeader = 'X-MCP-Subscription-Id';
-
 export interface DeliveredEvent {
   readonly event_id: number;
   readonly event_type: EventType | typeof challengeType | OperationalType;
@@ -99,6 +95,4 @@ export interface DeliveredEvent {
   /** Contract, "Changes". Null: the release that wrote the event did not record it. */
   readonly origin: string | null;
   readonly replay_id: number;
-  /** The subscription's ID for its agent; null or absent: it is not an agent's. */
-  readonly agent_id?: string | null;
 }

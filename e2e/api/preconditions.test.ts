@@ -17,7 +17,7 @@ const headers = [
 ] as const;
 
 const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' };
-const writes = keyOperations.filter(({ method, isForAgents }) => method !== 'GET' && !isForAgents);
+const writes = keyOperations.filter(({ method }) => method !== 'GET');
 
 const send = (path: string, method: string, body: unknown, more: Record<string, string> = {}) =>
   world.ask(path, { key, method, body: JSON.stringify(body), headers: more });

@@ -11,8 +11,6 @@ export const portalSubscription = subscription.extend({
   /** Null while it is enabled. */
   disabledUtc: instant.nullable(),
   autoDisabled: z.boolean(),
-  /** Of an agent, by MCP Events. It is removed at `expiresUtc` unless the agent renews it. */
-  isAgent: z.boolean(),
   /** When it is removed; null: never. */
   expiresUtc: instant.nullable(),
   /** Null: no challenge is needed to deliver to it. `required`: disabled by choice, and enabling sends a challenge. */

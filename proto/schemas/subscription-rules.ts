@@ -184,7 +184,7 @@ const headersFault = (given: Readonly<Record<string, string | null>>): Fault | u
 
 /** What a delivery sets itself, what belongs to the connection (RFC 9110, 7.6.1), and what changes the body's framing. */
 const taken =
-  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect|content-(?:type|length|encoding|md5|digest)|repr-digest|digest|accept-encoding|user-agent|date|x-webhook-.*|webhook-.*|x-mcp-.*|mcp-.*)$/i;
+  /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|expect|content-(?:type|length|encoding|md5|digest)|repr-digest|digest|accept-encoding|user-agent|date|x-webhook-.*|webhook-.*)$/i;
 
 export const headerNamesAnswer = z
   .array(z.string())

@@ -2,6 +2,7 @@ import { deliveryHeaders } from '@causeway/proto/signatures';
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createByteWriter } from './bytes.ts';
 import { headersAsSent, packRequest, packResponse, requestHeadersOf, responseOf } from './stored-attempt.ts';
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
@@ -15,7 +16,6 @@ const event = fc.record({
   sequence: fc.nat(),
   origin: fc.option(fc.constantFrom('system', 'key:12', 'member:9007199254740991')),
   replay_id: fc.oneof(fc.constant(0), id),
-  agent_id: fc.option(fc.constant(`sub_${'a'.repeat(32)}`)),
 });
 const second = fc.integer({ min: 1_500_000_000, max: 2 ** 33 });
 const stored = { request_headers: [], response_headers: null, response_body: null, sent: null };
@@ -38,8 +38,8 @@ test('an attempt shows the headers that it was sent with', () => {
           ],
         } as const;
         const delivered = own as Parameters<typeof deliveryHeaders>[0];
-        const { event_type, sequence, origin, agent_id = null } = delivered;
-        const sent = packRequest({ event_type, sequence, origin, agent_id, signed, bodyBytes, accepts });
+        const { event_type, sequence, origin } = delivered;
+        const sent = packRequest({ event_type, sequence, origin, signed, bodyBytes, accepts });
         expect(sent.length).toBeLessThanOrEqual(500);
         const headers = deliveryHeaders(delivered, timestamp, signed.signatures).filter(
           ([name]) => accepts || name !== 'Accept',
@@ -92,6 +92,14 @@ test('a row of an older release, and one whose response was erased, stay readabl
   expect(requestHeadersOf(row)).toBe(request);
   expect(responseOf(row)).toEqual({ headers: response, body: null });
   expect(responseOf({ ...stored, sent: Buffer.alloc(1) })).toBeNull();
+  // Of an agent's subscription, whose ID follows the origin.
+  const bytes = createByteWriter();
+  for (const number of [2, 1_700_000_000, 3, 9]) bytes.number(number);
+  for (const text of ['client.created', 'system', `sub_${'a'.repeat(32)}`]) bytes.text(text);
+  bytes.encoded('ab'.repeat(32), 'hex');
+  bytes.encoded(Buffer.alloc(32).toString('base64'), 'base64');
+  const headers = Object.fromEntries(requestHeadersOf({ ...row, sent: bytes.end() }));
+  expect(headers['X-Webhook-Signature']).toBe(`sha256=${'ab'.repeat(32)}`);
 });
 
 test('bytes that end early are an error, not a shorter answer', () => {

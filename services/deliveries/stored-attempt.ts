@@ -5,8 +5,9 @@ import type { DeliveryAttemptRow } from './tables.ts';
 
 // Hot: every attempt is packed. As JSON, its headers were four fifths of a stored attempt.
 
-/** The first byte of `sent`. A release that sends other headers needs another, and reads both. The second has `agent_id`. */
+/** The first byte of `sent`. A release that sends other headers needs another, and reads both. */
 const version = 1;
+/** Of an earlier release: with the ID of an agent's subscription. */
 const agentVersion = 2;
 
 /** What an attempt was signed with. */
@@ -16,7 +17,7 @@ export interface Signed {
   readonly signatures: readonly [signature: string, standard: string];
 }
 
-export interface SentRequest extends Pick<DeliveredEvent, 'event_type' | 'sequence' | 'origin' | 'agent_id'> {
+export interface SentRequest extends Pick<DeliveredEvent, 'event_type' | 'sequence' | 'origin'> {
   readonly signed: Signed;
   /** Null if the request never left, because its URL is not one that is delivered to. */
   readonly bodyBytes: number | null;
@@ -31,17 +32,15 @@ export const packRequest = ({
   event_type,
   sequence,
   origin,
-  agent_id,
   accepts,
 }: SentRequest): Buffer => {
   const bytes = createByteWriter();
-  bytes.number(agent_id ? agentVersion : version);
+  bytes.number(version);
   bytes.number(signed.timestamp);
   bytes.number(bodyBytes === null ? 0 : bodyBytes + 1);
   bytes.number(sequence);
   bytes.text(event_type);
   bytes.text(origin ?? '');
-  if (agent_id) bytes.text(agent_id);
   const [hex, standard] = signed.signatures;
   for (const one of hex.split(',')) bytes.encoded(one.slice(hexPrefix.length), 'hex');
   for (const one of standard.split(' ')) bytes.encoded(one.slice(standardPrefix.length), 'base64');
@@ -83,11 +82,11 @@ export const requestHeadersOf = (row: StoredRequest): readonly HeaderPair[] => {
   const sequence = bytes.number();
   const event_type = bytes.text() as DeliveredEvent['event_type'];
   const origin = bytes.text() || null;
-  const agent_id = stored === agentVersion ? bytes.text() : null;
+  if (stored === agentVersion) bytes.text();
   const secrets = Array.from({ length: Math.floor(bytes.left() / (2 * signatureBytes)) });
   const hex = secrets.map(() => `${hexPrefix}${bytes.bytes(signatureBytes).toString('hex')}`).join(',');
   const standard = secrets.map(() => `${standardPrefix}${bytes.bytes(signatureBytes).toString('base64')}`);
-  const event = { ...row, event_type, sequence, origin, agent_id };
+  const event = { ...row, event_type, sequence, origin };
   const accepts = bytes.left() > 0;
   const headers = deliveryHeaders(event, timestamp, [hex, standard.join(' ')]).filter(
     (header) => accepts || header !== acceptHeader,

@@ -38,7 +38,6 @@ export interface SubscriptionRow {
   /** Of the tool that manages it. Null: none, an older release wrote the row, or the key was revoked. */
   readonly key_id: number | null;
   /** An agent's (contract, "Agents"); null: not an agent's. */
-  readonly agent_id: string | null;
   /** It gets no events from then on, and is removed. Null: never. */
   readonly expires_utc: Date | null;
   /** Which events it gets, besides their types. Null: all. */

@@ -59,8 +59,6 @@ export interface SubscriptionTarget {
   readonly secret: Buffer;
   readonly previous_secret: Buffer | null;
   readonly previous_secret_until: Date | null;
-  /** An agent's: it gets what MCP Events says. */
-  readonly agent_id: string | null;
   readonly consecutive_failures: number;
   readonly conditions: readonly PayloadCondition[] | null;
   readonly pace_limit: number | null;

@@ -55,7 +55,7 @@ export const readTargets = async (
 ): Promise<ReadonlyMap<string, FoundTarget>> => {
   const { rows } = await sql<FoundTarget>`
     SELECT s.company_id, s.subscription_id, ${isLive(now, 's.')} AS enabled, s.event_types, s.url, s.secret, s.previous_secret,
-      s.previous_secret_until, s.agent_id, ${ruleColumns}, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
+      s.previous_secret_until, ${ruleColumns}, COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM subscriptions AS s FORCE INDEX (PRIMARY)
     LEFT JOIN delivery_queues AS q
       ON q.company_id = s.company_id AND q.subscription_id = s.subscription_id

@@ -15,7 +15,6 @@ import * as replays from './replays/replays.ts';
 import * as resend from './replays/resend.ts';
 import * as reencrypt from './secrets/reencrypt.ts';
 import * as status from './status/status.ts';
-import * as agents from './subscriptions/agents.ts';
 import * as deliveries from './subscriptions/deliveries.ts';
 import * as missed from './subscriptions/missed.ts';
 import * as missing from './subscriptions/missing.ts';
@@ -44,7 +43,6 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...resend,
   ...reencrypt,
   ...status,
-  ...agents,
   ...deliveries,
   ...missed,
   ...missing,

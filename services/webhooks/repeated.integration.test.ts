@@ -11,7 +11,6 @@ import { type LaneCall, randomHex } from '@causeway/runtime';
 import { testLane } from '@causeway/runtime/testing';
 import type { Msg } from '@nats-io/transport-node';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { agentIdOf } from './subscriptions/agents.ts';
 import { type BootedWebhooks, bootWebhooks } from './testing/boot.ts';
 import { makeSubscription } from './testing/events.ts';
 import { makeDelivery, makeEvents } from './testing/make.ts';
@@ -128,11 +127,6 @@ const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
   updateSubscription: async (companyId) => on(await subscription(companyId), { enabled: false }),
   rotateSubscriptionSecret: async (companyId) => on(await subscription(companyId), { overlapHours: 1 }),
   deleteSubscription: async (companyId) => on(await subscription(companyId)),
-  unsubscribeAgent: async (companyId) => {
-    const json = { url, name: 'client.created' };
-    await makeSubscription(webhooks.db, companyId, { agent_id: agentIdOf(companyId, 1, json), key_id: 1 });
-    return { json };
-  },
   releaseHeldDeliveries: async (companyId) => on(await withHeld(companyId)),
   discardHeldDeliveries: async (companyId) => on(await withHeld(companyId)),
   createTestEvent: async () => ({ json: { type: 'client.created' } }),

@@ -26,7 +26,6 @@ export interface Tables extends IdempotencyTables {
       | 'enabled'
       | 'auto_disabled'
       | 'key_id'
-      | 'agent_id'
       | 'expires_utc'
       | 'pace_limit'
       | 'pace_seconds'

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import {
-  agentOperations,
   basePath,
   bySystem,
   contract,
@@ -164,11 +163,9 @@ const operations: ReadonlyMap<string, { readonly path: string; readonly scope: S
   keyOperations.map(({ id, path, scope }) => [id, { path, scope }]),
 );
 
-const agentOperationIds: ReadonlySet<string> = new Set(agentOperations.map(({ id }) => id));
-
 /** With the ids that were kept, others in braces. Null: no operation has the path, or an older release had it. */
 const pathOf = (operation: string, ids: string): string | null => {
-  if (operation.startsWith('mcp') || agentOperationIds.has(operation)) return '/mcp';
+  if (operation.startsWith('mcp')) return '/mcp';
   const path = operations.get(operation)?.path;
   const values = ids.split(',');
   return path === undefined ? null : basePath + path.replace(/\{\w+\}/g, (name) => values.shift() || name);

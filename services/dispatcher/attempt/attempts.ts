@@ -1,4 +1,4 @@
-import { encodeOccurrence, eventStream } from '@causeway/proto';
+import { eventStream } from '@causeway/proto';
 import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
 import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Context } from '../context.ts';
@@ -44,9 +44,8 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
   const isPastGrant = ({ startBeforeMs = Infinity }: Delivery): boolean => nowMs() > startBeforeMs;
   const post = async (delivery: Delivery, span: Span | undefined): Promise<AttemptedDelivery | undefined> => {
     const { attempt } = delivery;
-    const { url, agent_id } = delivery.target;
-    const body = agent_id ? encodeOccurrence(delivery) : delivery.body;
-    const signed = await signer.sign(agent_id ? { ...delivery, body } : delivery);
+    const { url } = delivery.target;
+    const signed = await signer.sign(delivery);
     // Right before the post: nothing may take long in between.
     const isOurs = await isHeld(delivery);
     if (!isOurs || isPastGrant(delivery)) {
@@ -55,13 +54,12 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
       recorder.giveBack([delivery]);
       return undefined;
     }
-    const event = agent_id ? { ...delivery, agent_id } : delivery;
     const { timestamp, signatures, ownHeaders } = signed;
-    const headers = withOwnHeaders(deliveryHeaders(event, timestamp, signatures), ownHeaders);
+    const headers = withOwnHeaders(deliveryHeaders(delivery, timestamp, signatures), ownHeaders);
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
     const result = await tracedPost(tracer, [span], { url, attempt }, () =>
-      poster.post({ url, headers, body }),
+      poster.post({ url, headers, body: delivery.body }),
     );
     if (result.ownFault) {
       noteOwnFault(result.ownFault, delivery);

@@ -24,7 +24,6 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
     secret: Buffer.alloc(0),
     previous_secret: null,
     previous_secret_until: null,
-    agent_id: null,
     consecutive_failures: 0,
     conditions: null,
     pace_limit: null,

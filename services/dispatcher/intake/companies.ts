@@ -122,7 +122,7 @@ const read = async (
 ): Promise<readonly FoundRow[]> => {
   const { rows } = await sql<FoundRow>`
     SELECT v.company_id, v.subscriptions_version AS version, s.subscription_id, s.event_types, s.url, s.secret,
-      s.previous_secret, s.previous_secret_until, s.agent_id, s.expires_utc, ${ruleColumns},
+      s.previous_secret, s.previous_secret_until, s.expires_utc, ${ruleColumns},
       COALESCE(q.consecutive_failures, 0) AS consecutive_failures
     FROM event_sequences AS v
     LEFT JOIN subscriptions AS s ON s.company_id = v.company_id AND ${isLive(now, 's.')}

@@ -1,5 +1,5 @@
 import { type DeliveryRow, packRequest, packResponse, type WaitingEvent } from '@causeway/deliveries';
-import { type DeliveryState, encodeOccurrence } from '@causeway/proto';
+import type { DeliveryState } from '@causeway/proto';
 import { hasAccept } from '@causeway/proto/signatures';
 import { later, type Rows, statement } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -71,8 +71,7 @@ const attemptValues = (one: AttemptedDelivery) => {
     '[]',
     packRequest({
       ...one,
-      agent_id: one.target.agent_id,
-      bodyBytes: result.wasSent ? sentBytes(one) : null,
+      bodyBytes: result.wasSent ? one.body.length : null,
       accepts: !hasAccept(one.signed.ownHeaders),
     }),
     result.responseHeaders && packResponse({ headers: result.responseHeaders, body: result.responseBody }),
@@ -80,9 +79,6 @@ const attemptValues = (one: AttemptedDelivery) => {
     decision.outcome === 'retry' && !decision.gone ? new Date(decision.dueMs) : null,
   ];
 };
-
-const sentBytes = (one: AttemptedDelivery): number =>
-  one.target.agent_id ? encodeOccurrence(one).length : one.body.length;
 
 const maxAddress = 45;
 const maxError = 500;

@@ -1,6 +1,4 @@
 import {
-  challengeType,
-  encodeOccurrence,
   failuresUntilProbing,
   type HeaderPair,
   masked,
@@ -93,12 +91,7 @@ const deliver = async (
   const targets = await readTargets(all, [key], now());
   const target = targets.get(queueName(key));
   if (!target) return { error: 'the subscription does not exist' };
-  const { agent_id } = target;
-  const envelope = Buffer.from(body);
-  const bytes =
-    agent_id && eventType !== challengeType
-      ? encodeOccurrence({ event_id: eventId, event_type: eventType, created_utc: now(), body: envelope })
-      : envelope;
+  const bytes = Buffer.from(body);
   const delivered = {
     ...key,
     event_id: eventId,
@@ -107,7 +100,6 @@ const deliver = async (
     sequence: 0,
     origin: origin ?? null,
     replay_id: 0,
-    agent_id,
   };
   const { timestamp, signatures, ownHeaders } = await signer.sign({ ...delivered, target, body: bytes });
   const headers = deliveryHeaders(delivered, timestamp, signatures);

@@ -21,7 +21,6 @@ export interface ToolRequest {
   readonly kind: 'call';
   readonly id: number;
   readonly call: number;
-  /** Its name, or the method of MCP Events. */
   readonly tool: string;
   readonly method: string;
   readonly path: string;

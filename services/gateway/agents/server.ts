@@ -1,6 +1,5 @@
 import { paramsIn, parseJson, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import { eventsCapability, serveEvents } from './events.ts';
 import type { ToolAnswer, ToolRequest } from './messages.ts';
 import { agentResources } from './resources.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';
@@ -13,7 +12,7 @@ const tools = createAgentTools();
 export const createAgentServer = (scopes: readonly string[], ask: AskTool): Server => {
   const server = new Server(
     { name: 'causeway', title: 'Causeway', version: '1.0.0' },
-    { capabilities: { tools: {}, resources: {}, ...eventsCapability }, instructions },
+    { capabilities: { tools: {}, resources: {} }, instructions },
   );
   server.setRequestHandler('tools/list', () => ({
     tools: [...tools.values()]
@@ -34,7 +33,6 @@ export const createAgentServer = (scopes: readonly string[], ask: AskTool): Serv
     if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri}`);
     return { contents: [{ uri, mimeType: found.mimeType, text: found.text() }] };
   });
-  serveEvents(server, scopes, ask);
   return server;
 };
 

@@ -1,4 +1,4 @@
-import { agentOperations, basePath, maxAgentBytes } from '@causeway/proto';
+import { basePath, maxAgentBytes } from '@causeway/proto';
 import { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody } from '../http/body.ts';
@@ -6,7 +6,6 @@ import type { Head } from '../http/head.ts';
 import type { HttpResponse } from '../http/uws.ts';
 import { keyAnswers, serveKey } from '../keys/serve.ts';
 import type { Header } from '../limits/limiter.ts';
-import { createRouter } from '../routes.ts';
 import type { ToolAnswer, ToolRequest } from './messages.ts';
 
 export interface ServedCall extends Omit<ToolAnswer, 'kind' | 'call'> {
@@ -50,22 +49,11 @@ export const serveToolCall = (
     });
     const exchange = new Exchange(gateway, answer, head, outer.address, keyAnswers);
     try {
-      serveKey(withAgents(gateway), exchange).catch((error: unknown) => exchange.fail(error));
+      serveKey(gateway, exchange).catch((error: unknown) => exchange.fail(error));
     } catch (error) {
       exchange.fail(error);
     }
   });
-
-const routeAgent = createRouter(agentOperations, basePath);
-
-/** Reaches the operations that only agents have, too. */
-const withAgents = (gateway: Gateway): Gateway => {
-  const route: Gateway['route'] = (method, path) => {
-    const routed = routeAgent(method, path);
-    return routed.match ? routed : gateway.route(method, path);
-  };
-  return Object.assign(Object.create(gateway), { route });
-};
 
 interface Taken {
   readonly status: number;

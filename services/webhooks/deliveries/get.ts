@@ -7,15 +7,12 @@ import {
 import {
   contract,
   encodeEnvelope,
-  encodeOccurrence,
   type HeaderPair,
   maskText,
   notFound,
   parseId,
   type Role,
-  type StoredEvent,
 } from '@causeway/proto';
-import { agentHeader } from '@causeway/proto/signatures';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
@@ -86,15 +83,8 @@ export const readAttempt = async (
   if (!row) throw notFound('attempt');
   const event = await readEvent(db, companyId, name.eventId);
   const masked = role === 'viewer';
-  const body = event ? bodyOf(row, masked ? maskedEvent(event) : event) : null;
+  const body = event ? encodeEnvelope(masked ? maskedEvent(event) : event).toString() : null;
   return attemptAnswer(row, body, masked);
-};
-
-/** An agent's body is made of the event too. */
-const bodyOf = (row: ShownAttempt, event: StoredEvent): string => {
-  const body = encodeEnvelope(event);
-  const isAgent = header(requestHeadersOf(row), agentHeader.toLowerCase()) !== '';
-  return (isAgent ? encodeOccurrence({ ...event, event_type: event.type, body }) : body).toString();
 };
 
 const shownColumns = [

@@ -76,7 +76,6 @@ export const portalSubscriptions = async (
       updatedUtc: updatedUtc.toISOString(),
       disabledUtc: record.disabled_utc?.toISOString() ?? null,
       autoDisabled: record.auto_disabled === 1,
-      isAgent: record.agent_id !== null,
       expiresUtc: record.expires_utc?.toISOString() ?? null,
       verification: record.verification && {
         state: record.verification,

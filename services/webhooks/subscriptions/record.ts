@@ -60,7 +60,6 @@ const subscriptionColumns = [
   'created_utc',
   'updated_utc',
   'key_id',
-  'agent_id',
   'expires_utc',
   'conditions',
   'pace_limit',

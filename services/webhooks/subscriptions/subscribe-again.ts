@@ -32,7 +32,6 @@ export const findSame = async (
     .where('company_id', '=', companyId)
     .where('managed_by', '=', managedBy)
     .where('url', '=', url)
-    .where('agent_id', 'is', null)
     .orderBy('subscription_id')
     .forUpdate()
     .execute();

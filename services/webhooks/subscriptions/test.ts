@@ -149,14 +149,12 @@ const pairs = (headers: readonly HeaderPair[]): [string, string][] =>
   headers.map(([name, value]) => [name, value]);
 
 /** A delivery without an event: a test or a verification challenge. */
-export interface Sending {
+interface Sending {
   readonly companyId: number;
   readonly subscriptionId: number;
   readonly type: EventType | typeof challengeType;
   readonly payload: unknown;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Instead of the envelope. */
-  readonly body?: string | undefined;
   readonly origin: string;
 }
 
@@ -171,7 +169,7 @@ type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['a
 /** @param deadlineMs `performance.now()` after which the caller no longer waits. @throws Problem */
 export const sendNow = async (
   context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
-  { companyId, subscriptionId, type, payload, metadata, origin, body: given }: Sending,
+  { companyId, subscriptionId, type, payload, metadata, origin }: Sending,
   deadlineMs: number,
 ): Promise<SentTest> => {
   const now = context.now();
@@ -183,8 +181,7 @@ export const sendNow = async (
     created_utc: now,
     payload: Buffer.from(JSON.stringify(payload)),
   }).toString();
-  const body =
-    given ?? (metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope);
+  const body = metadata ? `${envelope.slice(0, -1)},"metadata":${JSON.stringify(metadata)}}` : envelope;
   const test: TestDelivery = { companyId, subscriptionId, eventId, eventType: type, origin, body };
   const answer = await askService<TestDeliveryAnswer>(context, testDeliverySubject, test, deadlineMs);
   if ('attempt' in answer) return { sent: body, attempt: answer.attempt };

@@ -249,9 +249,7 @@ const switched = (
     if (enabled ?? wasWanted) return { ...off(unverifiedReason), ...anew, verification: 'pending' };
     return { ...(wasWanted ? off(disabledThrough(editor)) : {}), ...anew, verification: 'required' };
   }
-  // An agent's subscription still ends when the agent does not renew it.
-  if (enabled === true)
-    return { ...switchedOn, ...(before.agent_id !== null && { expires_utc: before.expires_utc }) };
+  if (enabled === true) return switchedOn;
   if (enabled === false && wasWanted)
     return {
       ...off(disabledThrough(editor)),

@@ -1,25 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { raiseSubscriptionsVersion, type SubscriptionRow } from '@causeway/deliveries';
 import { writeAudit } from '@causeway/identity';
-import {
-  type AgentError,
-  byMember,
-  challengeType,
-  contract,
-  type ErrorClass,
-  enablingDeadlineMs,
-} from '@causeway/proto';
+import { byMember, challengeType, contract, enablingDeadlineMs } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
-import { agentErrorOf } from './agent-errors.ts';
 import { type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
-import { type Sending, sendNow } from './test.ts';
+import { sendNow } from './test.ts';
 
 /** Challenges sent in the background, after a create or a change of the URL. */
 export interface Challenges {
@@ -57,26 +49,14 @@ export const startChallenges = (context: VerificationContext): Challenges => {
  * @returns why the receiver did not prove itself, as a sentence; null if it did.
  * @throws Problem if no challenge was sent, or the subscription is gone.
  */
-export const verifyEndpoint = async (...of: Parameters<typeof verify>): Promise<string | null> =>
-  (await verify(...of)).failure;
-
-/** Why the receiver of an agent did not prove itself; null if it did. @throws Problem as `verifyEndpoint` */
-export const verifyAgentEndpoint = async (...of: Parameters<typeof verify>): Promise<AgentError | null> => {
-  const { failure, error } = await verify(...of);
-  if (failure === null) return null;
-  if (error === null || error === 'status' || error === 'redirect') return 'challenge_failed';
-  return agentErrorOf(error, null);
-};
-
-const verify = async (
+export const verifyEndpoint = async (
   context: VerificationContext,
   editor: Editor,
   subscription: Challenged & Pick<SubscriptionRow, 'verification'>,
   deadlineMs: number,
-): Promise<Challenge> => {
+): Promise<string | null> => {
   const { company_id, subscription_id, verification } = subscription;
-  const sent = await sendChallenge(context, subscription, deadlineMs);
-  const { url, failure } = sent;
+  const { url, failure } = await sendChallenge(context, subscription, deadlineMs);
   const at = context.now();
   await transaction(context.db, async (trx) => {
     const before = await findSubscription(trx, company_id, subscription_id);
@@ -101,26 +81,21 @@ const verify = async (
   });
   if (failure === null)
     void askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id });
-  return sent;
+  return failure;
 };
 
-type Challenged = Pick<SubscriptionRow, 'company_id' | 'subscription_id'> & {
-  readonly agent_id?: string | null;
-};
+type Challenged = Pick<SubscriptionRow, 'company_id' | 'subscription_id'>;
 
 interface Challenge {
   readonly url: string;
   /** A sentence; null after an echo. */
   readonly failure: string | null;
-  readonly error: ErrorClass | null;
 }
 
 type VerificationContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'tracer' | 'now' | 'random'>;
 
 const verified = (at: Date) => ({
   ...switchedOn,
-  // An agent's subscription still ends when the agent does not renew it.
-  expires_utc: sql<Date | null>`IF(agent_id IS NULL, NULL, expires_utc)`,
   verification: null,
   challenged_utc: null,
   challenge_failure: null,
@@ -134,38 +109,34 @@ const verified = (at: Date) => ({
  */
 const sendChallenge = async (
   context: Parameters<typeof sendNow>[0],
-  { company_id, subscription_id, agent_id }: Challenged,
+  { company_id, subscription_id }: Challenged,
   deadlineMs: number,
 ): Promise<Challenge> => {
   const challenge = Buffer.from(context.random(challengeBytes)).toString('base64url');
-  const sending: Sending = {
+  const sending: Parameters<typeof sendNow>[1] = {
     companyId: company_id,
     subscriptionId: subscription_id,
     type: challengeType,
     payload: { challenge },
-    body: agent_id ? JSON.stringify({ type: 'verification', challenge }) : undefined,
     origin: 'system',
   };
   const { attempt } = await sendNow(context, sending, deadlineMs);
   const { url, status_code, error_class, error, response_body } = attempt;
-  if (error_class !== null) return { url, failure: error, error: error_class };
+  if (error_class !== null) return { url, failure: error };
   const body = Buffer.from(response_body ?? '', 'base64').toString();
   const failure = echoes(body, challenge)
     ? null
     : `The receiver answered ${status_code} without the challenge.`;
-  return { url, failure, error: null };
+  return { url, failure };
 };
 
 const challengeBytes = 32;
 
-/**
- * A server that mirrors requests does not pass: a request has the challenge one level deeper, in `payload`, or, to an agent,
- * beside a `type`.
- */
+/** A server that mirrors requests does not pass: a request has the challenge one level deeper, in `payload`. */
 const echoes = (body: string, challenge: string): boolean => {
   try {
-    const { challenge: echo, type } = JSON.parse(body) as { challenge?: unknown; type?: unknown };
-    return type === undefined && typeof echo === 'string' && timingSafeEqual(hash(echo), hash(challenge));
+    const { challenge: echo } = JSON.parse(body) as { challenge?: unknown };
+    return typeof echo === 'string' && timingSafeEqual(hash(echo), hash(challenge));
   } catch {
     return false;
   }

@@ -41,10 +41,6 @@ export function AgentsPage() {
                   value: t`One for each operation that the permissions of its key allow; it sees no others.`,
                 },
                 {
-                  label: t`Events`,
-                  value: t`Programs that support MCP Events poll them, or subscribe with a URL. Subscriptions that are not renewed expire.`,
-                },
-                {
                   label: t`Requests per minute`,
                   value: t`${read} read, ${write} write, ${admin} for webhooks and tests, shared with other uses of the same key`,
                 },

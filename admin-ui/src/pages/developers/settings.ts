@@ -42,7 +42,7 @@ const sorted = <Value extends object>(value: Value): Value =>
 
 /** Those that no tool or agent manages, in the order of names, then of creation. */
 export const ownSubscriptions = ({ subscriptions }: Present): readonly Subscription[] =>
-  subscriptions.filter(({ managedBy, isAgent }) => managedBy === null && !isAgent).sort(byName);
+  subscriptions.filter(({ managedBy }) => managedBy === null).sort(byName);
 
 export const settingsOf = (present: Present, schema: string): SettingsFile => ({
   $schema: schema,

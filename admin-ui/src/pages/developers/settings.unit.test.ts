@@ -9,7 +9,7 @@ import { planOf } from './settings-plan.ts';
 const subscription = (id: number, name: string, more: Partial<Subscription> = {}): Subscription =>
   ({
     ...{ id, name, url: 'https://hooks.example.com/crm', description: null, enabled: true },
-    ...{ eventTypes: ['client.created', 'affiliate.created'], managedBy: null, isAgent: false, ...more },
+    ...{ eventTypes: ['client.created', 'affiliate.created'], managedBy: null, ...more },
   }) as Subscription;
 const key = (id: number, name: string): ApiKey =>
   ({
@@ -27,7 +27,6 @@ const present: Present = {
     subscription(3, 'b', { managedBy: 'Zapier' }),
     subscription(2, 'b', { headerNames: ['X-Token'], pace: { limit: 5, per: 'second' }, paused: true }),
     subscription(1, hostile, { description: 'two\nlines' }),
-    subscription(4, 'a', { isAgent: true }),
     subscription(5, 'B', { conditions: [{ field: 'email', exists: true }] }),
   ],
   keys: [key(2, 'Zapier'), key(3, 'Agent')],

@@ -22,7 +22,7 @@ interface OffBannerProps extends SubscriptionNoticeProps {
 
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
-  const { expiresUtc, managedBy, isAgent } = subscription;
+  const { expiresUtc, managedBy } = subscription;
   const { held, waiting } = health;
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
@@ -51,7 +51,6 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
     );
   }
   const auto = isAutoDisabled(subscription);
-  const enabler = isAgent ? t`its agent` : managedBy;
   return (
     <Notice
       tone={auto ? 'bad' : 'info'}
@@ -90,7 +89,7 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
         <p>
           <Trans>
             This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before,
-            here or by {enabler}.
+            here or by {managedBy}.
           </Trans>
         </p>
       )}
@@ -100,9 +99,8 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
 
 const titleOf = (subscription: Subscription): string => {
   if (!isAutoDisabled(subscription)) return t`This subscription is disabled`;
-  const { expiresUtc, isAgent } = subscription;
+  const { expiresUtc } = subscription;
   const managedBy = subscription.managedBy ?? '';
-  if (isAgent) return t`This subscription of an agent was disabled`;
   return expiresUtc === null
     ? t`This subscription was disabled after repeated failures`
     : t`This subscription was disabled because ${managedBy} no longer uses it`;

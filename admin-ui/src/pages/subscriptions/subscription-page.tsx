@@ -162,17 +162,8 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
               subscription.description !== null && { label: t`Description`, value: subscription.description },
               subscription.managedBy !== null && {
                 label: t`Managed by`,
-                value: <Badge tone="info">{subscription.isAgent ? t`Agent` : subscription.managedBy}</Badge>,
+                value: <Badge tone="info">{subscription.managedBy}</Badge>,
               },
-              subscription.isAgent &&
-                subscription.expiresUtc !== null && {
-                  label: t`Expires`,
-                  value: (
-                    <Trans>
-                      <Moment time={subscription.expiresUtc} />, unless the agent renews it
-                    </Trans>
-                  ),
-                },
               { label: t`Created`, value: <Moment time={subscription.createdUtc} /> },
               { label: t`Changed`, value: <TimeAgo time={subscription.updatedUtc} /> },
             ]}

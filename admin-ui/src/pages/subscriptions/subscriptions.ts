@@ -59,10 +59,8 @@ export const stateWith = (subscription: StateFacts): StateBadge => {
 /** The share of failed attempts above which it is not called healthy, though the last attempt succeeded. */
 const partlyFailing = 0.1;
 
-export const managedReason = ({ managedBy, isAgent }: Subscription): string | undefined => {
-  if (isAgent) return t`An agent manages this subscription; it can only be switched off and deleted here`;
-  return managedBy === null ? undefined : t`${managedBy} manages this subscription; change it there`;
-};
+export const managedReason = ({ managedBy }: Subscription): string | undefined =>
+  managedBy === null ? undefined : t`${managedBy} manages this subscription; change it there`;
 
 const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
 type SubscriptionState = (typeof subscriptionStates)[number];
