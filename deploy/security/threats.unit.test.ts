@@ -7,16 +7,18 @@ import { natsUsers } from '../nats/permissions.ts';
 import { required } from '../settings/testing/readers.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const text = readFileSync(join(root, 'SECURITY.md'), 'utf8');
+const security = readFileSync(join(root, 'SECURITY.md'), 'utf8');
+const threatsFile = readFileSync(join(root, 'threats.md'), 'utf8');
 
-const section = (title: string): string => text.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
-const rowsOf = (title: string): readonly (readonly string[])[] =>
-  [...section(title).matchAll(/^\| (.+) \|$/gm)].slice(1).map((match) => match[1]!.split(' | '));
+const rowsOf = (text: string): readonly (readonly string[])[] =>
+  [...text.matchAll(/^\| (.+) \|$/gm)].map((match) => match[1]!.split(' | '));
 
-const threats = rowsOf('Threats').map(([threat = '', , shown = '']) => ({
-  threat,
-  tests: [...shown.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
-}));
+const threats = rowsOf(threatsFile.split('\n## Guessing')[0]!)
+  .filter(([threat]) => threat !== 'Threat')
+  .map(([threat = '', , shown = '']) => ({
+    threat,
+    tests: [...shown.matchAll(/`([^`]+)`/g)].map((match) => match[1]!),
+  }));
 
 test('the table lists threats', () => {
   expect(threats.length).toBeGreaterThan(20);
@@ -45,7 +47,9 @@ test('every test of the protection of NATS, MySQL and the network is named with 
 });
 
 test('every credential has a row with what it can reach', () => {
-  const told = rowsOf('What an attacker').map(([credential]) => credential ?? '');
+  const told = rowsOf(security.split('\n## ').find((part) => part.startsWith('What an attacker')) ?? '').map(
+    ([credential]) => credential ?? '',
+  );
   const users = natsUsers(() => '').map(({ name }) => `NATS user \`${name}\``);
   const mysql = mysqlServices.map((service) => `MySQL user \`${userOf(service)}\``);
   const rings = Object.keys(required).filter((name) => name.endsWith('_KEYS'));
