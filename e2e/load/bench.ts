@@ -6,30 +6,22 @@ import { providePrograms } from '../../deploy/local/toolchain/provide.mjs';
 import { giveUp } from '../../deploy/local/toolchain/terminal.mjs';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
 import { benchActions } from './actions/bench.ts';
-import { benchBatch } from './batch.ts';
-import { benchChanges } from './changes.ts';
 import { benchDeliveries } from './deliveries/bench.ts';
 import { type BenchContext, type BenchOptions, makeEnds } from './driver.ts';
 import { benchGateway } from './gateway/bench.ts';
 import { benchLatency } from './latency.ts';
-import { benchLimiter } from './limiter.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchPortal } from './portal/bench.ts';
-import { benchScale } from './scale.ts';
 import { runSearch } from './search/bench.ts';
 import { benchSoak } from './soak/bench.ts';
 
-const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|latency|neighbours|limiter|scale|search|soak|portal [options]
+const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|neighbours|search|soak|portal [options]
 
-  gateway            the whole request path, compared with a reference monolith
-  actions            creates and updates of leads, compared with the same monolith
-  batch              an import by batches, and single requests of others beside it
-  changes            reading a company from the beginning, and learning of a change
+  gateway            the whole path of a lookup, with its counters
+  actions            creates and updates of leads
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail
-  limiter            the rate-limit counters
-  scale              lookups and creates with 1, 2 and 4 gateways and crm processes
   search             the client search over two million people
   soak               70 % of the highest rate for minutes: memory, times, each delivery once
   portal             the first page and its response to input, in a slowed-down browser
@@ -47,15 +39,11 @@ const usage = `Usage: npm run bench -- gateway|actions|batch|changes|deliveries|
 
 const benches: Readonly<Record<string, (context: BenchContext) => Promise<void>>> = {
   actions: benchActions,
-  batch: benchBatch,
-  changes: benchChanges,
   deliveries: benchDeliveries,
   gateway: benchGateway,
   latency: benchLatency,
-  limiter: benchLimiter,
   neighbours: benchNeighbours,
   portal: benchPortal,
-  scale: benchScale,
   search: runSearch,
   soak: benchSoak,
 };

@@ -119,10 +119,8 @@ const timesTable = (systems: readonly System[]): Table => ({
 });
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
-Leads with a new \`external_id\` each, for ${tenantCount} companies in turn, over one connection to the gateway: the next is sent some
-20 ms after the delivery of the last has arrived. The receiver runs in the process that sends, so one clock gives all
-times; a delivery has arrived when its body is read. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies, each
-with a subscription. ${rounds} turns of ${seconds} s each after a warm-up; MySQL flushes each commit to the disk.
+Leads for ${tenantCount} companies in turn, over one connection: the next is sent some 20 ms after the delivery of the last has arrived at a
+receiver in the same process. Busy: beside ${whole(busyPerSecond)} events a second of ${neighbourCount} other companies. ${rounds} turns of ${seconds} s each after a warm-up.
 `;
 
 /** One create and its delivery, in milliseconds of this process's clock. */

@@ -139,12 +139,10 @@ const createClients = async ({ cluster }: DeliveryWorld, tenants: readonly Tenan
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
 ${healthyCount} companies with a subscription each to a receiver that answers at once, ${healthyPerSecond} events a second over all of them,
-${rounds} turns of ${seconds} s; then the same beside ten bad neighbours: ${badCount} companies whose receivers never answer, with ${whole(hangingBacklog)} events
-created just before, and ${badCount} whose receivers answer 500, with ${failingPerSecond} events a second; then beside a company with ${whole(longBacklog)} due deliveries
-for a receiver that answers after a second as well. Only arrivals at healthy receivers are
-counted. Time is measured from \`createdUtc\`, which is taken before the event's commit, to the arrival of
-the whole request at the receiver, in whole milliseconds. The first row is ${quietClients} clients created through the API, one after the
-other, in a cluster that does nothing else.
+${rounds} turns of ${seconds} s; the same beside ten bad neighbours: ${badCount} companies whose receivers never answer, with ${whole(hangingBacklog)} events
+created just before, and ${badCount} whose receivers answer 500, with ${failingPerSecond} events a second; then also beside ${whole(longBacklog)} due deliveries
+for a receiver that answers after a second. Only arrivals at healthy receivers count, from \`createdUtc\` on. The first row is
+${quietClients} clients created through the API in a cluster that does nothing else.
 ${howLargeFanOut}`;
 
 const largeCompanies = 10;

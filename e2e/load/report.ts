@@ -11,6 +11,8 @@ export interface Table {
   readonly columns: readonly string[];
   /** Number of text columns; the default is one. */
   readonly texts?: number;
+  /** Printed, and not written to the results. */
+  readonly isDetail?: boolean;
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -114,8 +116,17 @@ export const publish = (
   tables: readonly Table[],
 ): void => {
   for (const table of tables) process.stdout.write(`${toTerminal(table)}\n`);
-  if (write) writeResults(bench, text, tables);
+  if (!write) return;
+  const machine = tables.filter(isMachine);
+  if (machine.length > 0) writeResults('machine', 'Of the bench that was written last.', machine);
+  writeResults(
+    bench,
+    text,
+    tables.filter((table) => !table.isDetail && !isMachine(table)),
+  );
 };
+
+const isMachine = ({ title }: Table): boolean => title === 'Machine';
 
 /**
  * Replaces the section of one bench in `RESULTS.md`. @param text Markdown: how the bench measures, and how to read

@@ -4,8 +4,6 @@ import type { Cpu } from '../../load/cpu.ts';
 /** An attack by a stranger or a tenant. Other users of the cluster must not notice it. */
 export interface Attack {
   readonly name: string;
-  /** Its effect before the cluster was hardened against it. */
-  readonly before: string;
   /** The process under attack, such as `gateway-1`, and the allowed growth of its memory. */
   readonly target: string;
   readonly growthMiB: number;

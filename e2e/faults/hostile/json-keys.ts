@@ -39,7 +39,6 @@ export const floodJsonKeys = ({ baseUrl, key, cookie }: AttackTarget): Flood => 
 
 export const jsonKeys: Attack = {
   name: 'hostile: JSON bodies with 95,000 keys',
-  before: '0.5 s of a shared thread for each body, with and without a session',
   target: 'crm-1',
   // V8 collects buffers when there are about 100 MiB of them (`nodeFlags`).
   growthMiB: 160,

@@ -11,9 +11,8 @@ import type { Victims } from './victims.ts';
 
 /** The effect of an attack on the memory of processes and on healthy callers, in one run. */
 export interface AttackResult extends FaultResult {
-  /** A summary of the attack, and its effect before the cluster was hardened. */
+  /** A summary of the attack. */
   readonly summary: string;
-  readonly before: string;
   readonly processes: readonly ProcessResult[];
   readonly callers: readonly CallerResult[];
 }
@@ -118,7 +117,6 @@ export const runAttack = async (
   return {
     ...result,
     summary: assault?.summary() ?? '',
-    before: attack.before,
     processes,
     callers,
     complaints: [

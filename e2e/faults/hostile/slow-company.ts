@@ -18,7 +18,6 @@ const retriedEveryMs = 6_000;
  */
 export const slowCompany: Attack = {
   name: `hostile: ${slowSubscriptions} slow subscriptions of one company`,
-  before: 'another company’s retry, due in 5 s, came 388 s late',
   target: 'dispatcher-1',
   growthMiB: 96,
   // Deliveries that wait for a slow receiver cannot be recalled, so the attack cannot be repeated.

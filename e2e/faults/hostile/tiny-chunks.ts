@@ -26,7 +26,6 @@ export const floodTinyChunks =
 
 export const tinyChunks: Attack = {
   name: 'hostile: bodies in chunks of one byte, without a key',
-  before: '6 MB on the wire cost a gateway 100 MB, and 30 connections its heap',
   target: 'gateway-1',
   growthMiB: 96,
   ...alternating,

@@ -31,7 +31,6 @@ export const floodUnreadAnswers =
 
 export const unreadAnswers: Attack = {
   name: 'hostile: pipelined requests whose answers are never read',
-  before: 'gateway from 142 MB to 5 GB in a minute, event loop blocked',
   target: 'gateway-1',
   growthMiB: 96,
   ...alternating,

@@ -94,6 +94,7 @@ const cpuTable = (measured: readonly Measured[]): Table => {
   const processes = [...new Set(measured.flatMap(({ cluster }) => [...(cluster[0]?.cpu.keys() ?? [])]))];
   return {
     title: 'CPU microseconds per delivery',
+    isDetail: true,
     columns: ['process', ...measured.map(nameOf)],
     rows: processes.map((process) => [
       process,
@@ -121,14 +122,9 @@ const storageTable = async (world: DeliveryWorld): Promise<Table> => {
 };
 
 const howMeasured = ({ rounds, seconds }: BenchContext['options']): string => `
-From end to end: crm commits events that come in by \`events.ingest\`, for ${tenantCount} companies, and each is matched, signed,
-posted to a receiver on this machine and recorded; MySQL flushes each commit to the disk
-(\`innodb_flush_log_at_trx_commit=1\`). The receiver counts the arrivals. After each turn every delivery has arrived
-exactly once and every attempt is in its table. For comparison, the same request (headers and body of a delivery) is posted to
-the same receiver by undici alone, ${concurrency} at a time, in a process that does nothing else. The two alternate,
-${rounds} of ${seconds} s each after a warm-up, never at the same time; event source, cluster, MySQL and receiver share the
-machine's cores. The figures are medians of the turns, with minimum and maximum in parentheses. A slower machine writes the rows
-of more deliveries twice, because up to 2 000 are on their way and those that wait for a second are given back.
+Events come in by \`events.ingest\` for ${tenantCount} companies; each is committed, matched, signed, posted to a receiver on this machine and
+recorded, exactly once. ${rounds} turns of ${seconds} s each after a warm-up, in turn with undici alone, which posts the same request to the same
+receiver, ${concurrency} at a time. Medians, with minimum and maximum in parentheses.
 `;
 
 /** One turn: the arrivals, and the CPU time of each process. */

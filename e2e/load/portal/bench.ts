@@ -196,8 +196,7 @@ const rowsOf = (name: string, measured: readonly Vitals[]): string[][] => {
 };
 
 const howMeasured = (rounds: number): string => `
-Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used: another
-period, four pages, typing into a dialog, the command menu, with pauses as a person makes them. ${rounds} rounds after a warm-up. Slow 4G is
-1.6 Mbit/s and 150 ms. The first paint is that of \`index.html\`; the largest is one of the page itself, which is complete when it waits for no more
-answers. Frames are those of the browser's trace while the wheel turns at full CPU speed, on ${scrolledPages} pages of the log one after
-another.`;
+Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}× CPU slow-down, and is then used as a person does. ${rounds} rounds after a
+warm-up. Slow 4G is 1.6 Mbit/s and 150 ms. A page is complete when it waits for no more answers. Frames are those of the trace
+while the wheel turns at full CPU speed, on ${scrolledPages} pages of the log.
+`;

@@ -203,14 +203,9 @@ const timesTable = (measured: readonly Part[], minutes: number): Table => ({
 });
 
 const howMeasured = ({ minutes, rate, startArgs }: BenchContext['options']): string => `
-A cluster as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, on a MySQL server of its own that flushes each commit to the disk and has a buffer pool of ${mysqlSizes.bufferPoolMiB / 1024} GiB and a redo log of ${mysqlSizes.redoLogMiB / 1024}, gets ${minutes} minutes of
-${rate === undefined ? `${load * 100} % of its highest rate` : `${rate} requests a second`}: of ten requests six lookups, two creates of leads, an update and a search, over the keys of
-${companies} companies. Each create has a delivery to a receiver on this machine. The highest rate is that of ${callers} callers
-who each send the next request when the previous one is answered, and its time ends when all is delivered and indexed. During the soak, requests are sent at a steady rate, and
-their times count from when they were due; those of deliveries from the event's time, before its commit, to the arrival. Load
-generator, cluster, MySQL and receiver share the machine. The memory is sampled ${samplesPerPart} times in each of ${parts} parts, and counts after the
-first ${warmParts}: \`VmRSS\`, and for Node its used heap and its buffers, whose least values in a third of the samples count. The growth is the slope of
-the line through all of these samples. The resident memory is the most that a burst has taken: V8 enlarges its young generation by
-about 50 MiB at its first full collection, and the allocator keeps the most that buffers took between two collections. A leak would show in the
-least heap or buffers. MySQL's memory grows until its buffer pool is full. At the end, each created lead has arrived exactly once.
+A cluster as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, on a MySQL server with a buffer pool of ${mysqlSizes.bufferPoolMiB / 1024} GiB, gets ${minutes} minutes of
+${rate === undefined ? `${load * 100} % of its highest rate` : `${rate} requests a second`} (that of ${callers} callers, delivered and indexed): of ten requests six lookups, two creates of leads, an update and a
+search, of ${companies} companies. Times count from when a request was due, those of deliveries from the event's. The memory is sampled
+${samplesPerPart} times in each of ${parts} parts, after the first ${warmParts}: \`VmRSS\`, and for Node the least used heap and buffers, in which a leak would show; growth is the
+slope through all samples. MySQL grows until its buffer pool is full. Each created lead arrived exactly once.
 `;
