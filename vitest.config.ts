@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { messages } from './admin-ui/scripts/messages.ts';
 import { nightlyFiles, testFiles } from './e2e/runner/choice.ts';
 
 // A test file's name says what it needs: `*.unit.test.ts` nothing, `*.integration.test.ts` real servers, a file
@@ -20,7 +19,6 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 2,
     projects: [
       {
-        plugins: [messages],
         test: {
           name: 'unit',
           include: [...testFiles.unit],
@@ -30,7 +28,6 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        plugins: [messages],
         test: {
           name: 'integration',
           sequence: { groupOrder: 1 },

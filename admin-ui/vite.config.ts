@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { memberOperations } from '../proto/operations.ts';
-import { messages } from './scripts/messages.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -101,7 +100,7 @@ export default defineConfig({
   root,
   base,
   publicDir: 'static',
-  plugins: [messages, react(), operationTable(), compileAhead(), pageAhead()],
+  plugins: [react(), operationTable(), compileAhead(), pageAhead()],
   server: { proxy: { '/portal/api': gateway, '/api': gateway } },
   css: { modules: { generateScopedName: '[hash:base64:6]' } },
   build: {

@@ -148,13 +148,13 @@ test('no folders of a service need each other, not even for types', () => {
   expect(cyclesOf(needs)).toEqual([]);
 });
 
-test('ui/ imports only itself, the language, the errors that it shows and whether the server answers, and no operation', () => {
+test('ui/ imports only itself, the errors that it shows and whether the server answers, and no operation', () => {
   const ui = sources.filter((file) => file.startsWith('admin-ui/src/ui/') && !isTest(file));
   const astray = ui.flatMap((file) =>
     importsOf(file)
       .filter((specifier) => specifier.startsWith('.') || specifier.startsWith('@causeway/'))
       .map((specifier) => normalize(join(dirname(file), specifier)))
-      .filter((target) => !/^admin-ui\/src\/(ui\/|i18n\/|(?:errors|reachability)\.ts$)/.test(target))
+      .filter((target) => !/^admin-ui\/src\/(ui\/|(?:errors|reachability)\.ts$)/.test(target))
       .map((target) => `${file} → ${target}`),
   );
   expect(ui.length).toBeGreaterThan(10);
@@ -239,7 +239,7 @@ test('every file is used: imported, started or named by a package', () => {
     ),
   );
   const isEntry = (file: string): boolean =>
-    /\/main\.tsx?$|\.(node|credentials)\.ts$|^admin-ui\/(vite|lingui)\.config\.ts$/.test(file);
+    /\/main\.tsx?$|\.(node|credentials)\.ts$|^admin-ui\/vite\.config\.ts$/.test(file);
   const entries = new Set([...named, ...started, ...sources.filter(isEntry)]);
   const dead = sources.filter(
     (file) => !imported.has(file) && !entries.has(file) && !/\.(test|shots)\.ts$/.test(file),

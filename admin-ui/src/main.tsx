@@ -3,7 +3,6 @@ import { createRoot } from 'react-dom/client';
 import './styles/index.css';
 import { watchActivity } from './api/client.ts';
 import { App } from './app/app.tsx';
-import { loadLanguage } from './i18n/i18n.tsx';
 import { watchTips } from './ui/tips.ts';
 
 watchActivity();
@@ -11,10 +10,8 @@ watchTips();
 
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no place for the portal');
-void loadLanguage().then(() =>
-  createRoot(place).render(
-    <StrictMode>
-      <App />
-    </StrictMode>,
-  ),
+createRoot(place).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
 );

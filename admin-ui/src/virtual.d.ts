@@ -3,8 +3,3 @@ declare module 'virtual:portal-operations' {
   const table: Readonly<Record<string, readonly [method: string, path: string]>>;
   export default table;
 }
-
-declare module '*.po' {
-  import type { Messages } from '@lingui/core';
-  export const messages: Messages;
-}

@@ -44,9 +44,7 @@ const fingerprint = (root: string): string => {
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath, entry.name)),
     ),
-    ...['index.html', 'vite.config.ts', 'lingui.config.ts', '../package-lock.json'].map((file) =>
-      join(root, 'admin-ui', file),
-    ),
+    ...['index.html', 'vite.config.ts', '../package-lock.json'].map((file) => join(root, 'admin-ui', file)),
   ];
   for (const file of files.toSorted()) {
     const { size, mtimeMs } = statSync(file);

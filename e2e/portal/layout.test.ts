@@ -132,15 +132,13 @@ const cutPlaceholders = `[...document.querySelectorAll('input[placeholder]')].fi
   return one.clientWidth > 1 && context.measureText(one.placeholder).width > room + 1;
 }).map((one) => one.placeholder)`;
 
-test('Every page and dialog fits in German, whose words are longer', { timeout: 600_000 }, async () => {
+test('No text of a page or dialog is cut off', { timeout: 600_000 }, async () => {
   const found: string[] = [];
   const places = [...allPlaces, ...dialogsOf(furnished)].map(({ name, path, dialog }) => ({
     ...{ name, path },
     ...(dialog === undefined ? { heading: /./ } : { dialog: /./ }),
   }));
-  const german = { viewport: wide, locale: 'de-DE' };
-  await inTwoWindows(full.owner, german, places, async (page, { name }) => {
-    expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await inTwoWindows(full.owner, { viewport: wide }, places, async (page, { name }) => {
     for (const width of [1440, 1280, 390, 320]) {
       await page.setViewportSize({ width, height: 900 });
       const right = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));

@@ -46,22 +46,6 @@ describe('Signing in', () => {
     await see(page.getByRole('alert')).toContainText(/the email.* or the password/i);
   });
 
-  test('speaks the language of the browser, in errors too, until another is chosen', async () => {
-    const { owner } = await openTeam(world);
-    const page = await portal.open(undefined, { locale: 'de-DE', mayLog: /401/ });
-    await visit(page, '', 'Anmelden');
-    await page.getByLabel('E-Mail').fill(owner.email);
-    await page.getByLabel('Passwort', { exact: true }).fill('not the password at all');
-    await page.keyboard.press('Enter');
-    await see(page.getByText('Die E-Mail-Adresse oder das Passwort ist falsch.')).toBeVisible();
-    await page.getByLabel('Passwort', { exact: true }).fill(owner.password);
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('heading', { level: 1, name: 'Übersicht' })).toBeVisible();
-    await page.getByRole('button', { name: /^Ihr Konto/ }).click();
-    await page.getByRole('menuitem', { name: 'English' }).click();
-    await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-  });
-
   test('is delayed longer after each wrong password, and the button counts down', async () => {
     const { owner } = await openTeam(world);
     const page = await portal.open();

@@ -1,6 +1,5 @@
 import table from 'virtual:portal-operations';
 import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } from '@causeway/proto';
-import { t } from '@lingui/core/macro';
 import {
   type DefaultError,
   queryOptions,
@@ -10,7 +9,6 @@ import {
 } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { ApiError } from '../errors.ts';
-import { problemInWords } from '../i18n/i18n.tsx';
 import { noteAnswer, noteNoAnswer } from '../reachability.ts';
 
 const basePath = '/portal/api/v1';
@@ -81,7 +79,7 @@ const send = async (
     noteNoAnswer();
     throw new ApiError({
       status: 0,
-      message: t`The server could not be reached. Check your connection and try again.`,
+      message: 'The server could not be reached. Check your connection and try again.',
     });
   }
 };
@@ -122,12 +120,10 @@ const responseError = (response: Response, text: string): ApiError => {
   const retryAfter = Number(response.headers.get('Retry-After'));
   const { status } = response;
   return new ApiError({
-    ...problemInWords({
-      status,
-      message: typeof said === 'string' ? said : t`The server answered ${status}.`,
-      details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
-      extra: body,
-    }),
+    status,
+    message: typeof said === 'string' ? said : `The server answered ${status}.`,
+    details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
+    extra: body,
     requestId: response.headers.get('X-Request-Id'),
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
   });

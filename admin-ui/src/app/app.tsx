@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import {
   MutationCache,
   QueryCache,
@@ -15,7 +14,6 @@ import {
 } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ApiError } from '../errors.ts';
-import { onFirstUse } from '../i18n/i18n.tsx';
 import { forgetDraft } from '../ui/form-draft.ts';
 import { Failed } from '../ui/states.tsx';
 import { isModuleMissing } from './lazy-page.ts';
@@ -71,7 +69,7 @@ declare module '@tanstack/react-router' {
 
 function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
-  if (isModuleMissing(error)) return <Failed error={outdated()} retry={() => location.reload()} />;
+  if (isModuleMissing(error)) return <Failed error={outdated} retry={() => location.reload()} />;
   return (
     <Failed
       error={error}
@@ -84,7 +82,7 @@ function RouteError({ error, reset }: ErrorComponentProps) {
 }
 
 /** The router has already reloaded the page once. */
-const outdated = onFirstUse(() => t`The portal may be updating, or unreachable. Try again in a moment.`);
+const outdated = 'The portal may be updating, or unreachable. Try again in a moment.';
 
 declare module '@tanstack/react-query' {
   interface Register {

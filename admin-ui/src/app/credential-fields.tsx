@@ -1,5 +1,4 @@
 import { minPasswordCharacters } from '@causeway/proto/passwords';
-import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Field, PasswordInput, TextInput } from '../ui/form.tsx';
@@ -36,9 +35,9 @@ export function FactorField({ factor, error, autoFocus = false, recoveryOnly = f
     <Stack gap="s">
       <Field
         key={String(recovery)}
-        label={recovery ? t`Recovery code` : t`Code from your authenticator app`}
+        label={recovery ? 'Recovery code' : 'Code from your authenticator app'}
         error={error(recovery ? 'recoveryCode' : 'totp')}
-        hint={recovery ? t`Each recovery code works once.` : t`The 6-digit code the app shows now.`}
+        hint={recovery ? 'Each recovery code works once.' : 'The 6-digit code the app shows now.'}
       >
         <TextInput
           mono
@@ -52,7 +51,7 @@ export function FactorField({ factor, error, autoFocus = false, recoveryOnly = f
       {!recoveryOnly && (
         <div>
           <Button variant="ghost" size="s" onClick={swap}>
-            {recovery ? t`Use the app` : t`Use a recovery code`}
+            {recovery ? 'Use the app' : 'Use a recovery code'}
           </Button>
         </div>
       )}
@@ -77,7 +76,7 @@ export function NewPasswordField({ label, email, value, onChange, error, hint }:
         label={label}
         error={error}
         hint={[
-          t`At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols.`,
+          `At least ${minPasswordCharacters} characters. A few random words are easier to remember than symbols.`,
           hint,
         ]
           .filter(Boolean)

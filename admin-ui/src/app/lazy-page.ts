@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { ApiError } from '../errors.ts';
@@ -26,7 +25,7 @@ const loadModule = async <Module>(load: () => Promise<Module>): Promise<Module> 
     if (!isModuleMissing(error) || (await serverAnswers())) throw error;
     throw new ApiError({
       status: 0,
-      message: t`The server could not be reached. The page opens as soon as it answers again.`,
+      message: 'The server could not be reached. The page opens as soon as it answers again.',
     });
   }
 };

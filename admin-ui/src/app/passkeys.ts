@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
 
@@ -41,7 +40,7 @@ const explain = (error: unknown): never => {
   throw new ApiError({
     status: 0,
     message: known
-      ? t`This device has a passkey for your account already.`
-      : t`The browser did not use a passkey. Try again, or use your password.`,
+      ? 'This device has a passkey for your account already.'
+      : 'The browser did not use a passkey. Try again, or use your password.',
   });
 };

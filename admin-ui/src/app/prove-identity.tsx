@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useEffect, useState } from 'react';
 import { call, onProofRequired, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
@@ -24,8 +23,8 @@ export function ProveIdentity() {
     <Dialog
       open={settle !== null}
       onClose={() => end(false)}
-      title={t`Confirm that it is you`}
-      description={t`This changes who can do what. You are asked again after some minutes.`}
+      title="Confirm that it is you"
+      description="This changes who can do what. You are asked again after some minutes."
       size="s"
     >
       {settle && <Proof onDone={() => end(true)} onCancel={() => end(false)} />}
@@ -56,12 +55,12 @@ function Proof({ onDone, onCancel }: { readonly onDone: () => void; readonly onC
     <Form
       mutation={prove}
       fields={['password', 'totp', 'recoveryCode']}
-      submit={byPassword ? t`Confirm` : t`Use passkey`}
+      submit={byPassword ? 'Confirm' : 'Use passkey'}
       onCancel={onCancel}
     >
       {byPassword && (
         <Stack>
-          <Field label={t`Your password`} error={fieldError(error, 'password')}>
+          <Field label="Your password" error={fieldError(error, 'password')}>
             <PasswordInput autoComplete="current-password" value={password} onValue={setPassword} />
           </Field>
           {(totpEnabled || passkeys > 0) && (
@@ -76,7 +75,7 @@ function Proof({ onDone, onCancel }: { readonly onDone: () => void; readonly onC
       {withPasskey && (
         <div>
           <Button variant="ghost" size="s" onClick={swap}>
-            {byPassword ? t`Use a passkey` : t`Use your password`}
+            {byPassword ? 'Use a passkey' : 'Use your password'}
           </Button>
         </div>
       )}

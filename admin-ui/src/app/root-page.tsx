@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Page } from '../ui/layout.tsx';
@@ -48,9 +47,9 @@ function Announcer() {
 /** In the frame of the signed-in pages, so that the navigation stays. */
 export function NotFound() {
   return (
-    <Page title={t`Page not found`}>
-      <Empty title={t`Nothing is at this address`} action={<Link to="/">{t`Go to the overview`}</Link>}>
-        {t`Check the URL. What it showed may have been deleted.`}
+    <Page title="Page not found">
+      <Empty title="Nothing is at this address" action={<Link to="/">Go to the overview</Link>}>
+        Check the URL. What it showed may have been deleted.
       </Empty>
     </Page>
   );

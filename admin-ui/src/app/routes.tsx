@@ -1,4 +1,3 @@
-import { msg } from '@lingui/core/macro';
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
   Bell,
@@ -89,11 +88,11 @@ const link = (
 ) => ({
   link: { group, label, icon, least, words },
 });
-const [webhooks, integrate, company] = [msg`Webhooks`, msg`Integrate`, msg`Company`];
+const [webhooks, integrate, company] = ['Webhooks', 'Integrate', 'Company'];
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/',
-  staticData: link(undefined, msg`Overview`, LayoutDashboard, 'viewer', 'home dashboard usage limits'),
+  staticData: link(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
   validateSearch: overviewSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { range = '24h' } }) =>
@@ -111,7 +110,7 @@ const overviewRoute = createRoute({
 const subscriptionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions',
-  staticData: link(webhooks, msg`Subscriptions`, Webhook, 'viewer', 'webhooks endpoints urls'),
+  staticData: link(webhooks, 'Subscriptions', Webhook, 'viewer', 'webhooks endpoints urls'),
   validateSearch: searchOf({
     q: anyText,
     state: oneOf(subscriptionFilters),
@@ -156,7 +155,7 @@ const editSubscriptionRoute = createRoute({
 const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
-  staticData: link(webhooks, msg`Deliveries`, Send, 'viewer', 'log attempts resend replay'),
+  staticData: link(webhooks, 'Deliveries', Send, 'viewer', 'log attempts resend replay'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { view, dialog, ...search } }) => {
@@ -185,7 +184,7 @@ const replayRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events',
-  staticData: link(webhooks, msg`Events`, CalendarDays, 'viewer', 'payloads'),
+  staticData: link(webhooks, 'Events', CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
   loaderDeps: ({ search: { dialog, ...search } }) => search,
   loader: ({ context, deps }) => load(context, eventsQuery(deps), eventTypesQuery),
@@ -212,7 +211,7 @@ const recordRoute = createRoute({
 const testRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/test',
-  staticData: link(webhooks, msg`Test delivery`, FlaskConical, 'developer', 'try sample send'),
+  staticData: link(webhooks, 'Test delivery', FlaskConical, 'developer', 'try sample send'),
   validateSearch: searchOf({ subscription: anyNumber, type: anyText }),
   loader: ({ context }) => load(context, subscriptionsQuery, eventTypesQuery),
   component: lazyPage(() => import('../pages/test/test-page.tsx'), 'TestPage'),
@@ -221,7 +220,7 @@ const testRoute = createRoute({
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  staticData: link(integrate, msg`API keys`, KeyRound, 'viewer', 'tokens secrets scopes'),
+  staticData: link(integrate, 'API keys', KeyRound, 'viewer', 'tokens secrets scopes'),
   validateSearch: searchOf({
     show: oneOf(keyViews),
     q: anyText,
@@ -248,7 +247,7 @@ const keyRoute = createRoute({
 const developersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
-  staticData: link(integrate, msg`Developers`, BookOpen, 'viewer', 'docs quick start signature openapi'),
+  staticData: link(integrate, 'Developers', BookOpen, 'viewer', 'docs quick start signature openapi'),
   validateSearch: searchOf({
     tab: oneOf(['start', 'signatures', 'checker', 'settings']),
     language: oneOf(languages),
@@ -259,7 +258,7 @@ const developersRoute = createRoute({
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
-  staticData: link(integrate, msg`Agents`, Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
+  staticData: link(integrate, 'Agents', Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
   validateSearch: searchOf({ program: oneOf(agentPrograms) }),
   component: lazyPage(() => import('../pages/agents/agents-page.tsx'), 'AgentsPage'),
 });
@@ -267,7 +266,7 @@ const agentsRoute = createRoute({
 const teamRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/team',
-  staticData: link(company, msg`Team`, Users, 'developer', 'members roles invitations people'),
+  staticData: link(company, 'Team', Users, 'developer', 'members roles invitations people'),
   validateSearch: searchOf({
     q: anyText,
     show: oneOf(memberFilters),
@@ -287,7 +286,7 @@ const teamRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
-  staticData: link(company, msg`Audit log`, ScrollText, 'admin', 'history changes who'),
+  staticData: link(company, 'Audit log', ScrollText, 'admin', 'history changes who'),
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
@@ -301,7 +300,7 @@ const auditRoute = createRoute({
 const securityRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/security',
-  staticData: link(company, msg`Your security`, ShieldCheck, 'viewer', 'password 2fa passkeys sessions'),
+  staticData: link(company, 'Your security', ShieldCheck, 'viewer', 'password 2fa passkeys sessions'),
   validateSearch: searchOf({
     dialog: oneOf(['name', 'password', 'totp-on', 'totp-off', 'codes', 'others', 'passkey']),
   }),
@@ -312,7 +311,7 @@ const securityRoute = createRoute({
 const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/notifications',
-  staticData: link(company, msg`Notifications`, Bell, 'viewer', 'alerts mails slack webhook'),
+  staticData: link(company, 'Notifications', Bell, 'viewer', 'alerts mails slack webhook'),
   validateSearch: notificationsSearch,
   loader: ({ context }) => load(context, noticesQuery({})),
   component: lazyPage(() => import('../pages/notifications/notifications-page.tsx'), 'NotificationsPage'),

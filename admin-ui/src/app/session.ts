@@ -1,11 +1,9 @@
-import { t } from '@lingui/core/macro';
 import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import type { AnyRouter } from '@tanstack/react-router';
 import { type Answer, call } from '../api/client.ts';
 import { ApiError } from '../errors.ts';
-import { onFirstUse } from '../i18n/i18n.tsx';
-import { setCompanyZone } from '../i18n/zone.ts';
 import { keepDraftsOf } from '../ui/form-draft.ts';
+import { setCompanyZone } from '../ui/zone.ts';
 
 export type Session = Answer<'getSession'>;
 export type Role = Session['user']['role'];
@@ -50,14 +48,12 @@ const nobody: Session = {
   baseUrl: null,
 };
 
-export const roleNames = onFirstUse(
-  (): Readonly<Record<Role, string>> => ({
-    viewer: t`viewer`,
-    developer: t`developer`,
-    admin: t`admin`,
-    owner: t`owner`,
-  }),
-);
+export const roleNames: Readonly<Record<Role, string>> = {
+  viewer: 'viewer',
+  developer: 'developer',
+  admin: 'admin',
+  owner: 'owner',
+};
 
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, developer: 1, admin: 2, owner: 3 };
 
@@ -68,7 +64,7 @@ export const useRefusal = (least: Role): string | undefined => {
   const { role } = useSession().user;
   return roleAtLeast(role, least)
     ? undefined
-    : t`Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
+    : `Your role is ${role}; this needs ${least}. Ask an owner of your company.`;
 };
 
 export const useBaseUrl = (): string => `${useSession().baseUrl ?? location.origin}/api/v1`;

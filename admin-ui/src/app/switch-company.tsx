@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { call, useMutation } from '../api/client.ts';
 import { fieldError } from '../errors.ts';
@@ -31,8 +30,8 @@ export function CompanyCode({ company, onDone, onBack }: CompanyCodeProps): Reac
     <Form
       mutation={enter}
       fields={['totp', 'recoveryCode']}
-      submit={t`Open ${{ company: company.name }}`}
-      secondary={<Button onClick={onBack}>{t`Back`}</Button>}
+      submit={`Open ${company.name}`}
+      secondary={<Button onClick={onBack}>Back</Button>}
     >
       <FactorField factor={factor} error={(field) => fieldError(enter.error, field)} autoFocus />
     </Form>

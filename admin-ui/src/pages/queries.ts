@@ -1,14 +1,10 @@
-import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
 import { type Answer, operationQuery } from '../api/client.ts';
 import type { auditSearch, eventsSearch } from '../app/search.ts';
-import { inWords, onFirstUse } from '../i18n/i18n.tsx';
 import type { Subscription } from './subscriptions/subscriptions.ts';
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
-export const rangeLabels = onFirstUse(
-  () => ({ '1h': t`1 hour`, '24h': t`24 hours`, '7d': t`7 days`, '30d': t`30 days` }) as const,
-);
+export const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
 export type UsageRange = (typeof ranges)[number];
 
 const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
@@ -84,9 +80,6 @@ export const useSubscriptionCache = () => {
 export const eventTypesQuery = {
   ...operationQuery('listEventTypes', {}),
   staleTime: 3_600_000,
-  select: ({ eventTypes }: Answer<'listEventTypes'>) => ({
-    eventTypes: eventTypes.map((one) => inWords(one.type, one)),
-  }),
 };
 
 export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor' | 'dialog'>;
@@ -106,15 +99,12 @@ export const teamQuery = operationQuery('listTeam', {});
 
 export type AuditSearch = ReturnType<typeof auditSearch>;
 
-export const auditPeriods = onFirstUse(
-  () =>
-    [
-      { value: '24h', label: t`Last 24 hours`, minutes: 1440 },
-      { value: '7d', label: t`Last 7 days`, minutes: 10_080 },
-      { value: '30d', label: t`Last 30 days`, minutes: 43_200 },
-      { value: '90d', label: t`Last 90 days`, minutes: 129_600 },
-    ] as const,
-);
+export const auditPeriods = [
+  { value: '24h', label: 'Last 24 hours', minutes: 1440 },
+  { value: '7d', label: 'Last 7 days', minutes: 10_080 },
+  { value: '30d', label: 'Last 30 days', minutes: 43_200 },
+  { value: '90d', label: 'Last 90 days', minutes: 129_600 },
+] as const;
 
 /** To the minute, so that a query stays the same for a while. */
 export const minutesAgo = (minutes: number): string =>
@@ -122,7 +112,7 @@ export const minutesAgo = (minutes: number): string =>
 
 /** Sign-ins are hidden, unless the filters ask for them. */
 export const auditParameters = ({ q, action, kind, target, user, ...search }: AuditSearch) => {
-  const period = auditPeriods().find(({ value }) => value === search.period);
+  const period = auditPeriods.find(({ value }) => value === search.period);
   const shown = search.signIns === 'shown' || kind === 'session' || action?.startsWith('session.');
   return {
     ...{ q, action, targetKind: kind, targetId: target, userId: user, until: search.until },

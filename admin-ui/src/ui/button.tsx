@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { createLink } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { Check, Copy } from 'lucide-react';
@@ -140,14 +139,14 @@ export function CopyButton({
   return (
     <>
       {children === undefined ? (
-        <IconButton {...common} label={state === 'done' ? t`Copied` : label} icon={icon} />
+        <IconButton {...common} label={state === 'done' ? 'Copied' : label} icon={icon} />
       ) : (
         <Button {...common} aria-label={label} icon={icon}>
-          {state === 'done' ? t`Copied` : children}
+          {state === 'done' ? 'Copied' : children}
         </Button>
       )}
       <span className="visually-hidden" role="status">
-        {state === 'done' ? t`Copied to the clipboard` : state === 'failed' ? t`Copying failed` : ''}
+        {state === 'done' ? 'Copied to the clipboard' : state === 'failed' ? 'Copying failed' : ''}
       </span>
     </>
   );

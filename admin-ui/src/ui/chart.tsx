@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { type PointerEvent, type ReactNode, useId, useState } from 'react';
 import s from './chart.module.css';
@@ -97,7 +95,7 @@ function ChartFrame({ label, times, series: all, format, max, linkOf, children }
     return (
       <div className={s.chart}>
         <div className={s.nothing}>
-          <Empty title={t`Nothing in this period`} />
+          <Empty title="Nothing in this period" />
         </div>
         <ChartTable {...{ label, times, series: all, format, linkOf }} />
       </div>
@@ -193,16 +191,14 @@ function ChartTable({ label, times, series, format, linkOf }: ChartProps) {
   return (
     <details className={s.asTable} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <Trans>
-          Show as table<span className="visually-hidden">: {label}</span>
-        </Trans>
+        Show as table<span className="visually-hidden">: {label}</span>
       </summary>
       {open && ( // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        <section className={s.tableBox} tabIndex={0} aria-label={t`${label} as a table`}>
+        <section className={s.tableBox} tabIndex={0} aria-label={`${label} as a table`}>
           <table className={s.table}>
             <thead>
               <tr>
-                <th scope="col">{t`From`}</th>
+                <th scope="col">From</th>
                 {series.map((one) => (
                   <th key={one.label} scope="col">
                     {one.label}

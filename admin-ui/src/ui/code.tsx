@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { type ReactNode, useState } from 'react';
 import { Button, CopyButton } from './button.tsx';
@@ -30,13 +29,13 @@ export function CodeBlock(props: CodeBlockProps) {
           <span>{title}</span>
           {raw !== props.code && (
             <Button size="s" variant="ghost" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
-              {t`Raw`}
+              Raw
             </Button>
           )}
         </figcaption>
       )}
       <div className={s.copy}>
-        <CopyButton value={raw} label={t`Copy ${label}`} {...(onCopied && { onCopied })} />
+        <CopyButton value={raw} label={`Copy ${label}`} {...(onCopied && { onCopied })} />
       </div>
       <pre
         className={clsx(s.pre, wrap && s.wrap)}

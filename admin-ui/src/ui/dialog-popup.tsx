@@ -1,5 +1,4 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -34,7 +33,7 @@ export function DialogPopup(props: DialogProps) {
                   </Base.Description>
                 )}
               </div>
-              <Base.Close render={<IconButton label={t`Close`} size="s" icon={<X />} />} />
+              <Base.Close render={<IconButton label="Close" size="s" icon={<X />} />} />
             </header>
             {children !== undefined && <div className={s.body}>{children}</div>}
           </Base.Popup>

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, type RefObject, Suspense, useRef, useState } from 'react';
 import { errorText } from '../errors.ts';
@@ -76,20 +74,20 @@ export function ConfirmDialog(props: ConfirmProps) {
         <Stack>
           <div>{children}</div>
           {typed !== undefined && (
-            <Field label={t`Type “${typed}” to confirm`}>
+            <Field label={`Type “${typed}” to confirm`}>
               <TextInput ref={input} value={text} onValue={setText} />
             </Field>
           )}
           {mutation.error != null && <Notice tone="bad">{errorText(mutation.error)}</Notice>}
           <Row justify="flex-end">
             <Button ref={cancel} onClick={close}>
-              {t`Cancel`}
+              Cancel
             </Button>
             <Button
               type="submit"
               variant={danger ? 'danger' : 'primary'}
               pending={mutation.isPending}
-              disabledReason={missing ? t`Type “${typed}” first` : undefined}
+              disabledReason={missing ? `Type “${typed}” first` : undefined}
             >
               {confirm}
             </Button>
@@ -141,22 +139,20 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
     <Dialog open onClose={close} title={title} initialFocus={copy} keep>
       <Stack>
         <p>
-          <Trans>
-            This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
-            password manager.
-          </Trans>
+          This {name} is shown <strong>only once</strong>. Copy it now and store it safely, for example in a
+          password manager.
         </p>
         <div className={secretDialogCss.value}>
           <code tabIndex={value.includes('\n') ? 0 : undefined}>{value}</code>
-          <CopyButton ref={copy} value={value} label={t`Copy ${name}`} variant="primary" onCopied={onCopied}>
-            {t`Copy`}
+          <CopyButton ref={copy} value={value} label={`Copy ${name}`} variant="primary" onCopied={onCopied}>
+            Copy
           </CopyButton>
         </div>
         {typeof children === 'function' ? children(onCopied) : children}
         {asking && (
           <Notice
             tone="warn"
-            title={t`Close without copying the ${name}?`}
+            title={`Close without copying the ${name}?`}
             actions={
               <>
                 <Button
@@ -166,20 +162,20 @@ export function SecretDialog({ title, name, value, children, onClose }: SecretDi
                     copy.current?.focus();
                   }}
                 >
-                  {t`Stay`}
+                  Stay
                 </Button>
                 <Button size="s" variant="danger" onClick={finish}>
-                  {t`Close anyway`}
+                  Close anyway
                 </Button>
               </>
             }
           >
-            <div role="alert">{t`It cannot be shown again; you would have to create a new one.`}</div>
+            <div role="alert">It cannot be shown again; you would have to create a new one.</div>
           </Notice>
         )}
         {!asking && (
           <Row justify="flex-end">
-            <Button onClick={close}>{copied ? t`Done` : t`Close`}</Button>
+            <Button onClick={close}>{copied ? 'Done' : 'Close'}</Button>
           </Row>
         )}
       </Stack>

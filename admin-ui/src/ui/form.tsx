@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import { Eye, EyeOff } from 'lucide-react';
 import {
@@ -52,7 +50,7 @@ type FormProps = Submission & {
 export function Form(props: FormProps) {
   const { fields = [], draft, words, submit, danger, wide, secondary, onCancel, children } = props;
   const { isPending, error } = props.mutation;
-  const unsettled = draft?.conflicts.length ? t`First choose which values to keep` : undefined;
+  const unsettled = draft?.conflicts.length ? 'First choose which values to keep' : undefined;
   const offReason = props.submitDisabledReason ?? unsettled;
   const form = useRef<HTMLFormElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once more when the question of what to keep appears
@@ -68,12 +66,10 @@ export function Form(props: FormProps) {
     <form ref={form} className={s.form} onSubmit={submitForm} noValidate>
       {draft?.isRestored && (
         <p className={s.restored} role="status">
-          <Trans>
-            Your unsaved changes were restored ·{' '}
-            <button type="button" onClick={draft.discard}>
-              Discard
-            </button>
-          </Trans>
+          Your unsaved changes were restored ·{' '}
+          <button type="button" onClick={draft.discard}>
+            Discard
+          </button>
         </p>
       )}
       {children}
@@ -92,7 +88,7 @@ export function Form(props: FormProps) {
               onCancel();
             }}
           >
-            {t`Cancel`}
+            Cancel
           </Button>
         )}
         <Button
@@ -116,26 +112,26 @@ export const changedMeanwhile = (error: unknown): Readonly<Record<string, unknow
 function Conflicts({ conflicts, settle, words }: FormDraft & Pick<FormProps, 'words'>) {
   const shown = (name: string, value: unknown): ReactNode => {
     const text = words?.(name, value) ?? (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
-    return <bdi>{text || t`(empty)`}</bdi>;
+    return <bdi>{text || '(empty)'}</bdi>;
   };
   return (
     <div data-problem tabIndex={-1}>
-      <Notice tone="bad" title={t`Not saved: someone else changed the same fields`}>
+      <Notice tone="bad" title="Not saved: someone else changed the same fields">
         {conflicts.map(({ name, label, stored, own }) => (
           <fieldset key={name} className={s.conflict}>
             <legend>{label}</legend>
             <Facts
               facts={[
-                { label: t`Saved`, value: shown(name, stored) },
-                { label: t`Yours`, value: shown(name, own) },
+                { label: 'Saved', value: shown(name, stored) },
+                { label: 'Yours', value: shown(name, own) },
               ]}
             />
             <Row>
               <Button size="s" onClick={() => settle(name, 'stored')}>
-                {t`Keep the saved value`}
+                Keep the saved value
               </Button>
               <Button size="s" onClick={() => settle(name, 'own')}>
-                {t`Keep yours`}
+                Keep yours
               </Button>
             </Row>
           </fieldset>
@@ -175,7 +171,7 @@ export function Field({ label, hint, error, optional, hideLabel, children }: Fie
     <div className={s.field}>
       <label htmlFor={id} className={hideLabel ? 'visually-hidden' : s.label}>
         {label}
-        {optional && <span className={s.optional}>{t`optional`}</span>}
+        {optional && <span className={s.optional}>optional</span>}
       </label>
       {cloneElement(children, {
         id,
@@ -250,7 +246,7 @@ export function PasswordInput({ onValue, ...rest }: Control<'input'>) {
       />
       <button
         type="button"
-        aria-label={shown ? t`Hide password` : t`Show password`}
+        aria-label={shown ? 'Hide password' : 'Show password'}
         aria-pressed={shown}
         onClick={() => setShown(!shown)}
       >

@@ -1,16 +1,35 @@
-import { plural, t } from '@lingui/core/macro';
-import { locale, onFirstUse } from '../i18n/i18n.tsx';
-import { cityOf, zone } from '../i18n/zone.ts';
+import { cityOf, zone } from './zone.ts';
 
-const whole = onFirstUse(() => new Intl.NumberFormat(locale()));
+/** English words with the numbers and dates of the reader's region: `en-DE` writes 1.234,5. */
+const locale = `en-${regionOf(navigator.language)}`;
+
+function regionOf(language: string): string {
+  try {
+    return new Intl.Locale(language).maximize().region ?? 'US';
+  } catch {
+    return 'US';
+  }
+}
+
+/** A formatter takes a slow device some 15 ms, so it is made when it is first needed. */
+const onFirstUse = <Value>(make: () => Value): (() => Value) => {
+  let made: Value | undefined;
+  return () => (made ??= make());
+};
+
+const whole = onFirstUse(() => new Intl.NumberFormat(locale));
 const compact = onFirstUse(
-  () => new Intl.NumberFormat(locale(), { notation: 'compact', maximumFractionDigits: 1 }),
+  () => new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }),
 );
 const percent = onFirstUse(
-  () => new Intl.NumberFormat(locale(), { style: 'percent', maximumFractionDigits: 1 }),
+  () => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }),
 );
 
 export const number = (value: number): string => whole().format(value);
+/** `#` stands for the number. */
+export const plural = (count: number, one: string, other: string): string =>
+  (count === 1 ? one : other).replace('#', () => number(count));
+
 export const shortNumber = (value: number): string =>
   value < 10_000 ? number(value) : compact().format(value);
 
@@ -35,7 +54,7 @@ export const span = (ms: number): string => {
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
   const days = Math.round(hours / 24);
-  return plural(days, { one: '# day', other: '# days' });
+  return plural(days, '# day', '# days');
 };
 
 export const bytes = (count: number): string =>
@@ -46,7 +65,7 @@ export const bytes = (count: number): string =>
       : `${fixed(count / 1024 ** 2, 1)} MiB`;
 
 const fixed = (value: number, digits: number): string =>
-  value.toLocaleString(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 const dates = (options: Intl.DateTimeFormatOptions) => {
   let made: { readonly timeZone: string; readonly formatter: Intl.DateTimeFormat } | undefined;
@@ -55,7 +74,7 @@ const dates = (options: Intl.DateTimeFormatOptions) => {
     if (made?.timeZone !== timeZone)
       made = {
         timeZone,
-        formatter: new Intl.DateTimeFormat(locale(), { hourCycle: 'h23', timeZone, ...options }),
+        formatter: new Intl.DateTimeFormat(locale, { hourCycle: 'h23', timeZone, ...options }),
       };
     return made.formatter;
   };
@@ -80,7 +99,7 @@ export const formatClockSeconds = (time: string | number): string => clockSecond
 export const formatDay = (time: string | number): string => day().format(new Date(time));
 
 const relativeFormat = onFirstUse(
-  () => new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' }),
+  () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }),
 );
 const units = [
   ['day', 86_400_000],
@@ -94,12 +113,12 @@ const minuteMs = 60_000;
 /** Like `formatRelative`, for times known only to the minute: `this minute`, `1 min. ago`. */
 export const formatRelativeMinutes = (time: number, now: number): string => {
   const minutes = Math.floor(now / minuteMs) - Math.floor(time / minuteMs);
-  return minutes <= 0 ? t`this minute` : formatRelative(now - minutes * minuteMs, now);
+  return minutes <= 0 ? 'this minute' : formatRelative(now - minutes * minuteMs, now);
 };
 
 export const formatRelative = (time: number, now: number): string => {
   const distance = time - now;
-  if (Math.abs(distance) < 5000) return distance > 1000 ? t`in a moment` : t`just now`;
+  if (Math.abs(distance) < 5000) return distance > 1000 ? 'in a moment' : 'just now';
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? units[3];
   return relativeFormat().format(Math.trunc(distance / length), unit);
 };

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { Ellipsis } from 'lucide-react';
 import { cloneElement, type ReactElement, type ReactNode, Suspense, useState } from 'react';
 import { IconButton } from './button.tsx';
@@ -35,6 +34,6 @@ export function Menu(props: MenuProps) {
 }
 
 export function RowMenu({ label, actions }: Pick<MenuProps, 'actions'> & { readonly label: string }) {
-  const trigger = <IconButton label={t`Actions for ${label}`} size="s" icon={<Ellipsis />} />;
+  const trigger = <IconButton label={`Actions for ${label}`} size="s" icon={<Ellipsis />} />;
   return <Menu trigger={trigger} actions={actions} />;
 }

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
@@ -46,7 +44,7 @@ export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedPro
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
     <div aria-busy="true">
-      <span className="visually-hidden">{t`Loading…`}</span>
+      <span className="visually-hidden">Loading…</span>
       {skeleton}
     </div>
   );
@@ -69,18 +67,16 @@ export function SkeletonLines({ lines }: { readonly lines: number }) {
 export function Failed({ error, retry }: { readonly error: unknown; readonly retry: () => void }) {
   const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
   if (status === 404) {
-    const back = <Button onClick={() => history.back()}>{t`Go back`}</Button>;
-    return <Empty alert title={t`This does not exist or was deleted`} action={back} />;
+    const back = <Button onClick={() => history.back()}>Go back</Button>;
+    return <Empty alert title="This does not exist or was deleted" action={back} />;
   }
   return (
-    <Empty alert title={t`This could not be loaded`} action={<Button onClick={retry}>{t`Try again`}</Button>}>
+    <Empty alert title="This could not be loaded" action={<Button onClick={retry}>Try again</Button>}>
       {errorText(error)}
       {requestId !== null && (
         <>
           <br />
-          <Trans>
-            Request <code>{requestId}</code>
-          </Trans>
+          Request <code>{requestId}</code>
         </>
       )}
     </Empty>

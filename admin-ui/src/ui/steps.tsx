@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Stack } from './layout.tsx';
@@ -25,7 +24,7 @@ export function Step({ number, title, done, next, children }: StepProps) {
       <Stack gap="s">
         <h3 className={s.title}>
           {title}
-          {done && <span className="visually-hidden"> {t`(done)`}</span>}
+          {done && <span className="visually-hidden"> (done)</span>}
         </h3>
         {children}
       </Stack>

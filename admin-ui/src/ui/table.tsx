@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
@@ -29,7 +27,7 @@ export interface Column<Row> {
 }
 
 export const actionsColumn = <Row,>(phone: Column<Row>['phone'], cell: Column<Row>['cell']): Column<Row> => ({
-  header: t`Actions`,
+  header: 'Actions',
   phone,
   hideHeader: true,
   align: 'end',
@@ -45,7 +43,7 @@ export const timeColumn = <Row,>(
   ...layout,
   cell: (row) => {
     const time = timeOf(row);
-    return time === null ? <Quiet>{t`Never`}</Quiet> : <TimeAgo time={time} />;
+    return time === null ? <Quiet>Never</Quiet> : <TimeAgo time={time} />;
   },
 });
 
@@ -180,22 +178,22 @@ interface PagerProps {
 }
 
 export function Pager(props: PagerProps) {
-  const { cursor, page, onPage, first = t`Newest`, next = t`Older` } = props;
+  const { cursor, page, onPage, first = 'Newest', next = 'Older' } = props;
   const older = page?.hasMore ? page.nextCursor : null;
   if (cursor === undefined && older === null) return null;
   return (
-    <nav className={pagerCss.pager} aria-label={t`Pages`}>
+    <nav className={pagerCss.pager} aria-label="Pages">
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={cursor === undefined ? t`This is the first page` : undefined}
+        disabledReason={cursor === undefined ? 'This is the first page' : undefined}
         onClick={() => onPage(undefined)}
       >
         {first}
       </Button>
       <Button
         size="s"
-        disabledReason={older === null ? t`This is the last page` : undefined}
+        disabledReason={older === null ? 'This is the last page' : undefined}
         onClick={() => onPage(older ?? undefined)}
       >
         {next} <ChevronRight />
@@ -215,26 +213,24 @@ export function NumberedPager({ page, pageSize, count, onPage }: NumberedPagerPr
   if (count <= pageSize) return null;
   const last = Math.ceil(count / pageSize);
   return (
-    <nav className={pagerCss.pager} aria-label={t`Pages`}>
+    <nav className={pagerCss.pager} aria-label="Pages">
       <span className={pagerCss.place} role="status">
-        {t`${{ first: number((page - 1) * pageSize + 1) }}–${{ last: number(Math.min(page * pageSize, count)) }} of ${{ total: number(count) }}`}
+        {number((page - 1) * pageSize + 1)}–{number(Math.min(page * pageSize, count))} of {number(count)}
       </span>
       <Button
         size="s"
         icon={<ChevronLeft />}
-        disabledReason={page > 1 ? undefined : t`This is the first page`}
+        disabledReason={page > 1 ? undefined : 'This is the first page'}
         onClick={() => onPage(page - 1)}
       >
-        {t`Previous`}
+        Previous
       </Button>
       <Button
         size="s"
-        disabledReason={page < last ? undefined : t`This is the last page`}
+        disabledReason={page < last ? undefined : 'This is the last page'}
         onClick={() => onPage(page + 1)}
       >
-        <Trans>
-          Next <ChevronRight />
-        </Trans>
+        Next <ChevronRight />
       </Button>
     </nav>
   );

@@ -1,5 +1,4 @@
 import { Toast as Base } from '@base-ui/react/toast';
-import { t } from '@lingui/core/macro';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { IconButton } from './button.tsx';
@@ -40,7 +39,7 @@ function Toasts() {
         )}
         <Base.Title render={<p />} className={s.title} />
         {/* Base UI hides it until the pointer is on the toast, although Tab reaches it. */}
-        <Base.Close aria-hidden={false} render={<IconButton label={t`Dismiss`} size="s" icon={<X />} />} />
+        <Base.Close aria-hidden={false} render={<IconButton label="Dismiss" size="s" icon={<X />} />} />
       </Base.Content>
     </Base.Root>
   ));

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { ChevronDown, Search, X } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
@@ -8,7 +7,7 @@ import toolbarCss from './toolbar.module.css';
 
 export function Toolbar({ children }: { readonly children: ReactNode }) {
   return (
-    <search className={toolbarCss.toolbar} aria-label={t`Filters`}>
+    <search className={toolbarCss.toolbar} aria-label="Filters">
       {children}
     </search>
   );
@@ -98,7 +97,7 @@ export function Filter<Value extends string>({ label, all, value, options, onCha
       {narrows && (
         <button
           type="button"
-          aria-label={t`Remove filter: ${label}`}
+          aria-label={`Remove filter: ${label}`}
           onClick={() => {
             onChange(undefined);
             document.getElementById(id)?.focus();

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import clsx from 'clsx';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import badgeCss from './badge.module.css';
@@ -61,7 +60,7 @@ interface HealthBarProps {
 
 export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
   const total = succeeded + failed;
-  if (total === 0) return <span className={healthBarCss.none}>{t`No attempts`}</span>;
+  if (total === 0) return <span className={healthBarCss.none}>No attempts</span>;
   return (
     <span
       className={clsx(healthBarCss.health, wide && healthBarCss.wide)}

@@ -1,10 +1,10 @@
-import { plural, t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Bell as BellIcon, Circle, List } from 'lucide-react';
 import { call } from '../../api/client.ts';
 import { latestNoticesQuery } from '../../pages/notifications/notices.ts';
 import { IconButton } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { TimeAgo } from '../../ui/values.tsx';
 import s from './overlays.module.css';
@@ -31,11 +31,11 @@ export function Bell() {
       <Menu
         trigger={
           <IconButton
-            label={unread === 0 ? t`Notifications` : t`Notifications, ${count} unread`}
+            label={unread === 0 ? 'Notifications' : `Notifications, ${count} unread`}
             icon={<BellIcon />}
           />
         }
-        heading={<p className={s.name}>{first ? t`Notifications` : t`No notifications yet`}</p>}
+        heading={<p className={s.name}>{first ? 'Notifications' : 'No notifications yet'}</p>}
         onClose={read}
         actions={[
           ...notices.map(({ id, title, path, createdUtc, read: isRead }) => ({
@@ -47,7 +47,7 @@ export function Bell() {
           })),
           ...(first ? (['separator'] as const) : []),
           {
-            label: t`See all notifications`,
+            label: 'See all notifications',
             icon: <List />,
             onSelect: () => void navigate({ to: '/notifications' }),
           },
@@ -59,7 +59,7 @@ export function Bell() {
         </span>
       )}
       <span className="visually-hidden" role="status">
-        {unread > 0 && plural(unread, { one: '# unread notification', other: '# unread notifications' })}
+        {unread > 0 && plural(unread, '# unread notification', '# unread notifications')}
       </span>
     </span>
   );

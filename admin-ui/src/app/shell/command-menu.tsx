@@ -1,5 +1,4 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
@@ -24,16 +23,16 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
       <Base.Portal>
         <Base.Backdrop className={s.backdrop} />
         <Base.Popup className={s.popup} initialFocus={input}>
-          <Base.Title className="visually-hidden">{t`Go to`}</Base.Title>
+          <Base.Title className="visually-hidden">Go to</Base.Title>
           <Combobox
-            label={t`Search, or go to a page`}
+            label="Search, or go to a page"
             listLabel="Pages, actions and records"
-            placeholder={t`Name, e-mail, external ID, number, page…`}
+            placeholder="Name, e-mail, external ID, number, page…"
             inputRef={input}
             text={text}
             onText={setText}
             choices={commands}
-            none={t`No results.`}
+            none="No results."
             onChoose={(command) => {
               onClose();
               command.run();
@@ -80,7 +79,7 @@ const searched = (
 const usePages = (): readonly SearchedCommand[] => {
   const navigate = useNavigate();
   return useLinkedPages().map(({ to, label, icon: Icon, words }) =>
-    searched(t`Page`, <Icon />, label, words, () => navigate({ to })),
+    searched('Page', <Icon />, label, words, () => navigate({ to })),
   );
 };
 
@@ -90,21 +89,21 @@ const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
   const queryClient = useQueryClient();
   const { role } = useSession().user;
   const action = (label: string, icon: ReactNode, run: () => unknown, words: string): SearchedCommand =>
-    searched(t`Action`, icon, label, words, run);
+    searched('Action', icon, label, words, run);
   const createKey = () => navigate({ to: '/keys', search: { dialog: 'create' } });
   const addSubscription = () => navigate({ to: '/subscriptions/new' });
   const signOut = () => call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
   return [
     ...(roleAtLeast(role, 'developer')
       ? [
-          action(t`Create an API key`, <Plus />, createKey, 'new'),
-          action(t`Add a subscription`, <Plus />, addSubscription, t`new webhook`),
+          action('Create an API key', <Plus />, createKey, 'new'),
+          action('Add a subscription', <Plus />, addSubscription, 'new webhook'),
         ]
       : []),
-    action(t`Light theme`, <Sun />, () => setTheme('light'), 'bright'),
-    action(t`Dark theme`, <Moon />, () => setTheme('dark'), 'night'),
-    action(t`Keyboard shortcuts`, <Keyboard />, onShortcuts, t`help keys`),
-    action(t`Sign out`, <LogOut />, signOut, t`leave log out`),
+    action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
+    action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
+    action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
+    action('Sign out', <LogOut />, signOut, 'leave log out'),
   ];
 };
 
@@ -123,7 +122,7 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
   return [
     ...(subscriptions.data?.subscriptions ?? []).map(({ id, name, url }) =>
       searched(
-        t`Subscription`,
+        'Subscription',
         <Webhook />,
         name ?? url,
         url,
@@ -132,12 +131,12 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
       ),
     ),
     ...(keys.data?.keys ?? []).map(({ id, name, masked, isActive }) =>
-      searched(t`API key`, <KeyRound />, name, `${masked} ${q}`, () =>
+      searched('API key', <KeyRound />, name, `${masked} ${q}`, () =>
         navigate({ to: '/keys', search: { show: isActive ? undefined : 'revoked', q: name, key: id } }),
       ),
     ),
     ...(team.data?.members ?? []).map((member) =>
-      searched(t`Member`, <Users />, nameOfMember(member), member.email, () =>
+      searched('Member', <Users />, nameOfMember(member), member.email, () =>
         navigate({ to: '/team', search: { q: member.email, member: member.id } }),
       ),
     ),

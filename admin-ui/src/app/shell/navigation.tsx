@@ -1,9 +1,6 @@
-import type { MessageDescriptor } from '@lingui/core';
-import { t } from '@lingui/core/macro';
 import { Link, useRouter } from '@tanstack/react-router';
 import type { LucideIcon } from 'lucide-react';
 import { memo } from 'react';
-import { i18n } from '../../i18n/i18n.tsx';
 import { number } from '../../ui/format.ts';
 import { Cut } from '../../ui/values.tsx';
 import { useAttention, useLimitedKeys } from '../attention.ts';
@@ -28,7 +25,7 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
           </div>
         </div>
       )}
-      <nav aria-label={t`Main`} className={s.nav}>
+      <nav aria-label="Main" className={s.nav}>
         {[...Map.groupBy(useLinkedPages(), ({ group }) => group)].map(([group, pages]) => (
           <div key={group ?? ''} className={s.group}>
             {group !== undefined && <p className={s.label}>{group}</p>}
@@ -69,7 +66,7 @@ function Count({ count }: { readonly count: number }) {
   return (
     <span className={s.count}>
       {number(count)}
-      <span className="visually-hidden"> {t`need attention`}</span>
+      <span className="visually-hidden"> need attention</span>
     </span>
   );
 }
@@ -81,16 +78,14 @@ declare module '@tanstack/react-router' {
 }
 
 export interface PageLink {
-  readonly group: MessageDescriptor | undefined;
-  readonly label: MessageDescriptor;
+  readonly group: string | undefined;
+  readonly label: string;
   readonly icon: LucideIcon;
   readonly least: Role;
   readonly words: string;
 }
 
-interface LinkedPage extends Omit<PageLink, 'group' | 'label'> {
-  readonly group: string | undefined;
-  readonly label: string;
+interface LinkedPage extends PageLink {
   readonly to: string;
 }
 
@@ -100,7 +95,6 @@ export const useLinkedPages = (): readonly LinkedPage[] => {
   return Object.values(router.routesById).flatMap(({ fullPath, options: { staticData } }) => {
     const link = staticData?.link;
     if (!link || !roleAtLeast(role, link.least)) return [];
-    const group = link.group && i18n._(link.group);
-    return [{ ...link, group, label: i18n._(link.label), to: fullPath }];
+    return [{ ...link, to: fullPath }];
   });
 };

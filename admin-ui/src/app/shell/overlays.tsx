@@ -1,9 +1,6 @@
-import { t } from '@lingui/core/macro';
 import { useNavigate } from '@tanstack/react-router';
-import { Building2, Check, Clock, Languages, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
+import { Building2, Check, Clock, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
-import { chooseLanguage, type Language, language, languages, onFirstUse } from '../../i18n/i18n.tsx';
-import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../i18n/zone.ts';
 import { nameOfMember } from '../../pages/team/list-members.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,6 +9,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { Toaster } from '../../ui/toaster.tsx';
 import { Badge } from '../../ui/values.tsx';
+import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
 import { ProveIdentity } from '../prove-identity.tsx';
 import { roleNames, useSession } from '../session.ts';
 import { useSignOut } from '../sign-out.ts';
@@ -48,7 +46,7 @@ export function Overlays({ shown, onShow }: OverlaysProps) {
     <>
       <Toaster />
       <ProveIdentity />
-      <Dialog open={shown === 'navigation'} onClose={close} title={t`Navigation`} side>
+      <Dialog open={shown === 'navigation'} onClose={close} title="Navigation" side>
         <Navigation plain />
       </Dialog>
       {shown === 'commands' && <CommandMenu onClose={close} onShortcuts={() => onShow('shortcuts')} />}
@@ -70,7 +68,7 @@ function UserMenu() {
         trigger={
           <button type="button" className={s.trigger}>
             <span aria-hidden="true">{initials(name)}</span>
-            <span className="visually-hidden">{t`Your account: ${name}`}</span>
+            <span className="visually-hidden">Your account: {name}</span>
           </button>
         }
         heading={
@@ -80,46 +78,40 @@ function UserMenu() {
             </p>
             {user.name !== '' && <p className={s.email}>{user.email}</p>}
             <p className={s.company}>
-              {company.name} <Badge tone="accent">{roleNames()[user.role]}</Badge>
+              {company.name} <Badge tone="accent">{roleNames[user.role]}</Badge>
             </p>
           </>
         }
         actions={[
           ...otherCompanies.map((one) => ({
-            label: t`Switch to ${{ name: one.name }}`,
+            label: `Switch to ${one.name}`,
             icon: <Building2 />,
             onSelect: () =>
               one.codeRequired ? setAsked(one) : change.mutate(one.id, { onError: toastError }),
           })),
           ...(otherCompanies.length > 0 ? (['separator'] as const) : []),
           {
-            label: t`Your security`,
+            label: 'Your security',
             icon: <ShieldCheck />,
             onSelect: () => void navigate({ to: '/security' }),
           },
           ...zoneChoices.map((choice) => ({
             id: choice,
-            label: zoneLabels()[choice],
+            label: zoneLabels[choice],
             detail: choice === 'utc' ? undefined : cityOf(zoneOf(choice)),
             icon: choice === zoneChoice() ? <Check /> : <Clock />,
             onSelect: () => chooseZone(choice),
           })),
           'separator',
-          ...otherLanguages().map((one) => ({
-            label: languages[one],
-            icon: <Languages />,
-            onSelect: () => chooseLanguage(one),
-          })),
-          'separator',
-          { label: t`Sign out`, icon: <LogOut />, onSelect: () => signOut.mutate() },
+          { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
         ]}
       />
       {asked && (
         <Dialog
           open
           onClose={() => setAsked(null)}
-          title={t`Switch to ${{ company: asked.name }}`}
-          description={t`This company requires your two-factor code.`}
+          title={`Switch to ${asked.name}`}
+          description="This company requires your two-factor code."
           size="s"
         >
           <CompanyCode company={asked} onBack={() => setAsked(null)} onDone={showCompany} />
@@ -129,16 +121,11 @@ function UserMenu() {
   );
 }
 
-const zoneLabels = onFirstUse(
-  (): Readonly<Record<ZoneChoice, string>> => ({
-    local: t`Local times`,
-    utc: t`Times in UTC`,
-    company: t`Times of the company`,
-  }),
-);
-
-const otherLanguages = (): Language[] =>
-  (Object.keys(languages) as Language[]).filter((one) => one !== language());
+const zoneLabels: Readonly<Record<ZoneChoice, string>> = {
+  local: 'Local times',
+  utc: 'Times in UTC',
+  company: 'Times of the company',
+};
 
 const initials = (name: string): string => {
   const words = name.trim().split(/\s+/);
@@ -151,22 +138,20 @@ const firstCharacter = (word = ''): string =>
   // Most names need no segmenter, which takes the browser long to load.
   /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');
 
-const themeNames = onFirstUse(
-  (): Readonly<Record<Theme, string>> => ({ system: t`System`, light: t`Light`, dark: t`Dark` }),
-);
+const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 const themeIcons = { system: Monitor, light: Sun, dark: Moon };
 
 function ThemeMenu() {
   const chosen = useTheme();
-  const theme = themeNames()[chosen];
+  const theme = themeNames[chosen];
   const ChosenIcon = themeIcons[chosen];
   return (
     <Menu
-      trigger={<IconButton label={t`Theme: ${theme}`} icon={<ChosenIcon />} />}
+      trigger={<IconButton label={`Theme: ${theme}`} icon={<ChosenIcon />} />}
       actions={(['system', 'light', 'dark'] as const).map((theme) => {
         const ThemeIcon = themeIcons[theme];
         return {
-          label: themeNames()[theme],
+          label: themeNames[theme],
           icon: theme === chosen ? <Check /> : <ThemeIcon />,
           onSelect: () => setTheme(theme),
         };
@@ -177,7 +162,7 @@ function ThemeMenu() {
 
 function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open onClose={onClose} title={t`Keyboard shortcuts`} size="s">
+    <Dialog open onClose={onClose} title="Keyboard shortcuts" size="s">
       <dl className={s.shortcuts}>
         {shortcuts().map(({ keys, what }) => (
           <div key={what}>
@@ -195,12 +180,12 @@ function Shortcuts({ onClose }: { readonly onClose: () => void }) {
 }
 
 const shortcuts = () => [
-  { keys: [commandKey(), 'K'], what: t`Search pages, subscriptions, keys and events, or run an action` },
-  { keys: ['?'], what: t`Show this list` },
-  { keys: ['Esc'], what: t`Close the dialog or menu` },
-  { keys: ['Tab'], what: t`Move to the next control; with Shift, to the previous one` },
-  { keys: ['←', '→'], what: t`Switch tabs or options` },
-  { keys: ['↑', '↓'], what: t`Move in a menu or list` },
-  { keys: ['Esc', 'Tab'], what: t`Press one after the other to leave the JSON editor` },
-  { keys: ['Enter'], what: t`Confirm, or submit the form` },
+  { keys: [commandKey(), 'K'], what: 'Search pages, subscriptions, keys and events, or run an action' },
+  { keys: ['?'], what: 'Show this list' },
+  { keys: ['Esc'], what: 'Close the dialog or menu' },
+  { keys: ['Tab'], what: 'Move to the next control; with Shift, to the previous one' },
+  { keys: ['←', '→'], what: 'Switch tabs or options' },
+  { keys: ['↑', '↓'], what: 'Move in a menu or list' },
+  { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
+  { keys: ['Enter'], what: 'Confirm, or submit the form' },
 ];

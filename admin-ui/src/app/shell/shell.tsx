@@ -1,6 +1,4 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useIsFetching, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search, WifiOff } from 'lucide-react';
@@ -33,16 +31,16 @@ export function Shell() {
     <CSPProvider disableStyleElements>
       {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link; the router must not see its fragment */}
       <a href="#main" className={s.skip} onClick={skip}>
-        {t`Skip to content`}
+        Skip to content
       </a>
       <div className={s.shell}>
-        <aside className={s.sidebar} aria-label={t`Sidebar`}>
+        <aside className={s.sidebar} aria-label="Sidebar">
           <Navigation />
         </aside>
         <div className={s.column}>
           <header className={s.header}>
             <IconButton
-              label={t`Open navigation`}
+              label="Open navigation"
               icon={<MenuIcon />}
               className={s.hamburger}
               onClick={() => setOverlay('navigation')}
@@ -53,7 +51,7 @@ export function Shell() {
               aria-keyshortcuts="Control+K Meta+K"
               onClick={() => setOverlay('commands')}
             >
-              <span>{t`Go to…`}</span>
+              <span>Go to…</span>
               <kbd>{commandKey()} K</kbd>
             </Button>
             <div className={s.right}>
@@ -194,11 +192,9 @@ function OfflineBar() {
         <p className={s.offline}>
           <WifiOff size={16} />
           <span>
-            <Trans>
-              The server cannot be reached. You see data from{' '}
-              <TimeAgo time={new Date(lastAnswerMs).toISOString()} />; the page updates when the server
-              answers again.
-            </Trans>
+            The server cannot be reached. You see data from{' '}
+            <TimeAgo time={new Date(lastAnswerMs).toISOString()} />; the page updates when the server answers
+            again.
           </span>
         </p>
       )}

@@ -1,9 +1,7 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { number } from '../../ui/format.ts';
@@ -18,50 +16,51 @@ export function AgentsPage() {
   const address = useBaseUrl().replace(/\/api\/v1$/, '/mcp');
   return (
     <Page
-      title={t`Agents`}
-      description={t`Let an AI agent read and change records, through the Model Context Protocol, with an API key of its own.`}
+      title="Agents"
+      description="Let an AI agent read and change records, through the Model Context Protocol, with an API key of its own."
     >
       <Split
         aside={
-          <Card title={t`What an agent can do`}>
+          <Card title="What an agent can do">
             <Facts
               columns={14}
               facts={[
                 {
-                  label: t`Address`,
+                  label: 'Address',
                   value: (
                     <Row gap="xs" nowrap justify="space-between">
                       <code>{address}</code>
-                      <CopyButton value={address} label={t`Copy address`} />
+                      <CopyButton value={address} label="Copy address" />
                     </Row>
                   ),
                 },
                 {
-                  label: t`Tools`,
-                  value: t`One for each operation that the permissions of its key allow; it sees no others.`,
+                  label: 'Tools',
+                  value: 'One for each operation that the permissions of its key allow; it sees no others.',
                 },
                 {
-                  label: t`Requests per minute`,
-                  value: t`${read} read, ${write} write, ${admin} for webhooks and tests, shared with other uses of the same key`,
+                  label: 'Requests per minute',
+                  value: `${read} read, ${write} write, ${admin} for webhooks and tests, shared with other uses of the same key`,
                 },
                 {
-                  label: t`Texts in records`,
-                  value: t`A client’s name or a note may hold instructions that somebody wrote for agents. Give an agent that reads them no more permissions than it needs.`,
+                  label: 'Texts in records',
+                  value:
+                    'A client’s name or a note may hold instructions that somebody wrote for agents. Give an agent that reads them no more permissions than it needs.',
                 },
-                { label: t`To stop it`, value: t`Revoke its key. It takes effect at once.` },
+                { label: 'To stop it', value: 'Revoke its key. It takes effect at once.' },
               ]}
             />
           </Card>
         }
       >
-        <Card title={t`Connect an agent`}>
+        <Card title="Connect an agent">
           <Stack>
-            <p>{t`Create an API key for the agent, with only the permissions it needs.`}</p>
+            <p>Create an API key for the agent, with only the permissions it needs.</p>
             <Row>
-              <NewKeyButton preset="agent-read">{t`Create read-only key`}</NewKeyButton>
-              <NewKeyButton preset="agent-write">{t`Create read and write key`}</NewKeyButton>
+              <NewKeyButton preset="agent-read">Create read-only key</NewKeyButton>
+              <NewKeyButton preset="agent-write">Create read and write key</NewKeyButton>
             </Row>
-            <p>{t`Then add this server to the agent’s program.`}</p>
+            <p>Then add this server to the agent’s program.</p>
             <Configurations address={address} />
           </Stack>
         </Card>
@@ -92,43 +91,41 @@ function NewKeyButton({ preset, children }: NewKeyButtonProps) {
 function Calls() {
   const calls = useQuery(agentCallsQuery);
   return (
-    <Card flush title={t`Calls of the last 24 hours`} description={t`By tool, the busiest first.`}>
+    <Card flush title="Calls of the last 24 hours" description="By tool, the busiest first.">
       <Table
         query={calls}
-        label={t`Calls by tool`}
-        columns={callColumns()}
+        label="Calls by tool"
+        columns={callColumns}
         rows={calls.data?.tools}
         rowKey={({ tool }) => tool}
         skeletonRows={3}
         emptyState={
-          <Empty title={t`No calls yet`}>
-            {t`The tools that agents call are counted here within seconds.`}
-          </Empty>
+          <Empty title="No calls yet">The tools that agents call are counted here within seconds.</Empty>
         }
       />
     </Card>
   );
 }
 
-const callColumns = onFirstUse((): readonly Column<Answer<'getAgentCalls'>['tools'][number]>[] => [
-  { header: t`Tool`, grow: true, cell: ({ tool }) => <code>{tool}</code> },
-  { header: t`Succeeded`, align: 'end', cell: ({ answered }) => number(answered) },
-  { header: t`Refused or failed`, align: 'end', cell: ({ refused }) => number(refused) },
-]);
+const callColumns: readonly Column<Answer<'getAgentCalls'>['tools'][number]>[] = [
+  { header: 'Tool', grow: true, cell: ({ tool }) => <code>{tool}</code> },
+  { header: 'Succeeded', align: 'end', cell: ({ answered }) => number(answered) },
+  { header: 'Refused or failed', align: 'end', cell: ({ refused }) => number(refused) },
+];
 
 function Configurations({ address }: { readonly address: string }) {
   const search = useSearch({ from: '/in/agents' });
   const navigate = useNavigate({ from: '/agents' });
   const program = search.program ?? 'claude-code';
-  const { label, where, text } = configurations()[program];
+  const { label, where, text } = configurations[program];
   return (
     <Tabs
-      label={t`Programs`}
+      label="Programs"
       value={program}
       onChange={(next) => void navigate({ search: { ...search, program: next }, replace: true })}
-      tabs={agentPrograms.map((id) => ({ id, label: configurations()[id].label }))}
+      tabs={agentPrograms.map((id) => ({ id, label: configurations[id].label }))}
     >
-      <CodeBlock code={text(address)} title={where} label={t`configuration for ${label}`} language="code" />
+      <CodeBlock code={text(address)} title={where} label={`configuration for ${label}`} language="code" />
     </Tabs>
   );
 }
@@ -141,35 +138,33 @@ interface Configuration {
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
 
-const configurations = onFirstUse(
-  (): Readonly<Record<(typeof agentPrograms)[number], Configuration>> => ({
-    'claude-code': {
-      label: t`Claude Code`,
-      where: t`In a terminal where CAUSEWAY_KEY holds the key`,
-      text: (address) =>
-        `claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: Bearer $CAUSEWAY_KEY"`,
-    },
-    cursor: {
-      label: t`Cursor`,
-      where: '.cursor/mcp.json, with the key as CAUSEWAY_KEY in the environment',
-      text: (url) =>
-        json({
-          mcpServers: { causeway: { url, headers: { Authorization: `Bearer \${env:CAUSEWAY_KEY}` } } },
-        }),
-    },
-    vscode: {
-      label: t`VS Code`,
-      where: '.vscode/mcp.json; VS Code asks for the key',
-      text: (url) =>
-        json({
-          // VS Code asks for it once, and keeps it in its own secret store.
-          inputs: [
-            { type: 'promptString', id: 'causeway-key', description: t`Causeway API key`, password: true },
-          ],
-          servers: {
-            causeway: { type: 'http', url, headers: { Authorization: `Bearer \${input:causeway-key}` } },
-          },
-        }),
-    },
-  }),
-);
+const configurations: Readonly<Record<(typeof agentPrograms)[number], Configuration>> = {
+  'claude-code': {
+    label: 'Claude Code',
+    where: 'In a terminal where CAUSEWAY_KEY holds the key',
+    text: (address) =>
+      `claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: Bearer $CAUSEWAY_KEY"`,
+  },
+  cursor: {
+    label: 'Cursor',
+    where: '.cursor/mcp.json, with the key as CAUSEWAY_KEY in the environment',
+    text: (url) =>
+      json({
+        mcpServers: { causeway: { url, headers: { Authorization: `Bearer \${env:CAUSEWAY_KEY}` } } },
+      }),
+  },
+  vscode: {
+    label: 'VS Code',
+    where: '.vscode/mcp.json; VS Code asks for the key',
+    text: (url) =>
+      json({
+        // VS Code asks for it once, and keeps it in its own secret store.
+        inputs: [
+          { type: 'promptString', id: 'causeway-key', description: 'Causeway API key', password: true },
+        ],
+        servers: {
+          causeway: { type: 'http', url, headers: { Authorization: `Bearer \${input:causeway-key}` } },
+        },
+      }),
+  },
+};

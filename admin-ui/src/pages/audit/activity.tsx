@@ -1,9 +1,7 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
@@ -27,17 +25,17 @@ function ActivityCard({ kind, id }: ActivityProps) {
   );
   return (
     <Card
-      title={t`Activity`}
+      title="Activity"
       actions={
         <Link to="/audit" search={{ kind, target: String(id) }}>
-          {t`Audit log`}
+          Audit log
         </Link>
       }
     >
       <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Quiet>{t`Nobody has changed this.`}</Quiet>
+            <Quiet>Nobody has changed this.</Quiet>
           ) : (
             <Stack>
               {entries.map((entry) => (
@@ -68,7 +66,7 @@ export function EntryText({ entry, short }: { readonly entry: Entry; readonly sh
         {entry.actor.kind !== 'user' && (
           <>
             {' '}
-            <Badge>{actorKinds()[entry.actor.kind]}</Badge>
+            <Badge>{actorKinds[entry.actor.kind]}</Badge>
           </>
         )}{' '}
         {wordsOf(entry)}{' '}
@@ -83,9 +81,7 @@ export function EntryText({ entry, short }: { readonly entry: Entry; readonly sh
   );
 }
 
-const actorKinds = onFirstUse(
-  () => ({ key: t`API key`, operator: t`operator`, system: t`automatic` }) as const,
-);
+const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
 
 type Fields = Readonly<Record<string, unknown>> | null;
 
@@ -120,7 +116,7 @@ export function Changes({ before, after, open = false }: ChangesProps) {
   if (open || names.length <= maxUnfolded) return list;
   return (
     <details className={s.folded}>
-      <summary>{t`${{ count: names.length }} fields`}</summary>
+      <summary>{names.length} fields</summary>
       {list}
     </details>
   );

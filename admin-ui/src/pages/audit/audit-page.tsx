@@ -1,13 +1,11 @@
-import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Download, X } from 'lucide-react';
 import { useState } from 'react';
 import { operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -27,8 +25,8 @@ export function AuditPage() {
   const refusal = useRefusal('admin');
   return (
     <Page
-      title={t`Audit log`}
-      description={t`Who changed what, when and from where. Entries cannot be changed and contain no secrets.`}
+      title="Audit log"
+      description="Who changed what, when and from where. Entries cannot be changed and contain no secrets."
     >
       {refusal ? <Notice tone="info">{refusal}</Notice> : <Log />}
     </Page>
@@ -51,11 +49,12 @@ function Log() {
     onSuccess: ({ count, isCut }) =>
       toast(
         isCut
-          ? plural(count, {
-              one: 'The newest entry exported; choose earlier dates for the others',
-              other: 'The newest # entries exported; choose earlier dates for the others',
-            })
-          : plural(count, { one: '# entry exported', other: '# entries exported' }),
+          ? plural(
+              count,
+              'The newest entry exported; choose earlier dates for the others',
+              'The newest # entries exported; choose earlier dates for the others',
+            )
+          : plural(count, '# entry exported', '# entries exported'),
       ),
     onError: toastError,
   });
@@ -63,38 +62,36 @@ function Log() {
   return (
     <Card flush>
       <Toolbar>
-        <SearchBox label={t`Search the audit log`} value={filters.q} onChange={(q) => set({ q })} />
+        <SearchBox label="Search the audit log" value={filters.q} onChange={(q) => set({ q })} />
         <Filter
-          label={t`Kind`}
-          all={t`Everything`}
+          label="Kind"
+          all="Everything"
           value={filters.kind}
-          options={kindOptions()}
+          options={kindOptions}
           onChange={(kind) => set({ kind, target: undefined })}
         />
         {filters.target !== undefined && (
           <Button onClick={() => set({ target: undefined })}>
-            <Trans>
-              No. {{ target: filters.target }} <X aria-label={t`Remove filter`} />
-            </Trans>
+            No. {filters.target} <X aria-label="Remove filter" />
           </Button>
         )}
         <Filter
-          label={t`Action`}
-          all={t`Any action`}
+          label="Action"
+          all="Any action"
           value={filters.action}
-          options={actionOptions()}
+          options={actionOptions}
           onChange={(action) => set({ action })}
         />
         <Filter
-          label={t`Period`}
-          all={dated ? t`Chosen times` : t`Any time`}
+          label="Period"
+          all={dated ? 'Chosen times' : 'Any time'}
           value={filters.period}
-          options={auditPeriods()}
+          options={auditPeriods}
           onChange={(period) => set({ period, since: undefined, until: undefined })}
         />
         <Filter
-          label={t`Member`}
-          all={t`Anyone`}
+          label="Member"
+          all="Anyone"
           value={filters.user?.toString()}
           options={actors}
           onChange={(user) => set({ user: user === undefined ? undefined : Number(user) })}
@@ -103,31 +100,31 @@ function Log() {
           aria-pressed={filters.signIns === 'shown'}
           onClick={() => set({ signIns: filters.signIns ? undefined : 'shown' })}
         >
-          {t`Sign-ins`}
+          Sign-ins
         </Button>
         <Button variant="ghost" aria-expanded={times} onClick={() => setTimes(!times)}>
-          {t`Dates`}
+          Dates
         </Button>
         <Menu
           trigger={
             <Button icon={<Download />} pending={save.isPending}>
-              {t`Export`}
+              Export
             </Button>
           }
           actions={[
-            { label: t`Export as CSV`, onSelect: () => save.mutate('csv') },
-            { label: t`Export as JSON`, onSelect: () => save.mutate('json') },
+            { label: 'Export as CSV', onSelect: () => save.mutate('csv') },
+            { label: 'Export as JSON', onSelect: () => save.mutate('json') },
           ]}
         />
         {times && (
           <>
             <TimeField
-              label={t`From`}
+              label="From"
               value={filters.since}
               onChange={(since) => set({ since, period: undefined })}
             />
             <TimeField
-              label={t`Until`}
+              label="Until"
               value={filters.until}
               onChange={(until) => set({ until, period: undefined })}
             />
@@ -136,29 +133,29 @@ function Log() {
       </Toolbar>
       <Table
         query={query}
-        label={t`Audit log`}
-        columns={columns()}
+        label="Audit log"
+        columns={columns}
         rows={query.data?.entries}
         rowKey={(entry) => entry.id}
         skeletonRows={10}
         emptyState={
           query.data?.hasMore ? (
             <Empty
-              title={t`No entry matches so far`}
+              title="No entry matches so far"
               action={
                 <Button onClick={() => open(query.data?.nextCursor ?? undefined)}>
-                  {t`Search older entries`}
+                  Search older entries
                 </Button>
               }
             />
           ) : filtered ? (
             <Empty
-              title={t`No entries match`}
-              action={<Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>}
+              title="No entries match"
+              action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
             />
           ) : (
-            <Empty title={t`No changes yet`}>
-              {t`Every change to keys, subscriptions, members and settings is recorded here.`}
+            <Empty title="No changes yet">
+              Every change to keys, subscriptions, members and settings is recorded here.
             </Empty>
           )
         }
@@ -178,14 +175,14 @@ const useActors = () => {
     ...members.map((member) => ({ value: String(member.id), label: nameOfMember(member) })),
     ...(left?.entries ?? []).map(({ target: { id, name }, before }) => ({
       value: String(id),
-      label: t`${{ name: String(before?.name || name) }} (left)`,
+      label: `${String(before?.name || name)} (left)`,
     })),
   ];
 };
 
-const columns = onFirstUse((): readonly Column<Entry>[] => [
+const columns: readonly Column<Entry>[] = [
   {
-    header: t`What happened`,
+    header: 'What happened',
     phone: 'title',
     grow: true,
     cell: (entry) => (
@@ -198,7 +195,7 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
     ),
   },
   {
-    header: t`From`,
+    header: 'From',
     phone: 'detail',
     cell: (entry) =>
       entry.address === null ? (
@@ -208,7 +205,7 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
       ),
   },
   {
-    header: t`When`,
+    header: 'When',
     phone: 'time',
     align: 'end',
     cell: (entry) => (
@@ -220,4 +217,4 @@ const columns = onFirstUse((): readonly Column<Entry>[] => [
       </Stack>
     ),
   },
-]);
+];

@@ -1,15 +1,14 @@
-import { t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, type Input, useMutation } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { ApiError } from '../../errors.ts';
-import { setCompanyZone } from '../../i18n/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
+import { setCompanyZone } from '../../ui/zone.ts';
 import { Changes } from './activity.tsx';
 import type { Entry } from './words.ts';
 
@@ -87,8 +86,8 @@ export function Revert({ entry }: { readonly entry: Entry }) {
   const { name } = entry.target;
   return (
     <>
-      <Button size="s" aria-label={t`Revert the change of ${name}`} onClick={() => setOpen(true)}>
-        {t`Revert…`}
+      <Button size="s" aria-label={`Revert the change of ${name}`} onClick={() => setOpen(true)}>
+        Revert…
       </Button>
       {open && <RevertDialog entry={entry} way={ways[entry.action]!} onClose={() => setOpen(false)} />}
     </>
@@ -122,12 +121,12 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
     mutationFn: async () => {
       const { data } = await query.refetch();
       if (!data || !isSame(data, after))
-        throw new ApiError({ status: 409, message: t`It was changed meanwhile` });
+        throw new ApiError({ status: 409, message: 'It was changed meanwhile' });
       await way.write(id, before, after);
     },
     onSuccess: () => {
       void queryClient.invalidateQueries();
-      toast(t`Change reverted`);
+      toast('Change reverted');
       onClose();
     },
   });
@@ -137,25 +136,25 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
       <ConfirmDialog
         open
         onClose={onClose}
-        title={t`Revert this change?`}
-        confirm={t`Revert change`}
+        title="Revert this change?"
+        confirm="Revert change"
         mutation={revert}
       >
         <Stack>
-          <p>{t`The values before the change come back at once:`}</p>
+          <p>The values before the change come back at once:</p>
           <Changes before={after} after={before} />
         </Stack>
       </ConfirmDialog>
     );
   return (
-    <Dialog open onClose={onClose} title={t`This change cannot be reverted`} size="s">
+    <Dialog open onClose={onClose} title="This change cannot be reverted" size="s">
       <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
         {() => (
           <Stack>
             <Notice tone="warn">
               {present
-                ? t`The values were changed again since. Edit them on their page:`
-                : t`It no longer exists.`}
+                ? 'The values were changed again since. Edit them on their page:'
+                : 'It no longer exists.'}
             </Notice>
             {present && <Changes before={before} after={present} />}
           </Stack>

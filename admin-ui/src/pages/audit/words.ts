@@ -1,119 +1,107 @@
-import { t } from '@lingui/core/macro';
 import { linkOptions } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 
 export type Entry = Answer<'listAudit'>['entries'][number];
 type Action = Entry['action'];
 
-const actionWords = onFirstUse(
-  (): Readonly<Record<Action, string>> => ({
-    'session.started': t`signed in`,
-    'session.ended': t`ended a session`,
-    'identity.proved': t`proved who they are`,
-    'password.refused': t`refused a wrong password of`,
-    'code.refused': t`refused a wrong code of`,
-    'password.changed': t`changed their password`,
-    'password.reset_offered': t`created a password reset link for`,
-    'password.reset': t`set a new password with a reset link`,
-    'totp.enabled': t`turned on two-factor sign-in`,
-    'totp.disabled': t`turned off two-factor sign-in`,
-    'totp.reset': t`reset the second factor of`,
-    'passkey.added': t`added a passkey`,
-    'passkey.removed': t`removed a passkey`,
-    'second_factor.required': t`required a second factor of everyone`,
-    'second_factor.optional': t`made the second factor optional`,
-    'recovery_codes.renewed': t`created new recovery codes`,
-    'recovery_code.used': t`used a recovery code`,
-    'profile.changed': t`changed their name`,
-    'member.invited': t`invited`,
-    'invitation.revoked': t`revoked the invitation of`,
-    'member.joined': t`joined the company`,
-    'member.role_changed': t`changed the role of`,
-    'member.removed': t`removed`,
-    'company.created': t`created the company`,
-    'company.time_zone_changed': t`changed the time zone`,
-    'limits.changed': t`changed the limits of`,
-    'key.created': t`created the API key`,
-    'key.changed': t`changed the API key`,
-    'key.rotated': t`rotated the API key`,
-    'key.rotation_ended': t`ended a rotation of the API key`,
-    'key.revoked': t`revoked the API key`,
-    'key.network_refused': t`refused, for its address, a call of`,
-    'subscription.created': t`added the subscription`,
-    'subscription.changed': t`changed the subscription`,
-    'subscription.enabled': t`enabled the subscription`,
-    'subscription.disabled': t`disabled the subscription`,
-    'subscription.secret_rotated': t`rotated the signing secret of`,
-    'subscription.deleted': t`deleted the subscription`,
-    'subscription.tested': t`tested the subscription`,
-    'subscription.verified': t`verified the receiver of`,
-    'endpoint_verification.enabled': t`turned on endpoint verification`,
-    'endpoint_verification.disabled': t`turned off endpoint verification`,
-    'event.test_created': t`created the test event`,
-    'delivery.resent': t`resent the delivery`,
-    'delivery.retried': t`retried the delivery`,
-    'delivery.cancelled': t`cancelled the delivery`,
-    'delivery.released': t`released the delivery`,
-    'delivery.shared': t`shared the delivery`,
-    'delivery.share_revoked': t`revoked a link to the delivery`,
-    'delivery.share_opened': t`showed, by a link, the delivery`,
-    'replay.created': t`started the replay`,
-    'replay.cancelled': t`cancelled the replay`,
-    'held.released': t`released the held deliveries of`,
-    'held.dropped': t`discarded the held deliveries of`,
-    'missed.dismissed': t`dismissed the missed events of`,
-    'failures.acknowledged': t`acknowledged failures of`,
-    'failures.reopened': t`reopened failures of`,
-    'notices.mail_changed': t`chose the mails of`,
-    'notices.channel_changed': t`changed the`,
-    'notices.channel_removed': t`removed the`,
-    'notices.channel_tested': t`tested the`,
-    'settings.imported': t`imported settings`,
-    'person.erased': t`erased`,
-  }),
-);
-
-const kindWords = onFirstUse(
-  (): Readonly<Record<Entry['target']['kind'], string>> => ({
-    company: t`The company`,
-    member: t`Members`,
-    invitation: t`Invitations`,
-    session: t`Sessions`,
-    key: t`API keys`,
-    subscription: t`Subscriptions`,
-    event: t`Events`,
-    delivery: t`Deliveries`,
-    replay: t`Replays`,
-    person: t`People`,
-  }),
-);
-
-const actionLabels = onFirstUse(
-  (): Readonly<Partial<Record<Action, string>>> => ({
-    'member.invited': t`Invited a member`,
-    'member.removed': t`Removed a member`,
-  }),
-);
-
-const labelOf = (action: Action): string => {
-  const words = actionWords()[action].replace(/ (?:of|for)$|^(?:hat sich|hat|ist) |:$/g, '');
-  return actionLabels()[action] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+const actionWords: Readonly<Record<Action, string>> = {
+  'session.started': 'signed in',
+  'session.ended': 'ended a session',
+  'identity.proved': 'proved who they are',
+  'password.refused': 'refused a wrong password of',
+  'code.refused': 'refused a wrong code of',
+  'password.changed': 'changed their password',
+  'password.reset_offered': 'created a password reset link for',
+  'password.reset': 'set a new password with a reset link',
+  'totp.enabled': 'turned on two-factor sign-in',
+  'totp.disabled': 'turned off two-factor sign-in',
+  'totp.reset': 'reset the second factor of',
+  'passkey.added': 'added a passkey',
+  'passkey.removed': 'removed a passkey',
+  'second_factor.required': 'required a second factor of everyone',
+  'second_factor.optional': 'made the second factor optional',
+  'recovery_codes.renewed': 'created new recovery codes',
+  'recovery_code.used': 'used a recovery code',
+  'profile.changed': 'changed their name',
+  'member.invited': 'invited',
+  'invitation.revoked': 'revoked the invitation of',
+  'member.joined': 'joined the company',
+  'member.role_changed': 'changed the role of',
+  'member.removed': 'removed',
+  'company.created': 'created the company',
+  'company.time_zone_changed': 'changed the time zone',
+  'limits.changed': 'changed the limits of',
+  'key.created': 'created the API key',
+  'key.changed': 'changed the API key',
+  'key.rotated': 'rotated the API key',
+  'key.rotation_ended': 'ended a rotation of the API key',
+  'key.revoked': 'revoked the API key',
+  'key.network_refused': 'refused, for its address, a call of',
+  'subscription.created': 'added the subscription',
+  'subscription.changed': 'changed the subscription',
+  'subscription.enabled': 'enabled the subscription',
+  'subscription.disabled': 'disabled the subscription',
+  'subscription.secret_rotated': 'rotated the signing secret of',
+  'subscription.deleted': 'deleted the subscription',
+  'subscription.tested': 'tested the subscription',
+  'subscription.verified': 'verified the receiver of',
+  'endpoint_verification.enabled': 'turned on endpoint verification',
+  'endpoint_verification.disabled': 'turned off endpoint verification',
+  'event.test_created': 'created the test event',
+  'delivery.resent': 'resent the delivery',
+  'delivery.retried': 'retried the delivery',
+  'delivery.cancelled': 'cancelled the delivery',
+  'delivery.released': 'released the delivery',
+  'delivery.shared': 'shared the delivery',
+  'delivery.share_revoked': 'revoked a link to the delivery',
+  'delivery.share_opened': 'showed, by a link, the delivery',
+  'replay.created': 'started the replay',
+  'replay.cancelled': 'cancelled the replay',
+  'held.released': 'released the held deliveries of',
+  'held.dropped': 'discarded the held deliveries of',
+  'missed.dismissed': 'dismissed the missed events of',
+  'failures.acknowledged': 'acknowledged failures of',
+  'failures.reopened': 'reopened failures of',
+  'notices.mail_changed': 'chose the mails of',
+  'notices.channel_changed': 'changed the',
+  'notices.channel_removed': 'removed the',
+  'notices.channel_tested': 'tested the',
+  'settings.imported': 'imported settings',
+  'person.erased': 'erased',
 };
 
-export const actionOptions = onFirstUse(() =>
-  (Object.keys(actionWords()) as Action[]).map((value) => ({
-    value: value as string,
-    label: labelOf(value),
-  })),
-);
-export const kindOptions = onFirstUse(() =>
-  Object.entries(kindWords()).map(([value, label]) => ({ value, label })),
-);
+const kindWords: Readonly<Record<Entry['target']['kind'], string>> = {
+  company: 'The company',
+  member: 'Members',
+  invitation: 'Invitations',
+  session: 'Sessions',
+  key: 'API keys',
+  subscription: 'Subscriptions',
+  event: 'Events',
+  delivery: 'Deliveries',
+  replay: 'Replays',
+  person: 'People',
+};
+
+const actionLabels: Readonly<Partial<Record<Action, string>>> = {
+  'member.invited': 'Invited a member',
+  'member.removed': 'Removed a member',
+};
+
+const labelOf = (action: Action): string => {
+  const words = actionWords[action].replace(/ (?:of|for)$|^(?:hat sich|hat|ist) |:$/g, '');
+  return actionLabels[action] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+export const actionOptions = (Object.keys(actionWords) as Action[]).map((value) => ({
+  value: value as string,
+  label: labelOf(value),
+}));
+export const kindOptions = Object.entries(kindWords).map(([value, label]) => ({ value, label }));
 
 /** An owner created by an operator did not join by invitation. */
 export const wordsOf = ({ action, actor }: Entry): string =>
-  action === 'member.joined' && actor.kind !== 'user' ? t`created the owner` : actionWords()[action];
+  action === 'member.joined' && actor.kind !== 'user' ? 'created the owner' : actionWords[action];
 
 export const namesTarget = ({ action, actor }: Entry): boolean =>
   action === 'password.reset_offered' ||

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import type { Answer } from '../../api/client.ts';
@@ -32,13 +30,11 @@ export function Timeline({ history, chosen, onChoose, children }: TimelineProps)
               onClick={() => onChoose(one.attempt)}
             >
               <span className={s.number}>
-                <span className="visually-hidden">
-                  <Trans>Attempt </Trans>
-                </span>
+                <span className="visually-hidden">Attempt</span>
                 {one.attempt}
               </span>
               <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />
-              <span className={s.text}>{cause ? cause.title : t`Delivered`}</span>
+              <span className={s.text}>{cause ? cause.title : 'Delivered'}</span>
               <Quiet small>{milliseconds(one.elapsedMs)}</Quiet>
               <Quiet small>
                 <ClockTime time={one.startedUtc} />

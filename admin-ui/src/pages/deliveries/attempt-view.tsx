@@ -1,8 +1,5 @@
-import { ph, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
 import type { Answer } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock, prettyJson } from '../../ui/code.tsx';
 import { bytes, milliseconds, shellQuoted } from '../../ui/format.ts';
@@ -28,13 +25,13 @@ export function AttemptView({ attempt, when }: { readonly attempt: Attempt; read
     <Stack>
       <Outcome attempt={attempt} when={when} />
       <Tabs
-        label={t`Parts of the attempt`}
+        label="Parts of the attempt"
         value={tab}
         onChange={setTab}
         tabs={[
-          { id: 'response', label: t`Response` },
-          { id: 'request', label: t`Request as sent` },
-          { id: 'timings', label: t`Timings` },
+          { id: 'response', label: 'Response' },
+          { id: 'request', label: 'Request as sent' },
+          { id: 'timings', label: 'Timings' },
         ]}
       >
         {tab === 'response' && <Response response={attempt.response} />}
@@ -53,23 +50,21 @@ export function StatusBadge({
   const { success, statusCode, errorClass } = attempt;
   return (
     <Badge tone={success ? 'good' : 'bad'} dot>
-      {statusCode ?? (errorClass === null ? t`No answer` : classLabels()[errorClass])}
+      {statusCode ?? (errorClass === null ? 'No answer' : classLabels[errorClass])}
     </Badge>
   );
 }
 
-export const classLabels = onFirstUse(
-  (): Readonly<Record<NonNullable<Attempt['errorClass']>, string>> => ({
-    dns: t`Host not found`,
-    connect: t`No connection`,
-    tls: t`TLS failed`,
-    timeout: t`Timed out`,
-    reset: t`Connection lost`,
-    redirect: t`Redirect`,
-    blocked_address: t`Blocked address`,
-    status: t`Refused`,
-  }),
-);
+export const classLabels: Readonly<Record<NonNullable<Attempt['errorClass']>, string>> = {
+  dns: 'Host not found',
+  connect: 'No connection',
+  tls: 'TLS failed',
+  timeout: 'Timed out',
+  reset: 'Connection lost',
+  redirect: 'Redirect',
+  blocked_address: 'Blocked address',
+  status: 'Refused',
+};
 
 function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: ReactNode }) {
   const cause = causeOf(attempt);
@@ -81,9 +76,7 @@ function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: 
         {when}
         {attempt.address !== null && (
           <Quiet small>
-            <Trans>
-              to <code>{ph({ address: attempt.address })}</code>
-            </Trans>
+            to <code>{attempt.address}</code>
           </Quiet>
         )}
       </Row>
@@ -99,30 +92,30 @@ function Outcome({ attempt, when }: { readonly attempt: Attempt; readonly when: 
           )}
         </Notice>
       ) : (
-        <Notice tone="good">{t`The receiver accepted the delivery.`}</Notice>
+        <Notice tone="good">The receiver accepted the delivery.</Notice>
       )}
     </Stack>
   );
 }
 
 function Response({ response }: { readonly response: Attempt['response'] }) {
-  if (!response) return <p>{t`No response.`}</p>;
+  if (!response) return <p>No response.</p>;
   return (
     <Stack>
       {response.body === '' ? (
-        <Quiet>{t`The response had no body.`}</Quiet>
+        <Quiet>The response had no body.</Quiet>
       ) : (
         <CodeBlock
           code={prettyJson(response.body)}
           raw={response.body}
           language={/^\s*[[{]/.test(response.body) ? 'json' : 'text'}
-          label={t`response body`}
-          title={response.bodyBase64 ? t`Body, as base64 (not text)` : t`Body`}
+          label="response body"
+          title={response.bodyBase64 ? 'Body, as base64 (not text)' : 'Body'}
           wrap
         />
       )}
-      {response.truncated && <Quiet small>{t`The body was longer; only its beginning is stored.`}</Quiet>}
-      <Headers headers={response.headers} label={t`Response headers`} />
+      {response.truncated && <Quiet small>The body was longer; only its beginning is stored.</Quiet>}
+      <Headers headers={response.headers} label="Response headers" />
     </Stack>
   );
 }
@@ -134,28 +127,28 @@ function Request({ request }: { readonly request: Attempt['request'] }) {
       <Row justify="space-between">
         <code>POST {request.url}</code>
         {body !== null && (
-          <CopyButton value={() => toCurl({ ...request, body })} label={t`Copy as curl`} variant="secondary">
-            {t`Copy as curl`}
+          <CopyButton value={() => toCurl({ ...request, body })} label="Copy as curl" variant="secondary">
+            Copy as curl
           </CopyButton>
         )}
       </Row>
       {body === null ? (
-        <Quiet>{t`The event was deleted after its retention time, so its body is gone.`}</Quiet>
+        <Quiet>The event was deleted after its retention time, so its body is gone.</Quiet>
       ) : (
         <CodeBlock
           code={prettyJson(body)}
           raw={body}
           language="json"
-          label={t`request body`}
-          title={t`Body as signed and sent (${{ size: bytes(new TextEncoder().encode(body).length) }})`}
+          label="request body"
+          title={`Body as signed and sent (${bytes(new TextEncoder().encode(body).length)})`}
           wrap
         />
       )}
-      <Headers headers={request.headers} label={t`Request headers`} />
+      <Headers headers={request.headers} label="Request headers" />
       <Facts
         facts={[
-          { label: t`Signed text`, value: <code>{`${request.timestamp}.<body>`}</code> },
-          { label: t`Signature`, value: <code>{request.signature}</code> },
+          { label: 'Signed text', value: <code>{`${request.timestamp}.<body>`}</code> },
+          { label: 'Signature', value: <code>{request.signature}</code> },
         ]}
       />
     </Stack>
@@ -171,17 +164,17 @@ function Timings({
   const setUp = (dnsMs ?? 0) + (connectMs ?? 0) + (tlsMs ?? 0);
   const wait = firstByteMs === null ? null : Math.max(firstByteMs - setUp, 0);
   const steps = [
-    { label: t`DNS lookup`, ms: dnsMs },
-    { label: t`Connect`, ms: connectMs },
-    { label: t`TLS handshake`, ms: tlsMs },
-    { label: t`Wait for response`, ms: wait },
-    { label: t`Read response`, ms: firstByteMs === null ? null : Math.max(elapsedMs - firstByteMs, 0) },
+    { label: 'DNS lookup', ms: dnsMs },
+    { label: 'Connect', ms: connectMs },
+    { label: 'TLS handshake', ms: tlsMs },
+    { label: 'Wait for response', ms: wait },
+    { label: 'Read response', ms: firstByteMs === null ? null : Math.max(elapsedMs - firstByteMs, 0) },
   ];
   let start = 0;
   const total = Math.max(elapsedMs, 1);
   return (
     <table className={s.table}>
-      <caption className="visually-hidden">{t`Timings of the attempt`}</caption>
+      <caption className="visually-hidden">Timings of the attempt</caption>
       <tbody>
         {steps.map(({ label, ms }) => {
           const from = start;
@@ -199,12 +192,12 @@ function Timings({
                   />
                 )}
               </td>
-              <td className={s.value}>{ms === null ? t`not needed` : milliseconds(ms)}</td>
+              <td className={s.value}>{ms === null ? 'not needed' : milliseconds(ms)}</td>
             </tr>
           );
         })}
         <tr className={s.total}>
-          <th scope="row">{t`Total`}</th>
+          <th scope="row">Total</th>
           <td className={s.track} />
           <td className={s.value}>{milliseconds(elapsedMs)}</td>
         </tr>
@@ -220,7 +213,7 @@ function Headers({ headers, label }: { headers: [string, string][]; label: strin
         <h3>{label}</h3>
         <CopyButton
           value={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
-          label={t`Copy ${label}`}
+          label={`Copy ${label}`}
         />
       </header>
       <dl className={s.list}>

@@ -1,14 +1,11 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
-import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RefreshCw, RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { useRefusal, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { number, span } from '../../ui/format.ts';
+import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
@@ -38,29 +35,29 @@ export function DeliveriesPage() {
   );
   return (
     <Page
-      title={t`Deliveries`}
-      description={t`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${{ duration: span(settings.retryForMs) }}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
+      title="Deliveries"
+      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
       actions={
         <Button
           icon={<RotateCcw />}
           disabledReason={
-            refusal ?? (ofRecord ? t`Resend single deliveries, or clear the record and the event` : undefined)
+            refusal ?? (ofRecord ? 'Resend single deliveries, or clear the record and the event' : undefined)
           }
           onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
         >
-          {t`Replay…`}
+          Replay…
         </Button>
       }
     >
       <Tabs
-        label={t`Views`}
+        label="Views"
         value={view}
         onChange={(next) => void navigate({ search: next === 'log' ? {} : { view: next } })}
         tabs={[
-          { id: 'log', label: t`Log` },
-          { id: 'causes', label: t`Causes` },
-          { id: 'live', label: t`Live` },
-          { id: 'replays', label: t`Replays` },
+          { id: 'log', label: 'Log' },
+          { id: 'causes', label: 'Causes' },
+          { id: 'live', label: 'Live' },
+          { id: 'replays', label: 'Replays' },
         ]}
       >
         {shown === 'log' && <DeliveryLog />}
@@ -94,7 +91,7 @@ function DeliveryLog() {
         <StateFilter search={filters} onChange={show} />
         <SavedViews search={filters} onChoose={(next) => void navigate({ search: next })} />
         <IconButton
-          label={t`Refresh`}
+          label="Refresh"
           icon={<RefreshCw />}
           pending={query.isFetching}
           onClick={() => void Promise.all([query.refetch(), counts.refetch()])}
@@ -106,10 +103,10 @@ function DeliveryLog() {
           query={query}
           emptyState={
             data?.hasMore ? (
-              <Empty title={t`No matches so far`}>{t`Choose Older to search further back.`}</Empty>
+              <Empty title="No matches so far">Choose Older to search further back.</Empty>
             ) : filtered || cursor !== undefined ? (
               <Empty
-                title={t`No delivery matches`}
+                title="No delivery matches"
                 action={
                   <Row>
                     {filters.state === 'failed' && (
@@ -117,30 +114,25 @@ function DeliveryLog() {
                         variant="primary"
                         onClick={() => void navigate({ search: { ...filters, state: 'failing' } })}
                       >
-                        {t`Show failing deliveries`}
+                        Show failing deliveries
                       </Button>
                     )}
-                    <Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>
+                    <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
                   </Row>
                 }
               >
                 {filters.state === 'failed' &&
-                  t`A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled.`}{' '}
-                <Trans>
-                  Deliveries are kept for{' '}
-                  <Plural value={{ days: settings.retentionDays }} one="# day" other="# days" />.
-                </Trans>
+                  'A delivery fails after its last retry. Until then it is pending, or held while its subscription is disabled.'}{' '}
+                Deliveries are kept for {plural(settings.retentionDays, '# day', '# days')}.
               </Empty>
             ) : (
               <Empty
-                title={t`No deliveries yet`}
+                title="No deliveries yet"
                 action={
-                  <Button onClick={() => void navigate({ to: '/subscriptions' })}>
-                    {t`Go to subscriptions`}
-                  </Button>
+                  <Button onClick={() => void navigate({ to: '/subscriptions' })}>Go to subscriptions</Button>
                 }
               >
-                {t`Deliveries are listed here as soon as a matching event occurs.`}
+                Deliveries are listed here as soon as a matching event occurs.
               </Empty>
             )
           }
@@ -158,15 +150,12 @@ function DeliveryLog() {
 const useCounts = (search: DeliverySearch) =>
   useQuery({ ...countsQuery(search), placeholderData: keepPreviousData });
 
-const choices = onFirstUse(
-  () =>
-    [
-      { value: 'all', label: t`All` },
-      { value: 'succeeded', label: t`Delivered` },
-      { value: 'failing', label: t`Failing` },
-      { value: 'held', label: t`Held` },
-    ] as const,
-);
+const choices = [
+  { value: 'all', label: 'All' },
+  { value: 'succeeded', label: 'Delivered' },
+  { value: 'failing', label: 'Failing' },
+  { value: 'held', label: 'Held' },
+] as const;
 
 function StateFilter({
   search,
@@ -179,11 +168,11 @@ function StateFilter({
   const state = search.state ?? 'all';
   return (
     <Segmented
-      label={t`Deliveries shown`}
+      label="Deliveries shown"
       // None, if a state is chosen that is not among them.
-      value={state as ReturnType<typeof choices>[number]['value']}
+      value={state as (typeof choices)[number]['value']}
       onChange={(value) => onChange({ ...search, state: value === 'all' ? undefined : value })}
-      options={choices().map((choice) => {
+      options={choices.map((choice) => {
         const counted = data?.[choice.value];
         return { ...choice, count: counted ? `${number(counted.count)}${counted.isMore ? '+' : ''}` : '' };
       })}

@@ -1,22 +1,18 @@
-import { t } from '@lingui/core/macro';
 import { type Answer, operationQuery } from '../../api/client.ts';
 import type { deliveriesSearch } from '../../app/search.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import type { Tone } from '../../ui/values.tsx';
 import { minutesAgo, recordParameters } from '../queries.ts';
 
 export type Delivery = Answer<'listDeliveries'>['deliveries'][number];
 type DeliveryState = Delivery['state'];
 
-const deliveryStates = onFirstUse(
-  (): readonly { readonly value: DeliveryState; readonly label: string }[] => [
-    { value: 'succeeded', label: t`Delivered` },
-    { value: 'waiting', label: t`Pending` },
-    { value: 'held', label: t`Held` },
-    { value: 'failed', label: t`Failed` },
-    { value: 'dropped', label: t`Discarded` },
-  ],
-);
+const deliveryStates: readonly { readonly value: DeliveryState; readonly label: string }[] = [
+  { value: 'succeeded', label: 'Delivered' },
+  { value: 'waiting', label: 'Pending' },
+  { value: 'held', label: 'Held' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'dropped', label: 'Discarded' },
+];
 
 const tones: Readonly<Record<DeliveryState, Tone>> = {
   succeeded: 'good',
@@ -26,13 +22,11 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
   dropped: 'neutral',
 };
 
-export const deliveryFilters = onFirstUse(
-  () => [{ value: 'failing', label: t`Failing` }, ...deliveryStates()] as const,
-);
+export const deliveryFilters = [{ value: 'failing', label: 'Failing' }, ...deliveryStates] as const;
 
 /** The tone tells that a pending delivery failed before. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
-  const known = deliveryStates().find((one) => one.value === delivery.state);
+  const known = deliveryStates.find((one) => one.value === delivery.state);
   const tone = delivery.state === 'waiting' && delivery.attempts > 0 ? 'warn' : tones[delivery.state];
   return { tone, label: known?.label ?? delivery.state };
 };
@@ -56,19 +50,16 @@ export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | '
 
 export type DeliverySearch = Omit<ReturnType<typeof deliveriesSearch>, 'view' | 'dialog'>;
 
-export const periods = onFirstUse(
-  () =>
-    [
-      { value: '15m', label: t`Last 15 minutes`, minutes: 15 },
-      { value: '1h', label: t`Last hour`, minutes: 60 },
-      { value: '24h', label: t`Last 24 hours`, minutes: 1440 },
-      { value: '7d', label: t`Last 7 days`, minutes: 10_080 },
-    ] as const,
-);
-export type Period = ReturnType<typeof periods>[number]['value'];
+export const periods = [
+  { value: '15m', label: 'Last 15 minutes', minutes: 15 },
+  { value: '1h', label: 'Last hour', minutes: 60 },
+  { value: '24h', label: 'Last 24 hours', minutes: 1440 },
+  { value: '7d', label: 'Last 7 days', minutes: 10_080 },
+] as const;
+export type Period = (typeof periods)[number]['value'];
 
 export const sinceOf = ({ period, since }: Pick<DeliverySearch, 'period' | 'since'>): string | undefined => {
-  const chosen = periods().find(({ value }) => value === period);
+  const chosen = periods.find(({ value }) => value === period);
   return chosen ? minutesAgo(chosen.minutes) : since;
 };
 

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw } from 'lucide-react';
@@ -17,28 +16,26 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
   if (state === 'waiting')
     return (
       <>
-        <CancelDelivery label={t`Cancel delivery`} />
+        <CancelDelivery label="Cancel delivery" />
         <DeliveryAction
           what="retryDelivery"
-          label={t`Retry now`}
-          done={t`Retry started`}
+          label="Retry now"
+          done="Retry started"
           icon={<RotateCcw />}
-          disabledReason={attempts === 0 ? t`The first attempt is about to start` : undefined}
+          disabledReason={attempts === 0 ? 'The first attempt is about to start' : undefined}
         />
       </>
     );
   if (state === 'held')
     return (
       <>
-        <CancelDelivery label={t`Discard delivery`} />
+        <CancelDelivery label="Discard delivery" />
         <DeliveryAction
           what="releaseDelivery"
-          label={t`Release delivery`}
-          done={t`Delivery released`}
+          label="Release delivery"
+          done="Delivery released"
           icon={<Play />}
-          disabledReason={
-            subscription?.enabled ? undefined : t`Its subscription is disabled; enable it first`
-          }
+          disabledReason={subscription?.enabled ? undefined : 'Its subscription is disabled; enable it first'}
         />
       </>
     );
@@ -86,7 +83,7 @@ function CancelDelivery({ label }: { readonly label: string }) {
   const cancel = useMutation({
     mutationFn: () => call('cancelDelivery', { params: deliveryParams(name) }),
     onSuccess: () => {
-      toast(t`Delivery discarded`);
+      toast('Delivery discarded');
       close();
     },
     onSettled: refresh,
@@ -108,7 +105,7 @@ function CancelDelivery({ label }: { readonly label: string }) {
         danger
         mutation={cancel}
       >
-        <p>{t`No further attempt is made. The event stays in the event log, and you can resend it.`}</p>
+        <p>No further attempt is made. The event stays in the event log, and you can resend it.</p>
       </ConfirmDialog>
     </>
   );
@@ -124,7 +121,7 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
     mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
     onSuccess: ({ delivery }) => {
       refresh();
-      toast(t`Delivery resent`);
+      toast('Delivery resent');
       // A dispatcher may still have to write it: its page shows the answer until it can be read.
       const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
       queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
@@ -140,10 +137,10 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
       variant="primary"
       icon={<RotateCcw />}
       pending={resend.isPending}
-      disabledReason={refusal ?? (deleted ? t`Its subscription was deleted` : undefined)}
+      disabledReason={refusal ?? (deleted ? 'Its subscription was deleted' : undefined)}
       onClick={() => resend.mutate()}
     >
-      {t`Resend`}
+      Resend
     </Button>
   );
 }

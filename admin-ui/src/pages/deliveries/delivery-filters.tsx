@@ -1,14 +1,13 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
-import { cityOf, timeAt, wallTime, zone } from '../../i18n/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
 import { formatDateMinute } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Filter, useTyped } from '../../ui/toolbar.tsx';
+import { cityOf, timeAt, wallTime, zone } from '../../ui/zone.ts';
 import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { RecordFilter } from '../records/record-filter.tsx';
 import { nameOf } from '../subscriptions/subscriptions.ts';
@@ -29,21 +28,21 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const { state, ...others } = search;
   const count = Object.values(others).filter((value) => value !== undefined).length;
   return (
-    <search className={s.filters} aria-label={t`Filters`}>
+    <search className={s.filters} aria-label="Filters">
       {record}
       <Button icon={<ListFilter />} onClick={() => setOpen(true)}>
-        {count > 0 ? t`Filters (${count})` : t`Filters`}
+        {count > 0 ? `Filters (${count})` : 'Filters'}
       </Button>
       {count > 0 && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          {t`Clear`}
+          Clear
         </Button>
       )}
-      <Dialog open={open} onClose={() => setOpen(false)} title={t`Filter deliveries`}>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Filter deliveries">
         <Stack>
           <FilterFields search={search} onChange={onChange} />
           <Button variant="primary" wide onClick={() => setOpen(false)}>
-            {t`Show deliveries`}
+            Show deliveries
           </Button>
         </Stack>
       </Dialog>
@@ -62,73 +61,69 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
   const set = (change: DeliverySearch): void => onChange({ ...search, ...change });
   const any = Object.values(search).some((value) => value !== undefined);
   return (
-    <search className={s.filters} aria-label={t`Filters`}>
+    <search className={s.filters} aria-label="Filters">
       {first}
       <Filter
-        label={t`Subscription`}
-        all={t`All subscriptions`}
+        label="Subscription"
+        all="All subscriptions"
         value={search.subscription?.toString()}
         onChange={(value) => set({ subscription: value === undefined ? undefined : Number(value) })}
         options={subscriptions.map((one) => ({ value: String(one.id), label: nameOf(one) }))}
       />
       <Filter
-        label={t`Event type`}
-        all={t`All event types`}
+        label="Event type"
+        all="All event types"
         value={search.type}
         onChange={(type) => set({ type })}
         options={types.map((one) => ({ value: one.type, label: one.type }))}
       />
       <Filter
-        label={t`Period`}
-        all={t`Any time`}
+        label="Period"
+        all="Any time"
         value={search.period ?? ((search.since ?? search.until) ? 'chosen' : undefined)}
         onChange={(chosen) =>
           set({
-            period: periods().find(({ value }) => value === chosen)?.value,
+            period: periods.find(({ value }) => value === chosen)?.value,
             since: undefined,
             until: undefined,
           })
         }
-        options={[...periods(), ...((search.since ?? search.until) ? [chosenTimes(search)] : [])]}
+        options={[...periods, ...((search.since ?? search.until) ? [chosenTimes(search)] : [])]}
       />
       <Filter
-        label={t`Cause`}
-        all={t`Any cause of failure`}
+        label="Cause"
+        all="Any cause of failure"
         value={search.cause}
         onChange={(cause) => set({ cause })}
-        options={Object.entries(classLabels()).map(([value, label]) => ({ value, label }))}
+        options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
       />
       <Filter
-        label={t`State`}
-        all={t`All states`}
+        label="State"
+        all="All states"
         value={search.state}
         onChange={(state) => set({ state })}
-        options={deliveryFilters()}
+        options={deliveryFilters}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
-        {rareCount > 0 ? t`More (${rareCount})` : t`More`}
+        {rareCount > 0 ? `More (${rareCount})` : 'More'}
       </Button>
       {any && (
         <Button variant="ghost" onClick={() => onChange({})}>
-          {t`Clear`}
+          Clear
         </Button>
       )}
       {more && moreShown && (
         <div className={s.more}>
-          <NumberField label={t`Status code`} value={search.status} onChange={(status) => set({ status })} />
-          <NumberField label={t`Event number`} value={search.event} onChange={(event) => set({ event })} />
-          <NumberField
-            label={t`Replay number`}
-            value={search.replay}
-            onChange={(replay) => set({ replay })}
-          />
+          <NumberField label="Status code" value={search.status} onChange={(status) => set({ status })} />
+          <NumberField label="Event number" value={search.event} onChange={(event) => set({ event })} />
+          <NumberField label="Replay number" value={search.replay} onChange={(replay) => set({ replay })} />
           <TimeField
-            label={t`From`}
+            label="From"
             value={search.since}
             onChange={(since) => set({ since, period: undefined })}
           />
           <TimeField
-            label={t`Until`}
+            label="Until"
             value={search.until}
             onChange={(until) => set({ until, period: undefined })}
           />

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import clsx from 'clsx';
@@ -42,11 +40,7 @@ export function DeliveryPage() {
   const data = event.isPending ? undefined : query.data;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
-  const title = data?.subject
-    ? titleOf(data.subject, names)
-    : data
-      ? t`Event ${{ event: data.eventId }}`
-      : t`Delivery`;
+  const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';
   const chosen = attempt ?? data?.history.at(-1)?.attempt;
   return (
     <Page
@@ -61,11 +55,11 @@ export function DeliveryPage() {
         )
       }
       description={
-        <Trans>
-          Delivery <code>{id}</code> <CopyButton value={id} label={t`Copy delivery ID`} />
-        </Trans>
+        <>
+          Delivery <code>{id}</code> <CopyButton value={id} label="Copy delivery ID" />
+        </>
       }
-      back={<BackLink to="/deliveries">{t`Deliveries`}</BackLink>}
+      back={<BackLink to="/deliveries">Deliveries</BackLink>}
       actions={
         data && (
           <>
@@ -95,7 +89,7 @@ export function DeliveryPage() {
               </>
             }
           >
-            <Card title={t`Attempts`}>
+            <Card title="Attempts">
               <Timeline
                 history={delivery.history}
                 chosen={chosen}
@@ -116,29 +110,29 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
   const { subscription, subscriptionId, eventId, replayId, others } = delivery;
   return (
     <>
-      <Card title={t`About`}>
+      <Card title="About">
         <Facts
           columns={8}
           facts={[
             delivery.subject?.kind === 'client' && {
-              label: t`Record`,
+              label: 'Record',
               value: (
                 <Link to="/clients/$id" params={{ id: delivery.subject.id }}>
-                  {t`Client ${{ id: delivery.subject.id }}`}
+                  Client {delivery.subject.id}
                 </Link>
               ),
             },
             {
-              label: t`Event`,
+              label: 'Event',
               value: (
                 <Link to="/events/$id" params={{ id: eventId }}>
                   {eventId}
                 </Link>
               ),
             },
-            { label: t`Event time`, value: <Moment time={delivery.eventCreatedUtc} /> },
+            { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
             {
-              label: t`Subscription`,
+              label: 'Subscription',
               value: (
                 <SubscriptionLink
                   id={subscriptionId}
@@ -147,10 +141,10 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
               ),
             },
             replayId !== 0 && {
-              label: t`Created by`,
+              label: 'Created by',
               value: (
                 <Link to="/replays/$id" params={{ id: replayId }}>
-                  {t`Replay ${replayId}`}
+                  Replay {replayId}
                 </Link>
               ),
             },
@@ -158,13 +152,13 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
         />
       </Card>
       {others.length > 0 && (
-        <Card title={t`Other deliveries of this event`}>
+        <Card title="Other deliveries of this event">
           <Stack gap="s">
             {others.map((one) => {
               return (
                 <Row key={one.id} justify="space-between">
                   <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
-                    {one.replayId === 0 ? t`First delivery` : t`Replay ${{ replay: one.replayId }}`}
+                    {one.replayId === 0 ? 'First delivery' : `Replay ${one.replayId}`}
                   </Link>
                   <Row>
                     <Quiet small>
@@ -194,14 +188,14 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
     <li className={clsx(s.item, s.next)}>
       {state === 'waiting' &&
         (nextUtc === null || (probeUtc === null && attempts === 0) ? (
-          t`The first attempt is about to start.`
+          'The first attempt is about to start.'
         ) : new Date(nextUtc).getTime() <= now ? (
-          t`Waits for its turn.`
+          'Waits for its turn.'
         ) : (
           <>
             {probeUtc === null
-              ? t`Next attempt `
-              : t`Waits for the endpoint, which is failing and gets one attempt at a time: the next `}
+              ? 'Next attempt '
+              : 'Waits for the endpoint, which is failing and gets one attempt at a time: the next '}
             <TimeAgo time={nextUtc} />{' '}
             <Quiet small>
               (<Moment time={nextUtc} />)
@@ -209,39 +203,39 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
           </>
         ))}
       {state === 'held' && <HeldHint delivery={delivery} />}
-      {state === 'failed' && t`Failed after the last attempt. Resend it when the receiver works again.`}
-      {state === 'dropped' && t`Discarded. Resend it to deliver it.`}
+      {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
+      {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
     </li>
   );
 }
 
 function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
-  if (subscription === null) return t`Held. Its subscription was deleted.`;
-  if (subscription.enabled) return t`Held since its subscription was disabled. Release it to deliver it.`;
+  if (subscription === null) return 'Held. Its subscription was deleted.';
+  if (subscription.enabled) return 'Held since its subscription was disabled. Release it to deliver it.';
   return (
-    <Trans>
+    <>
       Held because its subscription is disabled.{' '}
       <Link to="/subscriptions/$id" params={{ id: subscriptionId }} search={{ dialog: 'repair' }}>
         Repair subscription
       </Link>
-    </Trans>
+    </>
   );
 }
 
 /** The same in every attempt. */
 function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefined }) {
   return (
-    <Card title={t`Payload`}>
+    <Card title="Payload">
       {event ? (
         <CodeBlock
           code={JSON.stringify(event.payload, null, 2)}
           language="json"
-          label={t`payload`}
+          label="payload"
           maxLines={30}
           wrap
         />
       ) : (
-        <Quiet>{t`The event is no longer kept.`}</Quiet>
+        <Quiet>The event is no longer kept.</Quiet>
       )}
     </Card>
   );
@@ -250,13 +244,13 @@ function Payload({ event }: { readonly event: Answer<'getPortalEvent'> | undefin
 function ChosenAttempt({ name, attempt }: { readonly name: DeliveryName; readonly attempt: number }) {
   const query = useQuery(attemptQuery(name, attempt));
   return (
-    <Card title={t`Attempt ${attempt}`}>
+    <Card title={`Attempt ${attempt}`}>
       <Loaded query={query} skeleton={<SkeletonLines lines={12} />}>
         {(whole) => (
           <>
             {whole.masked && (
               <Notice tone="info">
-                {t`Personal data is hidden from your role, so the signature does not match what is shown.`}
+                Personal data is hidden from your role, so the signature does not match what is shown.
               </Notice>
             )}
             <AttemptView attempt={whole} when={<Moment time={whole.startedUtc} />} />

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
@@ -29,7 +28,7 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
     <Table
       dense
       narrow={without !== undefined}
-      label={t`Deliveries`}
+      label="Deliveries"
       columns={columns}
       query={query}
       rows={rows}
@@ -45,14 +44,14 @@ type Without = DeliveryTableProps['without'];
 const columnsWith = (names: ReadonlyMap<number, string>, without: Without): readonly Column<Delivery>[] => [
   without === 'event' ? byName() : byRecord(names, without),
   ...(without === 'subscription' ? [] : [subscription()]),
-  { header: t`State`, phone: 'badge', cell: (one) => <State delivery={one} /> },
+  { header: 'State', phone: 'badge', cell: (one) => <State delivery={one} /> },
   ...(without === 'record' ? [] : attempts()),
-  timeColumn(t`Event time`, (one) => one.eventCreatedUtc, { align: 'end', phone: 'time' }),
+  timeColumn('Event time', (one) => one.eventCreatedUtc, { align: 'end', phone: 'time' }),
 ];
 
 /** All are of one event. */
 const byName = (): Column<Delivery> => ({
-  header: t`Delivery`,
+  header: 'Delivery',
   phone: 'title',
   cell: (one) => (
     <Link to="/deliveries/$event/$subscription/$replay" params={pathOf(one)}>
@@ -62,7 +61,7 @@ const byName = (): Column<Delivery> => ({
 });
 
 const byRecord = (names: ReadonlyMap<number, string>, without: Without): Column<Delivery> => ({
-  header: without === 'record' ? t`Event` : t`Record`,
+  header: without === 'record' ? 'Event' : 'Record',
   grow: true,
   phone: 'title',
   cell: (one) => (
@@ -82,7 +81,7 @@ const byRecord = (names: ReadonlyMap<number, string>, without: Without): Column<
 });
 
 const subscription = (): Column<Delivery> => ({
-  header: t`Subscription`,
+  header: 'Subscription',
   bounded: true,
   phone: 'detail',
   cell: ({ subscription, subscriptionId: id }) => (
@@ -92,17 +91,17 @@ const subscription = (): Column<Delivery> => ({
 
 const attempts = (): readonly Column<Delivery>[] => [
   {
-    header: t`Response`,
+    header: 'Response',
     cell: (one) =>
       one.lastStatusCode !== null ? (
         <code>{one.lastStatusCode}</code>
       ) : one.lastErrorClass !== null ? (
-        classLabels()[one.lastErrorClass]
+        classLabels[one.lastErrorClass]
       ) : (
         <Quiet>–</Quiet>
       ),
   },
-  { header: t`Attempts`, align: 'end', cell: (one) => one.attempts },
+  { header: 'Attempts', align: 'end', cell: (one) => one.attempts },
 ];
 
 function State({ delivery }: { readonly delivery: Delivery }) {
@@ -118,9 +117,9 @@ function State({ delivery }: { readonly delivery: Delivery }) {
         <Quiet small>
           <span
             className={s.wide}
-            title={t`Waits for the endpoint. Its next attempt: ${{ when: formatDateTime(probeUtc) }}`}
+            title={`Waits for the endpoint. Its next attempt: ${formatDateTime(probeUtc)}`}
           >
-            {t`endpoint fails`}
+            endpoint fails
           </span>
         </Quiet>
       ) : (

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
@@ -26,7 +25,7 @@ export function FailureCauses() {
     <Card flush>
       <Table
         query={query}
-        label={t`Causes of failure`}
+        label="Causes of failure"
         columns={[
           ...columnsWith(names),
           actionsColumn<FailureCause>('menu', (one) => (
@@ -36,8 +35,8 @@ export function FailureCauses() {
         rows={causes}
         rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
         emptyState={
-          <Empty title={t`Nothing is failing`}>
-            {t`Deliveries that were attempted and did not arrive are grouped here by their cause.`}
+          <Empty title="Nothing is failing">
+            Deliveries that were attempted and did not arrive are grouped here by their cause.
           </Empty>
         }
       />
@@ -65,18 +64,18 @@ const useActions = () => {
         body: { subscriptionId, errorClass, statusCode, acknowledged: acknowledgedUtc === null },
       }),
     meta: { invalidates: [['listFailureCauses']] },
-    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? t`Acknowledged` : t`Reopened`),
+    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? 'Acknowledged' : 'Reopened'),
     onError: toastError,
   });
   return (one: FailureCause, isKnown: boolean) => {
-    const disabledReason = refusal ?? (isKnown ? undefined : t`The subscription was deleted`);
+    const disabledReason = refusal ?? (isKnown ? undefined : 'The subscription was deleted');
     return [
       {
-        label: t`View deliveries`,
+        label: 'View deliveries',
         onSelect: () => void navigate({ search: affected(one) }),
       },
       {
-        label: t`Replay all affected…`,
+        label: 'Replay all affected…',
         disabledReason,
         onSelect: () =>
           void navigate({
@@ -84,7 +83,7 @@ const useActions = () => {
           }),
       },
       {
-        label: one.acknowledgedUtc === null ? t`Acknowledge` : t`Reopen`,
+        label: one.acknowledgedUtc === null ? 'Acknowledge' : 'Reopen',
         disabledReason,
         onSelect: () => acknowledge.mutate(one),
       },
@@ -94,7 +93,7 @@ const useActions = () => {
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<FailureCause>[] => [
   {
-    header: t`Cause`,
+    header: 'Cause',
     grow: true,
     phone: 'title',
     cell: (one) => (
@@ -107,30 +106,30 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
     ),
   },
   {
-    header: t`Subscription`,
+    header: 'Subscription',
     bounded: true,
     phone: 'detail',
     cell: ({ subscriptionId: id }) => <SubscriptionLink id={id} name={names.get(id)} />,
   },
   {
-    header: t`Deliveries`,
+    header: 'Deliveries',
     align: 'end',
     phone: 'badge',
     cell: ({ count, isMore }) => `${number(count)}${isMore ? '+' : ''}`,
   },
-  timeColumn(t`First seen`, ({ firstSeenUtc }) => firstSeenUtc, { align: 'end' }),
-  timeColumn(t`Last seen`, ({ lastSeenUtc }) => lastSeenUtc, { align: 'end', phone: 'time' }),
+  timeColumn('First seen', ({ firstSeenUtc }) => firstSeenUtc, { align: 'end' }),
+  timeColumn('Last seen', ({ lastSeenUtc }) => lastSeenUtc, { align: 'end', phone: 'time' }),
 ];
 
 function Acknowledged({ cause }: { readonly cause: FailureCause }) {
   const { acknowledgedUtc, acknowledgedBy } = cause;
   if (acknowledgedUtc === null) return null;
-  const title = t`By ${{ member: acknowledgedBy ?? '' }}, ${{ when: formatDateTime(acknowledgedUtc) }}`;
+  const title = `By ${acknowledgedBy ?? ''}, ${formatDateTime(acknowledgedUtc)}`;
   return isQuiet(cause) ? (
-    <Badge title={title}>{t`Acknowledged`}</Badge>
+    <Badge title={title}>Acknowledged</Badge>
   ) : (
     <Badge tone="warn" title={title}>
-      {t`Seen again`}
+      Seen again
     </Badge>
   );
 }

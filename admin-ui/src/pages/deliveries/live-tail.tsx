@@ -1,5 +1,4 @@
 import type { DeliveryTailEntry } from '@causeway/proto';
-import { plural, t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
@@ -9,7 +8,7 @@ import { sessionQuery } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
 import { useReachability } from '../../reachability.ts';
 import { Button } from '../../ui/button.tsx';
-import { milliseconds, number } from '../../ui/format.ts';
+import { milliseconds, number, plural } from '../../ui/format.ts';
 import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -25,18 +24,16 @@ export function LiveTail() {
   return (
     <Card
       flush
-      title={t`Attempts as they happen`}
+      title="Attempts as they happen"
       description={
         [
           tail.dropped > 0 &&
             plural(
-              { count: tail.dropped },
-              {
-                one: '# attempt skipped: too many at once.',
-                other: '# attempts skipped: too many at once.',
-              },
+              tail.dropped,
+              '# attempt skipped: too many at once.',
+              '# attempts skipped: too many at once.',
             ),
-          tail.interrupted && t`Attempts made while this page was disconnected are in the log.`,
+          tail.interrupted && 'Attempts made while this page was disconnected are in the log.',
         ]
           .filter(Boolean)
           .join(' ') || undefined
@@ -52,7 +49,7 @@ export function LiveTail() {
             icon={tail.paused ? <Play /> : <Pause />}
             onClick={tail.paused ? tail.resume : tail.pause}
           >
-            {tail.paused ? (tail.waiting > 0 ? t`Resume, ${waiting} new` : t`Resume`) : t`Pause`}
+            {tail.paused ? (tail.waiting > 0 ? `Resume, ${waiting} new` : 'Resume') : 'Pause'}
           </Button>
         </Row>
       }
@@ -60,25 +57,25 @@ export function LiveTail() {
       {tail.state === 'closed' && (
         <Notice
           tone="warn"
-          title={t`Live view disconnected`}
+          title="Live view disconnected"
           actions={
             <Button size="s" onClick={tail.reconnect}>
-              {t`Reconnect`}
+              Reconnect
             </Button>
           }
         >
-          {tail.refusal ?? t`The connection ended.`}
+          {tail.refusal ?? 'The connection ended.'}
         </Notice>
       )}
       <Table
         dense
-        label={t`Attempts`}
+        label="Attempts"
         columns={columnsWith(names)}
         rows={tail.entries}
         rowKey={(one) => `${one.eventId}-${one.subscriptionId}-${one.replayId}-${one.attempt}`}
         emptyState={
-          <Empty title={t`Waiting for the next delivery`}>
-            {t`Attempts are listed here as they finish. Test deliveries are not included.`}
+          <Empty title="Waiting for the next delivery">
+            Attempts are listed here as they finish. Test deliveries are not included.
           </Empty>
         }
       />
@@ -88,17 +85,17 @@ export function LiveTail() {
 
 function TailState({ tail: { state, paused } }: { readonly tail: Tail }) {
   const [tone, label] = {
-    open: paused ? (['neutral', t`Paused`] as const) : (['good', t`Live`] as const),
-    connecting: ['info', t`Connecting`] as const,
-    lost: ['warn', t`Connection lost, reconnecting`] as const,
-    closed: ['bad', t`Disconnected`] as const,
+    open: paused ? (['neutral', 'Paused'] as const) : (['good', 'Live'] as const),
+    connecting: ['info', 'Connecting'] as const,
+    lost: ['warn', 'Connection lost, reconnecting'] as const,
+    closed: ['bad', 'Disconnected'] as const,
   }[state];
   return <StateBadge tone={tone} label={label} />;
 }
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEntry>[] => [
   {
-    header: t`Event`,
+    header: 'Event',
     grow: true,
     phone: 'title',
     cell: (one) => (
@@ -115,22 +112,20 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<TailEn
     ),
   },
   {
-    header: t`Subscription`,
+    header: 'Subscription',
     bounded: true,
     phone: 'detail',
-    cell: (one) => (
-      <Cut text={names.get(one.subscriptionId) ?? t`No. ${{ subscription: one.subscriptionId }}`} />
-    ),
+    cell: (one) => <Cut text={names.get(one.subscriptionId) ?? `No. ${one.subscriptionId}`} />,
   },
   {
-    header: t`Response`,
+    header: 'Response',
     phone: 'badge',
     cell: (one) => <StatusBadge attempt={{ ...one, success: one.errorClass === null }} />,
   },
-  { header: t`Attempt`, align: 'end', cell: (one) => one.attempt },
-  { header: t`Took`, align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
+  { header: 'Attempt', align: 'end', cell: (one) => one.attempt },
+  { header: 'Took', align: 'end', cell: (one) => milliseconds(one.elapsedMs) },
   {
-    header: t`At`,
+    header: 'At',
     align: 'end',
     phone: 'time',
     cell: (one) => <ClockTime time={one.startedUtc} />,

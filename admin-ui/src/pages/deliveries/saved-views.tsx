@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
@@ -30,7 +29,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
   const place = `causeway.views.${company.id}.${user.id}`;
   const [views, setViews] = useState(() => readViews(place));
   const [naming, setNaming] = useState(false);
-  const draft = useDraft(form, { name: '' }, { name: t`Name` });
+  const draft = useDraft(form, { name: '' }, { name: 'Name' });
   const { name } = draft.values;
   const close = (): void => setNaming(false);
   const keep = (next: readonly SavedView[]): void => {
@@ -38,7 +37,7 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
     try {
       localStorage.setItem(place, JSON.stringify(next));
     } catch {
-      toast(t`This browser does not let the portal save views`);
+      toast('This browser does not let the portal save views');
     }
   };
   const add = useMutation({
@@ -55,28 +54,28 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
   return (
     <>
       <Menu
-        trigger={<Button icon={<Bookmark />}>{current?.name ?? t`Views`}</Button>}
+        trigger={<Button icon={<Bookmark />}>{current?.name ?? 'Views'}</Button>}
         actions={[
           ...views.map((one) => ({ label: one.name, onSelect: () => onChoose(one.search) })),
           ...(views.length > 0 ? (['separator'] as const) : []),
           {
-            label: t`Save this view…`,
+            label: 'Save this view…',
             disabledReason: isFiltered
               ? views.length < maxViews
                 ? undefined
-                : t`Delete one of your ${maxViews} views first`
-              : t`Choose filters first`,
+                : `Delete one of your ${maxViews} views first`
+              : 'Choose filters first',
             onSelect: () => setNaming(true),
           },
           {
-            label: t`Copy link to this view`,
+            label: 'Copy link to this view',
             onSelect: () =>
-              void navigator.clipboard.writeText(location.href).then(() => toast(t`Link copied`)),
+              void navigator.clipboard.writeText(location.href).then(() => toast('Link copied')),
           },
           ...(current
             ? [
                 {
-                  label: t`Delete view “${{ name: current.name }}”`,
+                  label: `Delete view “${current.name}”`,
                   danger: true,
                   onSelect: () => keep(views.filter((one) => one !== current)),
                 },
@@ -84,15 +83,15 @@ export function SavedViews({ search, onChoose }: SavedViewsProps) {
             : []),
         ]}
       />
-      <Dialog open={naming} onClose={close} title={t`Save this view`} size="s">
+      <Dialog open={naming} onClose={close} title="Save this view" size="s">
         <Form
           draft={draft}
           mutation={add}
-          submit={t`Save view`}
-          submitDisabledReason={name.trim() ? undefined : t`Give the view a name`}
+          submit="Save view"
+          submitDisabledReason={name.trim() ? undefined : 'Give the view a name'}
           onCancel={close}
         >
-          <Field label={t`Name`} hint={t`Kept in this browser. To share a view, share the page’s address.`}>
+          <Field label="Name" hint="Kept in this browser. To share a view, share the page’s address.">
             <TextInput value={name} maxLength={60} onValue={(value) => draft.set({ name: value })} />
           </Field>
         </Form>

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -27,9 +25,9 @@ export function SharedPage() {
   });
   if (query.error instanceof ApiError && query.error.status === 404)
     return (
-      <PublicFrame title={t`Shared delivery`}>
-        <Notice tone="warn" title={t`This link does not work`}>
-          {t`It has expired or was revoked, or the delivery is no longer kept. Ask for a new link.`}
+      <PublicFrame title="Shared delivery">
+        <Notice tone="warn" title="This link does not work">
+          It has expired or was revoked, or the delivery is no longer kept. Ask for a new link.
         </Notice>
       </PublicFrame>
     );
@@ -38,7 +36,7 @@ export function SharedPage() {
       <Loaded query={query} skeleton={<SkeletonCard lines={16} />}>
         {({ delivery, attempt, expiresUtc }) => (
           <Page
-            title={t`Delivery ${{ delivery: delivery.id }}`}
+            title={`Delivery ${delivery.id}`}
             back={<Logo size={28} />}
             badge={
               <>
@@ -46,9 +44,9 @@ export function SharedPage() {
               </>
             }
             description={
-              <Trans>
+              <>
                 Shared for support, with personal data hidden. The link ends <TimeAgo time={expiresUtc} />
-              </Trans>
+              </>
             }
           >
             <Stack>
@@ -56,13 +54,13 @@ export function SharedPage() {
                 <Facts
                   columns={10}
                   facts={[
-                    { label: t`Event`, value: delivery.eventId },
-                    { label: t`Event time`, value: <Moment time={delivery.eventCreatedUtc} /> },
-                    { label: t`URL`, value: <code>{delivery.subscription?.url ?? 'Deleted'}</code> },
+                    { label: 'Event', value: delivery.eventId },
+                    { label: 'Event time', value: <Moment time={delivery.eventCreatedUtc} /> },
+                    { label: 'URL', value: <code>{delivery.subscription?.url ?? 'Deleted'}</code> },
                   ]}
                 />
               </Card>
-              <Card title={t`Attempts`}>
+              <Card title="Attempts">
                 <Timeline
                   history={delivery.history}
                   chosen={attempt?.attempt}
@@ -70,7 +68,7 @@ export function SharedPage() {
                 />
               </Card>
               {attempt && (
-                <Card title={t`Attempt ${{ attempt: attempt.attempt }}`}>
+                <Card title={`Attempt ${attempt.attempt}`}>
                   <AttemptView attempt={attempt} when={<Moment time={attempt.startedUtc} />} />
                 </Card>
               )}

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from '../../api/client.ts';
@@ -21,27 +19,27 @@ export function DevelopersPage() {
   const tab = search.tab ?? 'start';
   return (
     <Page
-      title={t`Developers`}
+      title="Developers"
       description={
-        <Trans>
+        <>
           Call the API, and verify the webhooks you receive. Every operation is in the{' '}
           <a href="/docs">reference</a>, every rule in the <a href="/docs/contract">contract</a>. Tools read{' '}
           <a href="/api/v1/openapi.json" download>
             openapi.json
           </a>
           .
-        </Trans>
+        </>
       }
     >
       <Tabs
-        label={t`Topics`}
+        label="Topics"
         value={tab}
         onChange={(next) => void navigate({ search: { ...search, tab: next } })}
         tabs={[
-          { id: 'start', label: t`Quick start` },
-          { id: 'signatures', label: t`Check signatures` },
-          { id: 'checker', label: t`Signature checker` },
-          { id: 'settings', label: t`Settings as code` },
+          { id: 'start', label: 'Quick start' },
+          { id: 'signatures', label: 'Check signatures' },
+          { id: 'checker', label: 'Signature checker' },
+          { id: 'settings', label: 'Settings as code' },
         ]}
       >
         {tab === 'start' && <QuickStart />}
@@ -60,39 +58,39 @@ function QuickStart() {
   return (
     <Split
       aside={
-        <Card title={t`Good to know`}>
+        <Card title="Good to know">
           <Facts
             columns={14}
             facts={[
               {
-                label: t`Base URL`,
+                label: 'Base URL',
                 value: (
                   <Row gap="xs" nowrap justify="space-between">
                     <code>{baseUrl}</code>
-                    <CopyButton value={baseUrl} label={t`Copy base URL`} />
+                    <CopyButton value={baseUrl} label="Copy base URL" />
                   </Row>
                 ),
               },
-              { label: t`Your keys begin with`, value: <code>{`${keyPrefix}_${company.id}_`}</code> },
+              { label: 'Your keys begin with', value: <code>{`${keyPrefix}_${company.id}_`}</code> },
               {
-                label: t`Requests per minute`,
-                value: t`${read} read, ${write} write, ${admin} for webhooks and tests`,
+                label: 'Requests per minute',
+                value: `${read} read, ${write} write, ${admin} for webhooks and tests`,
               },
               {
-                label: t`Over the limit`,
+                label: 'Over the limit',
                 value: (
-                  <Trans>
+                  <>
                     Requests get status 429. Every response carries <code>X-RateLimit-Remaining</code>.
-                  </Trans>
+                  </>
                 ),
               },
               {
-                label: t`Safe retries`,
+                label: 'Safe retries',
                 value: (
-                  <Trans>
+                  <>
                     Send an <code>external_id</code>: repeating it updates the record instead of creating a
                     second one.
-                  </Trans>
+                  </>
                 ),
               },
             ]}
@@ -100,13 +98,11 @@ function QuickStart() {
         </Card>
       }
     >
-      <Card title={t`Create your first lead`}>
+      <Card title="Create your first lead">
         <Stack>
           <p>
-            <Trans>
-              Create an <Link to="/keys">API key</Link> that can create and change records, set it as{' '}
-              <code>CAUSEWAY_KEY</code> in the environment, and run this. It is safe to run again.
-            </Trans>
+            Create an <Link to="/keys">API key</Link> that can create and change records, set it as{' '}
+            <code>CAUSEWAY_KEY</code> in the environment, and run this. It is safe to run again.
           </p>
           <SnippetTabs kind="start" />
         </Stack>
@@ -119,58 +115,52 @@ function Signatures() {
   return (
     <Split
       aside={
-        <Card title={t`What is signed`}>
+        <Card title="What is signed">
           <Stack>
             <p>
-              <Trans>
-                HMAC-SHA-256 over the timestamp, a dot and the body, keyed with the whole signing secret,{' '}
-                <code>whsec_</code> included.
-              </Trans>
+              HMAC-SHA-256 over the timestamp, a dot and the body, keyed with the whole signing secret,{' '}
+              <code>whsec_</code> included.
             </p>
             <Facts
               columns={14}
               facts={[
-                { label: t`X-Webhook-Timestamp`, value: t`Time of sending, in seconds since 1970` },
+                { label: 'X-Webhook-Timestamp', value: 'Time of sending, in seconds since 1970' },
                 {
-                  label: t`X-Webhook-Signature`,
+                  label: 'X-Webhook-Signature',
                   value: (
-                    <Trans>
+                    <>
                       <code>sha256=</code> and the hash in hexadecimal; two, separated by a comma, during a
                       secret rotation
-                    </Trans>
+                    </>
                   ),
                 },
                 {
-                  label: t`X-Webhook-Id`,
-                  value: t`The event ID; the same in every attempt, so that you can skip duplicates`,
+                  label: 'X-Webhook-Id',
+                  value: 'The event ID; the same in every attempt, so that you can skip duplicates',
                 },
                 {
-                  label: t`webhook-id, webhook-timestamp, webhook-signature`,
-                  value: t`The same for verifiers of Standard Webhooks`,
+                  label: 'webhook-id, webhook-timestamp, webhook-signature',
+                  value: 'The same for verifiers of Standard Webhooks',
                 },
               ]}
             />
             <p>
-              <Trans>
-                Signature does not match? The{' '}
-                <Link to="/developers" search={{ tab: 'checker' }}>
-                  signature checker
-                </Link>{' '}
-                finds the reason.
-              </Trans>
+              Signature does not match? The{' '}
+              <Link to="/developers" search={{ tab: 'checker' }}>
+                signature checker
+              </Link>{' '}
+              finds the reason.
             </p>
           </Stack>
         </Card>
       }
     >
-      <Card title={t`A receiver that checks signatures`}>
+      <Card title="A receiver that checks signatures">
         <Stack>
           <p>
-            <Trans>
-              Anyone can post to your receiver’s URL. The signature proves that a delivery comes from this
-              service and was not changed. Set the subscription’s secret as <code>WEBHOOK_SECRET</code> in the
-              environment.
-            </Trans>
+            Anyone can post to your receiver’s URL. The signature proves that a delivery comes from this
+            service and was not changed. Set the subscription’s secret as <code>WEBHOOK_SECRET</code> in the
+            environment.
           </p>
           <SnippetTabs kind="verify" />
         </Stack>
@@ -187,18 +177,18 @@ function SnippetTabs({ kind }: { readonly kind: 'start' | 'verify' }) {
   const { label } = snippets[language];
   return (
     <Tabs
-      label={t`Languages`}
+      label="Languages"
       value={language}
       onChange={(next) => void navigate({ search: { ...search, language: next }, replace: true })}
       tabs={languages.map((id) => ({
         id,
-        label: id === 'bash' && kind === 'verify' ? t`bash` : snippets[id].label,
+        label: id === 'bash' && kind === 'verify' ? 'bash' : snippets[id].label,
       }))}
     >
       <CodeBlock
         code={snippets[language][kind].replaceAll('__BASE_URL__', baseUrl).trimEnd()}
         language="code"
-        label={t`program in ${label}`}
+        label={`program in ${label}`}
         maxLines={60}
       />
     </Tabs>
@@ -214,44 +204,40 @@ function SignatureChecker() {
     gcTime: 0,
   });
   if (!globalThis.crypto?.subtle)
-    return <Notice tone="warn">{t`This works only over https or on localhost.`}</Notice>;
+    return <Notice tone="warn">This works only over https or on localhost.</Notice>;
   return (
     <Grid min={24}>
       <Card
-        title={t`A delivery as your receiver got it`}
-        description={t`Runs in this browser: nothing you paste is sent or stored.`}
+        title="A delivery as your receiver got it"
+        description="Runs in this browser: nothing you paste is sent or stored."
       >
-        <Form mutation={check} submit={t`Check signature`}>
-          <Field label={t`Signing secret`} hint={t`Whole, with whsec_.`}>
+        <Form mutation={check} submit="Check signature">
+          <Field label="Signing secret" hint="Whole, with whsec_.">
             <PasswordInput autoComplete="off" value={secret} onValue={setSecret} />
           </Field>
-          <Field
-            label={t`Headers`}
-            hint={t`One per line. Those starting with X-Webhook- or webhook- are enough.`}
-          >
+          <Field label="Headers" hint="One per line. Those starting with X-Webhook- or webhook- are enough.">
             <TextArea
               mono
               rows={5}
               spellCheck={false}
-              placeholder={t`X-Webhook-Timestamp: 1768469400
-X-Webhook-Signature: sha256=…`}
+              placeholder={'X-Webhook-Timestamp: 1768469400\nX-Webhook-Signature: sha256=…'}
               value={headers}
               onValue={setHeaders}
             />
           </Field>
-          <Field label={t`Body`} hint={t`The raw bytes, exactly as received.`}>
+          <Field label="Body" hint="The raw bytes, exactly as received.">
             <TextArea
               mono
               rows={7}
               spellCheck={false}
-              placeholder={t`{"id":90071,"type":"client.created",…}`}
+              placeholder={'{"id":90071,"type":"client.created",…}'}
               value={body}
               onValue={setBody}
             />
           </Field>
         </Form>
       </Card>
-      <Card title={t`Result`}>
+      <Card title="Result">
         <div aria-live="polite">
           {check.data ? (
             <Stack gap="s">
@@ -262,8 +248,9 @@ X-Webhook-Signature: sha256=…`}
               ))}
             </Stack>
           ) : (
-            <Empty title={t`Nothing checked yet`}>
-              {t`Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s page, under “Request as sent”; what arrived is in your receiver’s logs.`}
+            <Empty title="Nothing checked yet">
+              Paste the secret, the headers and the body of one delivery. What was sent is on the delivery’s
+              page, under “Request as sent”; what arrived is in your receiver’s logs.
             </Empty>
           )}
         </div>

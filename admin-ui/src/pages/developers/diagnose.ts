@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-
 interface Given {
   readonly secret: string;
   readonly headers: string;
@@ -22,18 +20,18 @@ export const diagnose = async (given: Given): Promise<readonly Finding[]> => {
   if (timestamp === undefined)
     return [
       ...findings,
-      bad(t`X-Webhook-Timestamp is missing`, t`Paste all headers of the delivery, one per line.`),
+      bad('X-Webhook-Timestamp is missing', 'Paste all headers of the delivery, one per line.'),
     ];
   if (!/^\d+$/.test(timestamp))
     return [
       ...findings,
-      bad(t`X-Webhook-Timestamp is not a number`, t`It must be the sending time in seconds since 1970.`),
+      bad('X-Webhook-Timestamp is not a number', 'It must be the sending time in seconds since 1970.'),
     ];
   findings.push(...aboutAge(Number(timestamp), given.now));
   if (signature === undefined && standard === undefined)
     return [
       ...findings,
-      bad(t`The signature is missing`, t`Paste the X-Webhook-Signature or webhook-signature header.`),
+      bad('The signature is missing', 'Paste the X-Webhook-Signature or webhook-signature header.'),
     ];
   if (signature !== undefined) findings.push(...(await aboutHex(given, timestamp, signature)));
   if (standard !== undefined)
@@ -55,12 +53,12 @@ const aboutSecret = (secret: string): Finding[] => {
   if (secret !== secret.trim())
     return [
       bad(
-        t`The secret has spaces or a line break around it`,
-        t`Remove them. This often happens in environment files.`,
+        'The secret has spaces or a line break around it',
+        'Remove them. This often happens in environment files.',
       ),
     ];
   if (!secret.startsWith('whsec_'))
-    return [bad(t`The secret does not begin with whsec_`, t`Use the whole text, including whsec_.`)];
+    return [bad('The secret does not begin with whsec_', 'Use the whole text, including whsec_.')];
   return [];
 };
 
@@ -75,9 +73,10 @@ const aboutAge = (timestamp: number, now: number): Finding[] => {
       tone: 'warn',
       title:
         age > 0
-          ? t`The timestamp is ${seconds} seconds old`
-          : t`The timestamp is ${seconds} seconds in the future`,
-      advice: t`This is fine for an older delivery. If your receiver sees it when a delivery arrives, its clock is wrong.`,
+          ? `The timestamp is ${seconds} seconds old`
+          : `The timestamp is ${seconds} seconds in the future`,
+      advice:
+        'This is fine for an older delivery. If your receiver sees it when a delivery arrives, its clock is wrong.',
     },
   ];
 };
@@ -90,45 +89,45 @@ const aboutHex = async (given: Given, timestamp: string, signature: string): Pro
   };
   const { secret, body } = given;
   if (await matches(secret, `${timestamp}.${body}`))
-    return [{ tone: 'good', title: t`X-Webhook-Signature is valid` }];
+    return [{ tone: 'good', title: 'X-Webhook-Signature is valid' }];
   if (!signatures.every((one) => /^sha256=[0-9a-f]{64}$/.test(one)))
     return [
       bad(
-        t`X-Webhook-Signature does not have the form sha256=<64 hexadecimal digits>`,
-        t`It was truncated or changed in transit.`,
+        'X-Webhook-Signature does not have the form sha256=<64 hexadecimal digits>',
+        'It was truncated or changed in transit.',
       ),
     ];
   for (const [text, title, advice] of bodiesToTry(body)) {
     if (await matches(secret, `${timestamp}.${text}`)) return [bad(title, advice)];
   }
   if (await matches(secret.trim(), `${timestamp}.${body}`))
-    return [bad(t`The signature matches without the spaces around the secret`, t`Remove them.`)];
+    return [bad('The signature matches without the spaces around the secret', 'Remove them.')];
   if (await matches(`whsec_${secret}`, `${timestamp}.${body}`))
     return [
-      bad(t`The signature matches with whsec_ before the secret`, t`Use the whole text, including whsec_.`),
+      bad('The signature matches with whsec_ before the secret', 'Use the whole text, including whsec_.'),
     ];
   return [
     bad(
-      t`X-Webhook-Signature does not match`,
-      t`Either the secret belongs to another subscription or was rotated, or the body differs from what was sent. Every byte counts.`,
+      'X-Webhook-Signature does not match',
+      'Either the secret belongs to another subscription or was rotated, or the body differs from what was sent. Every byte counts.',
     ),
   ];
 };
 
 /** Variants of the body that something on the way may have changed; one of them may match the signature. */
 const bodiesToTry = (body: string): readonly (readonly [text: string, title: string, advice: string])[] => {
-  const raw = t`Verify the raw bytes of the request, before any parsing.`;
+  const raw = 'Verify the raw bytes of the request, before any parsing.';
   const tries: [string, string, string][] = [
-    [body.replace(/\r?\n$/, ''), t`The body has an extra line break at its end`, raw],
-    [body.trim(), t`The body has spaces around it that were not sent`, raw],
-    [body.replaceAll('\r\n', '\n'), t`The line breaks in the body were changed`, raw],
+    [body.replace(/\r?\n$/, ''), 'The body has an extra line break at its end', raw],
+    [body.trim(), 'The body has spaces around it that were not sent', raw],
+    [body.replaceAll('\r\n', '\n'), 'The line breaks in the body were changed', raw],
   ];
   try {
     const compact = JSON.stringify(JSON.parse(body));
     tries.push([
       compact,
-      t`The body was parsed and serialized again`,
-      t`The signature matches without the added spaces. ${raw}`,
+      'The body was parsed and serialized again',
+      `The signature matches without the added spaces. ${raw}`,
     ]);
   } catch {
     // A body that is not JSON cannot have been serialized again.
@@ -142,14 +141,14 @@ const aboutStandard = async (
   standard: string,
   id: string | undefined,
 ): Promise<Finding[]> => {
-  if (id === undefined) return [bad(t`webhook-id is missing`, t`webhook-signature is computed over it.`)];
+  if (id === undefined) return [bad('webhook-id is missing', 'webhook-signature is computed over it.')];
   const key = fromBase64(given.secret.replace(/^whsec_/, ''));
-  if (!key) return [bad(t`The secret is not base64 after whsec_`, t`It was truncated or changed.`)];
+  if (!key) return [bad('The secret is not base64 after whsec_', 'It was truncated or changed.')];
   const expected = toBase64(await hmacSha256(key, `${id}.${timestamp}.${given.body}`));
   const right = standard.split(' ').some((one) => one === `v1,${expected}`);
   return right
-    ? [{ tone: 'good', title: t`webhook-signature (Standard Webhooks) is valid` }]
-    : [bad(t`webhook-signature (Standard Webhooks) does not match`, t`The secret or the body is different.`)];
+    ? [{ tone: 'good', title: 'webhook-signature (Standard Webhooks) is valid' }]
+    : [bad('webhook-signature (Standard Webhooks) does not match', 'The secret or the body is different.')];
 };
 
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | null => {

@@ -1,10 +1,9 @@
-import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { call, type Input, useMutation } from '../../api/client.ts';
 import { ApiError, errorText } from '../../errors.ts';
 import { Field, Form, TextArea, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
+import { plural } from '../../ui/format.ts';
 import { Card } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { PlanCard, type ShownPlan } from './plan-card.tsx';
@@ -15,7 +14,7 @@ const form = 'settings/import';
 
 /** Nothing of it happens before the plan is confirmed. The text is a draft; values of headers and new secrets are in no storage. */
 export function ImportSettings({ readPresent }: { readonly readPresent: () => Promise<Present> }) {
-  const draft = useDraft(form, { text: '' }, { text: t`Settings file` });
+  const draft = useDraft(form, { text: '' }, { text: 'Settings file' });
   const { text } = draft.values;
   const [plan, setPlan] = useState<ShownPlan>();
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -37,17 +36,17 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
   return (
     <>
       <Card
-        title={t`Import settings`}
-        description={t`Compares a file like the one above with what this company has, and shows a plan before anything changes. Keys are known by their names; subscriptions by their names, or else their URLs.`}
+        title="Import settings"
+        description="Compares a file like the one above with what this company has, and shows a plan before anything changes. Keys are known by their names; subscriptions by their names, or else their URLs."
       >
         <Form
           draft={draft}
           mutation={check}
           fields={problems.map(({ field }) => field.split(/[.[]/)[0] ?? '')}
-          submit={plan ? t`Plan again` : t`Show plan`}
-          submitDisabledReason={text.trim() === '' ? t`Paste or choose a file first` : undefined}
+          submit={plan ? 'Plan again' : 'Show plan'}
+          submitDisabledReason={text.trim() === '' ? 'Paste or choose a file first' : undefined}
         >
-          <Field label={t`Choose a file`} optional>
+          <Field label="Choose a file" optional>
             <TextInput
               type="file"
               accept=".json,application/json"
@@ -55,12 +54,12 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
             />
           </Field>
           <Field
-            label={t`Settings file`}
+            label="Settings file"
             hint={
-              <Trans>
+              <>
                 JSON, as its <a href="/docs/settings.schema.json">schema</a> says. What it leaves out has its
                 default.
-              </Trans>
+              </>
             }
           >
             <TextArea mono rows={8} dir="ltr" spellCheck={false} value={text} onValue={edit} />
@@ -69,10 +68,7 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
             <div data-problem tabIndex={-1}>
               <Notice
                 tone="bad"
-                title={plural(problems.length, {
-                  one: 'The file has # problem',
-                  other: 'The file has # problems',
-                })}
+                title={plural(problems.length, 'The file has # problem', 'The file has # problems')}
               >
                 <ul>
                   {problems.map(({ field, message }) => (
@@ -108,6 +104,6 @@ const parse = (text: string): unknown => {
     return JSON.parse(text);
   } catch (error) {
     const why = errorText(error);
-    throw new Error(t`This is not JSON. ${why}`);
+    throw new Error(`This is not JSON. ${why}`);
   }
 };

@@ -1,14 +1,12 @@
-import { t } from '@lingui/core/macro';
-import { Plural } from '@lingui/react/macro';
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { ApiError, errorText } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, PasswordInput } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -56,7 +54,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
       if (JSON.stringify(planOf(file, now, prune)) !== JSON.stringify(planOf(file, present, prune))) {
         onMoved(now);
         throw new Error(
-          t`Somebody changed the settings meanwhile, so nothing was done. This is the new plan.`,
+          'Somebody changed the settings meanwhile, so nothing was done. This is the new plan.',
         );
       }
       const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
@@ -80,7 +78,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
   });
   useBlocker({
     shouldBlockFn: () => {
-      toast(t`Wait until the plan is applied`);
+      toast('Wait until the plan is applied');
       return true;
     },
     enableBeforeUnload: true,
@@ -94,13 +92,13 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
   const missing = steps.flatMap((step) => step.headers.map((name) => ({ step, name, owner: step.name })));
   return (
     <Card
-      title={t`Plan`}
+      title="Plan"
       description={<span role="status">{counts}</span>}
       actions={
         total > 0 &&
         !isBegun && (
           <Button variant="primary" disabledReason={refusal} onClick={() => setAsking(true)}>
-            {t`Apply plan…`}
+            Apply plan…
           </Button>
         )
       }
@@ -110,21 +108,19 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
         {isBegun && (
           <Notice
             tone={apply.isPending ? 'info' : isWhole ? 'good' : 'bad'}
-            title={t`${done} of ${total} done`}
+            title={`${done} of ${total} done`}
           >
-            {!apply.isPending && !isWhole && t`“Plan again” shows what is left. Nothing is done twice.`}
+            {!apply.isPending && !isWhole && '“Plan again” shows what is left. Nothing is done twice.'}
           </Notice>
         )}
         {!isBegun && (unnamed > 0 || prune) && (
           <Checkbox
-            label={t`Delete what the file does not name`}
-            description={
-              <Plural
-                value={unnamed}
-                one="Otherwise # subscription or key stays. Keys are revoked: their tools stop working."
-                other="Otherwise # subscriptions and keys stay. Keys are revoked: their tools stop working."
-              />
-            }
+            label="Delete what the file does not name"
+            description={plural(
+              unnamed,
+              'Otherwise # subscription or key stays. Keys are revoked: their tools stop working.',
+              'Otherwise # subscriptions and keys stay. Keys are revoked: their tools stop working.',
+            )}
             checked={prune}
             onChange={({ target }) => onPrune(target.checked)}
           />
@@ -133,9 +129,9 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           missing.map(({ step, name, owner }) => (
             <Field
               key={headerOf(step, name)}
-              label={t`Value of ${name} for ${owner}`}
+              label={`Value of ${name} for ${owner}`}
               optional
-              hint={t`The file has no values of headers. Without a value, the header is left out.`}
+              hint="The file has no values of headers. Without a value, the header is left out."
             >
               <PasswordInput
                 autoComplete="off"
@@ -145,18 +141,18 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
             </Field>
           ))}
         <Table
-          label={t`Plan`}
-          columns={columns()}
+          label="Plan"
+          columns={columns}
           rows={steps}
           rowKey={({ id }) => id}
-          emptyState={<Empty title={t`Nothing to change`}>{t`The company has what the file says.`}</Empty>}
+          emptyState={<Empty title="Nothing to change">The company has what the file says.</Empty>}
         />
       </Stack>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={t`Apply this plan?`}
-        confirm={t`Apply plan`}
+        title="Apply this plan?"
+        confirm="Apply plan"
         danger={steps.some(({ action }) => action === 'deleted')}
         typed={steps.some(({ action }) => action === 'deleted') ? 'delete' : undefined}
         mutation={apply as never}
@@ -166,12 +162,12 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
         }}
       >
         <p>{counts}</p>
-        <p>{t`New keys and signing secrets are shown once, when all is done.`}</p>
+        <p>New keys and signing secrets are shown once, when all is done.</p>
       </ConfirmDialog>
       {secrets !== '' && (
         <SecretDialog
-          title={t`New secrets`}
-          name={t`list of secrets`}
+          title="New secrets"
+          name="list of secrets"
           value={secrets}
           onClose={() => setSecrets('')}
         >
@@ -183,7 +179,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
                   onCopied();
                 }}
               >
-                {t`Download as a file`}
+                Download as a file
               </Button>
             </Row>
           )}
@@ -205,51 +201,49 @@ const headerOf = (step: Step, name: string): string => `${step.id} ${name}`;
 const summaryOf = (steps: readonly Step[], same: number): string => {
   const count = (wanted: Step['action']): number => steps.filter(({ action }) => action === wanted).length;
   const [made, changed, deleted] = [count('new'), count('changed'), count('deleted')];
-  return t`${made} new, ${changed} changed, ${deleted} deleted, ${same} as they are`;
+  return `${made} new, ${changed} changed, ${deleted} deleted, ${same} as they are`;
 };
 
-const actions = onFirstUse(
-  (): Readonly<Record<Step['action'], { readonly tone: Tone; readonly label: string }>> => ({
-    new: { tone: 'good', label: t`New` },
-    changed: { tone: 'info', label: t`Changed` },
-    deleted: { tone: 'bad', label: t`Deleted` },
-  }),
-);
+const actions: Readonly<Record<Step['action'], { readonly tone: Tone; readonly label: string }>> = {
+  new: { tone: 'good', label: 'New' },
+  changed: { tone: 'info', label: 'Changed' },
+  deleted: { tone: 'bad', label: 'Deleted' },
+};
 
-const columns = onFirstUse((): readonly Column<ShownStep>[] => [
+const columns: readonly Column<ShownStep>[] = [
   {
-    header: t`Object`,
+    header: 'Object',
     bounded: true,
     cell: ({ kind, name }) => (
       <Stack gap="xs">
         <Cut text={name} />
-        <Quiet small>{kind === 'key' ? t`API key` : t`Subscription`}</Quiet>
+        <Quiet small>{kind === 'key' ? 'API key' : 'Subscription'}</Quiet>
       </Stack>
     ),
   },
   {
-    header: t`Change`,
-    cell: ({ action }) => <Badge tone={actions()[action].tone}>{actions()[action].label}</Badge>,
+    header: 'Change',
+    cell: ({ action }) => <Badge tone={actions[action].tone}>{actions[action].label}</Badge>,
   },
   {
-    header: t`Result`,
+    header: 'Result',
     cell: ({ outcome }) => {
       if (outcome === undefined) return null;
-      if (outcome === 'running') return <Badge tone="info">{t`Applying…`}</Badge>;
-      if (outcome === 'done') return <Badge tone="good">{t`Done`}</Badge>;
+      if (outcome === 'running') return <Badge tone="info">Applying…</Badge>;
+      if (outcome === 'done') return <Badge tone="good">Done</Badge>;
       return (
         <Stack gap="xs">
-          <Badge tone="bad">{t`Failed`}</Badge>
+          <Badge tone="bad">Failed</Badge>
           <span>{outcome.error}</span>
         </Stack>
       );
     },
   },
   {
-    header: t`Fields`,
+    header: 'Fields',
     grow: true,
     cell: ({ action, before, after }) => (
       <Changes before={before} after={after} open={action === 'changed'} />
     ),
   },
-]);
+];

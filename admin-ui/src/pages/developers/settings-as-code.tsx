@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/client.ts';
 import { useBaseUrl, useSession } from '../../app/session.ts';
@@ -24,31 +23,23 @@ export function SettingsAsCode() {
         return (
           <Stack>
             <Card
-              title={t`Subscriptions and keys as JSON`}
-              description={t`The subscriptions that no tool manages, and the active keys, always in the same order: keep the file under version control to see what changed. It has no signing secret, no key and no header value.`}
+              title="Subscriptions and keys as JSON"
+              description="The subscriptions that no tool manages, and the active keys, always in the same order: keep the file under version control to see what changed. It has no signing secret, no key and no header value."
               actions={
-                <Button onClick={() => save('causeway-settings.json', `${json}\n`)}>
-                  {t`Download JSON`}
-                </Button>
+                <Button onClick={() => save('causeway-settings.json', `${json}\n`)}>Download JSON</Button>
               }
             >
-              <CodeBlock code={json} language="json" label={t`settings`} />
+              <CodeBlock code={json} language="json" label="settings" />
             </Card>
             <ImportSettings readPresent={readPresent} />
             <Card
-              title={t`Subscriptions as curl`}
-              description={t`Creates the same subscriptions in another company, with its key in CAUSEWAY_KEY, with new signing secrets in the answers. Run again within 24 hours, it creates nothing again. Keys are created in the portal only.`}
+              title="Subscriptions as curl"
+              description="Creates the same subscriptions in another company, with its key in CAUSEWAY_KEY, with new signing secrets in the answers. Run again within 24 hours, it creates nothing again. Keys are created in the portal only."
             >
               {ownSubscriptions(present).length === 0 ? (
-                <Empty title={t`No subscriptions`}>
-                  {t`Subscriptions that you add in the portal appear here.`}
-                </Empty>
+                <Empty title="No subscriptions">Subscriptions that you add in the portal appear here.</Empty>
               ) : (
-                <CodeBlock
-                  code={curlOf(present, company.id, baseUrl)}
-                  language="code"
-                  label={t`curl script`}
-                />
+                <CodeBlock code={curlOf(present, company.id, baseUrl)} language="code" label="curl script" />
               )}
             </Card>
           </Stack>

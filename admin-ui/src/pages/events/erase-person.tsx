@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
@@ -31,22 +30,23 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
   return (
     <>
       <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
-        {t`Erase person…`}
+        Erase person…
       </Button>
       <ConfirmDialog
         open={open}
         onClose={() => setOpen(false)}
-        title={t`Erase person ${id}?`}
-        confirm={t`Erase person`}
+        title={`Erase person ${id}?`}
+        confirm="Erase person"
         danger
         typed="erase"
         mutation={erase}
       >
         <Stack gap="s">
           <p>
-            {t`The record, its notes and its status history are deleted at once. Within seconds, the payloads of its events and what receivers answered to their deliveries are removed too.`}
+            The record, its notes and its status history are deleted at once. Within seconds, the payloads of
+            its events and what receivers answered to their deliveries are removed too.
           </p>
-          <p>{t`Systems that received the data keep it: erase it there as well. This cannot be undone.`}</p>
+          <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
         </Stack>
       </ConfirmDialog>
     </>

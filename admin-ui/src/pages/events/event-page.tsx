@@ -1,5 +1,4 @@
 import { subjectOf } from '@causeway/proto/event-summary';
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
@@ -28,12 +27,12 @@ export function EventPage() {
   const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page
-      title={subject ? titleOf(subject, names) : t`Event ${id}`}
+      title={subject ? titleOf(subject, names) : `Event ${id}`}
       oneLine
       badge={type && <Badge mono>{type}</Badge>}
       // The line is there while its text loads.
       description={described?.description ?? '\u00a0'}
-      back={<BackLink to="/events">{t`Events`}</BackLink>}
+      back={<BackLink to="/events">Events</BackLink>}
     >
       <Loaded
         query={query}
@@ -44,21 +43,21 @@ export function EventPage() {
         {(event) => (
           <Split
             aside={
-              <Card title={t`About`}>
+              <Card title="About">
                 <Facts
                   columns={8}
                   facts={[
                     {
-                      label: t`Number`,
+                      label: 'Number',
                       value: (
                         <>
                           <code>{event.id}</code>{' '}
-                          <CopyButton value={String(event.id)} label={t`Copy event number`} />
+                          <CopyButton value={String(event.id)} label="Copy event number" />
                         </>
                       ),
                     },
                     {
-                      label: t`Event time`,
+                      label: 'Event time',
                       value: (
                         <>
                           <Moment time={event.createdUtc} /> (<TimeAgo time={event.createdUtc} />)
@@ -71,15 +70,15 @@ export function EventPage() {
               </Card>
             }
           >
-            <Card title={t`Payload`}>
+            <Card title="Payload">
               {event.payload.erased === true && (
-                <Notice tone="info">{t`The person was erased, and the payload with it.`}</Notice>
+                <Notice tone="info">The person was erased, and the payload with it.</Notice>
               )}
-              {role === 'viewer' && <Notice tone="info">{t`Personal data is hidden from your role.`}</Notice>}
+              {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
               <CodeBlock
                 code={JSON.stringify(event.payload, null, 2)}
                 language="json"
-                label={t`payload`}
+                label="payload"
                 maxLines={30}
               />
             </Card>
@@ -95,11 +94,11 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
   typeof id === 'number' && erased !== true
     ? [
         {
-          label: t`Record`,
+          label: 'Record',
           value: (
             <Row>
               <Link to="/clients/$id" params={{ id }}>
-                {t`Everything about client ${id}`}
+                Everything about client {id}
               </Link>
               <ErasePerson id={id} eventId={eventId} />
             </Row>
@@ -111,14 +110,14 @@ const personFacts = ({ id: eventId, payload: { client_id: id, erased } }: Answer
 function Deliveries({ id }: { readonly id: number }) {
   const query = useQuery({ ...deliveriesQuery({ event: id }), refetchInterval: 5000 });
   return (
-    <Card flush title={t`Deliveries`}>
+    <Card flush title="Deliveries">
       <DeliveryTable
         query={query}
         without="event"
         skeletonRows={2}
         emptyState={
-          <Empty title={t`No deliveries`}>
-            {t`No enabled subscription received this event type when the event occurred.`}
+          <Empty title="No deliveries">
+            No enabled subscription received this event type when the event occurred.
           </Empty>
         }
       />

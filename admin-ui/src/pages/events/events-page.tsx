@@ -1,5 +1,4 @@
 import { subjectOf, summaryOf } from '@causeway/proto/event-summary';
-import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -7,11 +6,11 @@ import { useMemo } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
+import { plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
@@ -48,21 +47,21 @@ export function EventsPage() {
       disabledReason={refusal}
       onClick={() => void navigate({ search: { ...search, dialog: 'send' } })}
     >
-      {t`Send test event`}
+      Send test event
     </Button>
   );
   return (
     <Page
-      title={t`Events`}
-      description={t`Everything that happened in your CRM, with or without a subscription. Kept for ${plural({ days: settings.retentionDays }, { one: '# day', other: '# days' })}.`}
+      title="Events"
+      description={`Everything that happened in your CRM, with or without a subscription. Kept for ${plural(settings.retentionDays, '# day', '# days')}.`}
       actions={send}
       refreshing={query.isPlaceholderData}
     >
       <Card flush>
-        <search className={s.bar} aria-label={t`Filters`}>
+        <search className={s.bar} aria-label="Filters">
           <Filter
-            label={t`Event type`}
-            all={t`All event types`}
+            label="Event type"
+            all="All event types"
             value={type}
             options={types.map((one) => ({ value: one.type, label: one.type }))}
             onChange={(value) => void navigate({ search: { ...filters, type: value }, replace: true })}
@@ -75,17 +74,17 @@ export function EventsPage() {
         <Table
           query={query}
           dense
-          label={t`Events`}
+          label="Events"
           columns={columns}
           rows={query.data?.events}
           rowKey={(event) => event.id}
           skeletonRows={10}
           emptyState={
             <Empty
-              title={record ? t`No event matches` : type ? t`No ${type} yet` : t`No events yet`}
+              title={record ? 'No event matches' : type ? `No ${type} yet` : 'No events yet'}
               action={send}
             >
-              {t`New clients, paid invoices, signed agreements: events are listed here as they happen.`}
+              New clients, paid invoices, signed agreements: events are listed here as they happen.
             </Empty>
           }
         />
@@ -104,7 +103,7 @@ export function EventsPage() {
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>[] => [
   {
-    header: t`Record`,
+    header: 'Record',
     grow: true,
     phone: 'title',
     cell: ({ id, type, payload }) => (
@@ -115,17 +114,17 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Event>
       </RecordCell>
     ),
   },
-  { header: t`Event`, align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
-  timeColumn(t`Event time`, (event) => event.createdUtc, { align: 'end', phone: 'time' }),
+  { header: 'Event', align: 'end', phone: 'detail', cell: (event) => <code>{event.id}</code> },
+  timeColumn('Event time', (event) => event.createdUtc, { align: 'end', phone: 'time' }),
 ];
 
 /** `own`: a payload that is not the type's sample. */
 const noEvent: { readonly type: string | null; readonly own: string | null } = { type: null, own: null };
-const eventLabels = onFirstUse(() => ({ type: t`Event type`, own: t`Payload` }));
+const eventLabels = { type: 'Event type', own: 'Payload' };
 
 function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
   const types = useQuery(eventTypesQuery).data?.eventTypes ?? [];
-  const draft = useDraft('events/test', noEvent, eventLabels());
+  const draft = useDraft('events/test', noEvent, eventLabels);
   const { type: chosen, own } = draft.values;
   const described = types.find((one) => one.type === chosen) ?? types[0];
   const navigate = useNavigate();
@@ -138,25 +137,18 @@ function TestEventDialog({ onClose }: { readonly onClose: () => void }) {
     },
     meta: { invalidates: [['listPortalEvents']], saves: 'events/test' },
     onSuccess: (event) => {
-      toast(
-        t`Sent to ${plural({ count: event.subscriptionCount }, { one: '# subscription', other: '# subscriptions' })}`,
-      );
+      toast(`Sent to ${plural(event.subscriptionCount, '# subscription', '# subscriptions')}`);
       void navigate({ to: '/events/$id', params: { id: event.id } });
     },
   });
   return (
-    <Dialog open onClose={onClose} title={t`Send test event`} size="l">
-      <Form
-        draft={draft}
-        mutation={send}
-        fields={['type', 'payload']}
-        submit={t`Send event`}
-        onCancel={onClose}
-      >
+    <Dialog open onClose={onClose} title="Send test event" size="l">
+      <Form draft={draft} mutation={send} fields={['type', 'payload']} submit="Send event" onCancel={onClose}>
         <Notice tone="warn">
-          {t`This is a real event: every subscription to its type receives it, tools act on it, and it stays in the log. To try one receiver only, send a test delivery.`}
+          This is a real event: every subscription to its type receives it, tools act on it, and it stays in
+          the log. To try one receiver only, send a test delivery.
         </Notice>
-        <Field label={t`Event type`} hint={described?.description} error={fieldError(send.error, 'type')}>
+        <Field label="Event type" hint={described?.description} error={fieldError(send.error, 'type')}>
           <Select
             value={described?.type}
             options={types.map(({ type }) => ({ value: type, label: type }))}

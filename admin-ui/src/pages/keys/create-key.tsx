@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { useBaseUrl } from '../../app/session.ts';
@@ -20,16 +19,11 @@ export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
   const baseUrl = useBaseUrl();
   if (made !== null) {
     return (
-      <SecretDialog
-        title={t`Your new API key`}
-        name={t`API key`}
-        value={made.value}
-        onClose={() => setMade(null)}
-      >
+      <SecretDialog title="Your new API key" name="API key" value={made.value} onClose={() => setMade(null)}>
         {(onCopied) => (
           <CodeBlock
-            label={t`command`}
-            title={t`Try it in a terminal`}
+            label="command"
+            title="Try it in a terminal"
             language="code"
             wrap
             code={sampleCall(baseUrl, made.value, made.scopes)}
@@ -43,8 +37,8 @@ export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title={t`Create an API key`}
-      description={t`Create one key for each tool, with only the permissions it needs.`}
+      title="Create an API key"
+      description="Create one key for each tool, with only the permissions it needs."
     >
       <CreateForm
         preset={preset}
@@ -74,5 +68,5 @@ function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
     meta: { invalidates: [keysQuery.queryKey], saves: form },
     onSuccess: onMade,
   });
-  return <KeyForm form={form} preset={preset} mutation={create} submit={t`Create key`} onCancel={onClose} />;
+  return <KeyForm form={form} preset={preset} mutation={create} submit="Create key" onCancel={onClose} />;
 }

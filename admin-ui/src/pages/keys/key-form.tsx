@@ -1,11 +1,8 @@
-import { ph, t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Input, operationQuery } from '../../api/client.ts';
 import { useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import {
   Checkbox,
   Field,
@@ -17,20 +14,20 @@ import {
   TextInput,
 } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { formatDateMinute } from '../../ui/format.ts';
+import { formatDateMinute, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge, Moment } from '../../ui/values.tsx';
 import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../queries.ts';
 import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
 
-const labels = onFirstUse(() => ({
-  name: t`Name`,
-  note: t`Note`,
-  scopes: t`What it may do`,
-  expiresUtc: t`Expires`,
-  networks: t`Allowed networks`,
-}));
+const labels = {
+  name: 'Name',
+  note: 'Note',
+  scopes: 'What it may do',
+  expiresUtc: 'Expires',
+  networks: 'Allowed networks',
+};
 
 /** The fields that were changed, and with them the values that were known of them. A new key has all fields. */
 export type KeyChange = Input<'createApiKey'>['body'] & Input<'updateApiKey'>['body'];
@@ -49,7 +46,7 @@ interface KeyFormProps {
 export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: KeyFormProps) {
   const { scopes } = useSession();
   const { error } = mutation;
-  const filled = initial ?? (preset && keyPresets()[preset]);
+  const filled = initial ?? (preset && keyPresets[preset]);
   const [tool, setTool] = useState<string>(preset ?? 'other');
   const [since] = useState(() => Date.now());
   const stored: KeyValues = {
@@ -59,14 +56,14 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
     expiresUtc: initial?.expiresUtc ?? '',
     networks: initial?.networks?.join('\n') ?? '',
   };
-  const draft = useDraft(form, stored, labels());
+  const draft = useDraft(form, stored, labels);
   const { name, note, scopes: chosen, expiresUtc, networks } = draft.values;
   const fill = (to: string): void => {
     setTool(to);
     const wanted = keyPresetNames.find((one) => one === to);
     if (wanted === undefined) return;
-    const isNamed = name !== '' && !keyPresetNames.some((one) => keyPresets()[one].name === name);
-    const { scopes: needed, name: usual } = keyPresets()[wanted];
+    const isNamed = name !== '' && !keyPresetNames.some((one) => keyPresets[one].name === name);
+    const { scopes: needed, name: usual } = keyPresets[wanted];
     draft.set({ scopes: needed, ...(!isNamed && { name: usual }) });
   };
   const toggle = (scope: Scope, on: boolean): void =>
@@ -91,22 +88,20 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       onCancel={onCancel}
     >
       <Field
-        label={t`Name`}
-        hint={t`What it is for, such as “Zapier” or “Website form”.`}
+        label="Name"
+        hint="What it is for, such as “Zapier” or “Website form”."
         error={fieldError(error, 'name')}
       >
         <TextInput value={name} maxLength={100} onValue={(value) => draft.set({ name: value })} />
       </Field>
       {initial === undefined && (
-        <Field label={t`For`} hint={t`Fills in the permissions that such a tool needs.`}>
-          <Select value={tool} onValue={fill} options={tools()} />
+        <Field label="For" hint="Fills in the permissions that such a tool needs.">
+          <Select value={tool} onValue={fill} options={tools} />
         </Field>
       )}
       <Fieldset
-        legend={t`What it may do`}
-        error={
-          error && chosen.length === 0 ? t`Choose at least one permission.` : fieldError(error, 'scopes')
-        }
+        legend="What it may do"
+        error={error && chosen.length === 0 ? 'Choose at least one permission.' : fieldError(error, 'scopes')}
       >
         {scopes.map((scope) => (
           <Checkbox
@@ -115,17 +110,17 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
             onChange={(event) => toggle(scope, event.target.checked)}
             label={
               <>
-                {scopeWords()[scope].label} <Badge mono>{scope}</Badge>
+                {scopeWords[scope].label} <Badge mono>{scope}</Badge>
               </>
             }
-            description={scopeWords()[scope].description}
+            description={scopeWords[scope].description}
           />
         ))}
       </Fieldset>
       {initial && <RefusedCalls apiKey={initial} chosen={chosen} />}
       <Field
-        label={t`Expires`}
-        hint={t`The key is revoked by itself at this time.`}
+        label="Expires"
+        hint="The key is revoked by itself at this time."
         error={fieldError(error, 'expiresUtc')}
       >
         <Select
@@ -135,9 +130,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
         />
       </Field>
       <Field
-        label={t`Allowed networks`}
+        label="Allowed networks"
         optional
-        hint={t`Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused.`}
+        hint="Addresses or networks, such as 203.0.113.0/24, one in each line. Requests from elsewhere are refused."
         error={fieldError(error, 'networks')}
       >
         <TextArea
@@ -149,9 +144,9 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
       </Field>
       <NetworkWarning networks={networksIn(networks)} />
       <Field
-        label={t`Note`}
+        label="Note"
         optional
-        hint={t`Who uses it, and where it is stored. Never the key itself.`}
+        hint="Who uses it, and where it is stored. Never the key itself."
         error={fieldError(error, 'note')}
       >
         <TextArea rows={2} value={note} maxLength={500} onValue={(value) => draft.set({ note: value })} />
@@ -190,10 +185,8 @@ function NetworkWarning({ networks }: { readonly networks: readonly string[] }) 
   if (settled === '' || data === undefined || data.isAllowed) return null;
   return (
     <Notice tone="warn">
-      <Trans>
-        Your present address, <code>{ph({ address: data.address })}</code>, is not among them: requests from
-        this computer will be refused.
-      </Trans>
+      Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
+      be refused.
     </Notice>
   );
 }
@@ -206,32 +199,27 @@ function RefusedCalls({ apiKey, chosen }: { readonly apiKey: ApiKey; readonly ch
   if (data === undefined || chosen.length === apiKey.scopes.length) return null;
   return refused === 0 ? null : (
     <Notice tone="warn">
-      <Trans>
-        <Plural value={refused} one="# request" other="# requests" /> since <Moment time={data.sinceUtc} />{' '}
-        would have been refused.
-      </Trans>
+      {plural(refused, '# request', '# requests')} since <Moment time={data.sinceUtc} /> would have been
+      refused.
     </Notice>
   );
 }
 
-const tools = onFirstUse(() => [
-  { value: 'other', label: t`Another tool` },
-  ...keyPresetNames.map((value) => ({ value, label: keyPresets()[value].name })),
-]);
+const tools = [
+  { value: 'other', label: 'Another tool' },
+  ...keyPresetNames.map((value) => ({ value, label: keyPresets[value].name })),
+];
 
 /** @param times that are among the choices too, whenever they were chosen */
 const expiries = (now: number, times: readonly string[]) => {
   const inDays = (days: number): string => new Date(now + days * 86_400_000).toISOString();
   const choices = [
-    { value: '', label: t`Never` },
-    { value: inDays(7), label: t`In 7 days` },
-    { value: inDays(30), label: t`In 30 days` },
-    { value: inDays(90), label: t`In 90 days` },
-    { value: inDays(365), label: t`In a year` },
+    { value: '', label: 'Never' },
+    { value: inDays(7), label: 'In 7 days' },
+    { value: inDays(30), label: 'In 30 days' },
+    { value: inDays(90), label: 'In 90 days' },
+    { value: inDays(365), label: 'In a year' },
   ];
   const others = [...new Set(times)].filter((time) => choices.every(({ value }) => value !== time));
-  return [
-    ...others.map((value) => ({ value, label: t`On ${{ when: formatDateMinute(value) }}` })),
-    ...choices,
-  ];
+  return [...others.map((value) => ({ value, label: `On ${formatDateMinute(value)}` })), ...choices];
 };

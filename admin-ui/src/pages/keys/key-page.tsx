@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
@@ -47,9 +46,9 @@ export function KeyPage() {
   const usage = useQuery(usageQuery(range, id));
   return (
     <Page
-      title={key?.name ?? t`API key`}
+      title={key?.name ?? 'API key'}
       badge={key && <StateBadge {...keyState(key, now)} />}
-      back={<BackLink to="/keys">{t`API keys`}</BackLink>}
+      back={<BackLink to="/keys">API keys</BackLink>}
       refreshing={query.isRefetching}
       actions={
         key?.isActive && (
@@ -59,14 +58,14 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'edit' }, false)}
             >
-              {t`Edit`}
+              Edit
             </Button>
             <Button
               icon={<RotateCw />}
               disabledReason={refusal}
               onClick={() => show({ dialog: 'rotate' }, false)}
             >
-              {t`Rotate…`}
+              Rotate…
             </Button>
             <Button
               icon={<Ban />}
@@ -74,7 +73,7 @@ export function KeyPage() {
               disabledReason={refusal}
               onClick={() => show({ dialog: 'revoke' }, false)}
             >
-              {t`Revoke…`}
+              Revoke…
             </Button>
           </>
         )
@@ -84,8 +83,8 @@ export function KeyPage() {
         {(found) =>
           found === null ? (
             <Empty
-              title={t`This key does not exist`}
-              action={<LinkButton to="/keys">{t`All API keys`}</LinkButton>}
+              title="This key does not exist"
+              action={<LinkButton to="/keys">All API keys</LinkButton>}
             />
           ) : (
             <Split aside={<KeyFacts apiKey={found} mayLook={refusal === undefined} />}>
@@ -134,18 +133,18 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
     <>
       <div>
         <Segmented
-          label={t`Period`}
+          label="Period"
           value={range}
-          options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
+          options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
           onChange={onRange}
         />
       </div>
       <UsageChart usage={usage} />
-      <Card title={t`Busiest minutes`} description={t`Beside the limit of each kind of request.`}>
+      <Card title="Busiest minutes" description="Beside the limit of each kind of request.">
         <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
           {({ keys }) =>
             keys[0] === undefined ? (
-              <Quiet>{t`Not used in this period.`}</Quiet>
+              <Quiet>Not used in this period.</Quiet>
             ) : (
               keys[0].buckets.map((bucket) => <BucketBar key={bucket.bucket} bucket={bucket} />)
             )
@@ -164,26 +163,26 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
   const when = (time: string | null, otherwise: ReactNode) =>
     time === null ? otherwise : <Moment time={time} />;
   return (
-    <Card title={t`About`}>
+    <Card title="About">
       <Facts
         columns={16}
         facts={[
-          { label: t`Key`, value: <code>{masked}</code> },
-          note !== null && { label: t`Note`, value: <span dir="auto">{note}</span> },
+          { label: 'Key', value: <code>{masked}</code> },
+          note !== null && { label: 'Note', value: <span dir="auto">{note}</span> },
           {
-            label: t`Permissions`,
+            label: 'Permissions',
             value: (
               <Stack gap="xs">
                 {scopes.map((scope) => (
                   <span key={scope}>
-                    {scopeWords()[scope].label} <Quiet small>{scope}</Quiet>
+                    {scopeWords[scope].label} <Quiet small>{scope}</Quiet>
                   </span>
                 ))}
               </Stack>
             ),
           },
           networks?.length > 0 && {
-            label: t`Networks`,
+            label: 'Networks',
             value: (
               <Stack gap="xs">
                 {networks.map((network) => (
@@ -192,27 +191,27 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
               </Stack>
             ),
           },
-          { label: t`Last used`, value: lastUsedUtc === null ? t`Never` : <MinuteAgo time={lastUsedUtc} /> },
-          use?.last != null && { label: t`From`, value: <code>{use.last.address}</code> },
-          revokedUtc === null && { label: t`Expires`, value: when(expiresUtc, t`Never`) },
-          revokedUtc !== null && { label: t`Revoked`, value: when(revokedUtc, null) },
-          { label: t`Created`, value: when(createdUtc, null) },
+          { label: 'Last used', value: lastUsedUtc === null ? 'Never' : <MinuteAgo time={lastUsedUtc} /> },
+          use?.last != null && { label: 'From', value: <code>{use.last.address}</code> },
+          revokedUtc === null && { label: 'Expires', value: when(expiresUtc, 'Never') },
+          revokedUtc !== null && { label: 'Revoked', value: when(revokedUtc, null) },
+          { label: 'Created', value: when(createdUtc, null) },
           own.length > 0 && {
-            label: t`Own limits`,
+            label: 'Own limits',
             value: own
               .map(([bucket, limit]) => {
-                const kind = bucketLabels()[bucket as keyof typeof limits];
+                const kind = bucketLabels[bucket as keyof typeof limits];
                 const most = number(limit!);
-                return t`${kind}: ${most} a minute`;
+                return `${kind}: ${most} a minute`;
               })
               .join('; '),
           },
-          { label: t`ID`, value: id },
+          { label: 'ID', value: id },
         ]}
       />
       <Quiet small>
         <Link to="/audit" search={{ kind: 'key', q: apiKey.name.split(/\s+/).slice(0, 4).join(' ') }}>
-          {t`Who changed it`}
+          Who changed it
         </Link>
       </Quiet>
     </Card>
@@ -243,7 +242,7 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
     },
     meta: { invalidates: [keysQuery.queryKey], saves: `keys/${id}` },
     onSuccess: () => {
-      toast(t`Key changed`);
+      toast('Key changed');
       onClose();
     },
   });
@@ -251,14 +250,14 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title={t`Edit the API key`}
-      description={t`New permissions apply to every request from now on.`}
+      title="Edit the API key"
+      description="New permissions apply to every request from now on."
     >
       <KeyForm
         form={`keys/${id}`}
         initial={apiKey}
         mutation={update}
-        submit={t`Save changes`}
+        submit="Save changes"
         onCancel={onClose}
       />
     </Dialog>

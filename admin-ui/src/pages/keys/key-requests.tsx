@@ -1,10 +1,8 @@
-import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
-import { milliseconds } from '../../ui/format.ts';
+import { milliseconds, plural } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
@@ -32,34 +30,34 @@ export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
   return (
     <Card
       flush
-      title={t`Requests`}
-      description={t`Of the last seven days. Beyond ten in a second, those of one kind share a line, with their number.`}
+      title="Requests"
+      description="Of the last seven days. Beyond ten in a second, those of one kind share a line, with their number."
       actions={
         <Segmented
-          label={t`Status`}
+          label="Status"
           value={status ?? 'all'}
           options={[
-            { value: 'all', label: t`All` },
-            { value: '2', label: t`Succeeded` },
-            { value: '4', label: t`Refused` },
-            { value: '5', label: t`Failed` },
+            { value: 'all', label: 'All' },
+            { value: '2', label: 'Succeeded' },
+            { value: '4', label: 'Refused' },
+            { value: '5', label: 'Failed' },
           ]}
           onChange={(to) => onShow({ status: to === 'all' ? undefined : to })}
         />
       }
     >
       <Table
-        label={t`Requests`}
-        columns={columns()}
+        label="Requests"
+        columns={columns}
         query={requests}
         rows={data?.requests}
         rowKey={(one) => Object.values(one).join(' ')}
         skeletonRows={8}
         emptyState={
-          <Empty title={data?.hasMore ? t`None among the latest requests` : t`No requests`}>
+          <Empty title={data?.hasMore ? 'None among the latest requests' : 'No requests'}>
             {data?.hasMore
-              ? t`Older pages may have some.`
-              : t`Requests appear here a few seconds after they were made.`}
+              ? 'Older pages may have some.'
+              : 'Requests appear here a few seconds after they were made.'}
           </Empty>
         }
       />
@@ -82,7 +80,7 @@ const recordPages = {
 function RecordLink({ path }: Pick<KeyRequest, 'path'>) {
   const [, kind, id] = /\/(\w+)\/(\d+)(?![^/])/.exec(path ?? '') ?? [];
   const to = recordPages[kind as keyof typeof recordPages];
-  if (path === null) return t`an unknown path`;
+  if (path === null) return 'an unknown path';
   return to === undefined ? (
     path
   ) : (
@@ -103,7 +101,7 @@ function RequestLink({
   const isAudited = /\/(subscriptions|events\/test|people)(\/|$)/.test(path ?? '') && method !== 'GET';
   const id = <code>{requestId}</code>;
   return isAudited && status < 300 && requestId !== null && roleAtLeast(role, 'admin') ? (
-    <Link to="/audit" search={{ q: requestId }} aria-label={t`Audit entries of request ${requestId}`}>
+    <Link to="/audit" search={{ q: requestId }} aria-label={`Audit entries of request ${requestId}`}>
       {id}
     </Link>
   ) : (
@@ -111,9 +109,9 @@ function RequestLink({
   );
 }
 
-const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
+const columns: readonly Column<KeyRequest>[] = [
   {
-    header: t`Request`,
+    header: 'Request',
     phone: 'title',
     grow: true,
     cell: ({ method, path, status, requestId, address, requests, isPrevious }) => (
@@ -123,7 +121,7 @@ const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
         </code>
         <Quiet small>
           {requests > 1 ? (
-            plural(requests, { one: '# like this', other: '# like this' })
+            plural(requests, '# like this', '# like this')
           ) : (
             <RequestLink {...{ method, path, status, requestId }} />
           )}
@@ -133,16 +131,16 @@ const columns = onFirstUse((): readonly Column<KeyRequest>[] => [
               · <code>{address}</code>
             </>
           )}
-          {isPrevious && <> · {t`old secret`}</>}
+          {isPrevious && <> · old secret</>}
         </Quiet>
       </Stack>
     ),
   },
   {
-    header: t`Status`,
+    header: 'Status',
     phone: 'badge',
     cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
   },
-  { header: t`Duration`, cell: ({ durationMs }) => milliseconds(durationMs) },
-  { header: t`Time`, phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
-]);
+  { header: 'Duration', cell: ({ durationMs }) => milliseconds(durationMs) },
+  { header: 'Time', phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
+];

@@ -1,14 +1,11 @@
-import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
 import { useRefusal, useSession } from '../../app/session.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -49,29 +46,29 @@ export function KeysPage() {
       disabledReason={refusal}
       onClick={() => open({ dialog: 'create' })}
     >
-      {t`Create API key`}
+      Create API key
     </Button>
   );
   return (
     <Page
-      title={t`API keys`}
-      description={t`Create one key for each tool, so that you can see what it does and revoke it alone. Each key can make ${read} read and ${write} write requests a minute.`}
+      title="API keys"
+      description={`Create one key for each tool, so that you can see what it does and revoke it alone. Each key can make ${read} read and ${write} write requests a minute.`}
       actions={create}
       refreshing={keys.isRefetching}
     >
       <Card
         flush
-        title={titles()[show ?? 'active']}
+        title={titles[show ?? 'active']}
         actions={
           <Segmented
-            label={t`Keys`}
+            label="Keys"
             value={show ?? 'active'}
             options={[
-              { value: 'active', label: t`Active` },
+              { value: 'active', label: 'Active' },
               ...(limited.length > 0 || show === 'limited'
-                ? [{ value: 'limited' as const, label: t`At their limit (${limitedCount})` }]
+                ? [{ value: 'limited' as const, label: `At their limit (${limitedCount})` }]
                 : []),
-              { value: 'revoked', label: t`Revoked` },
+              { value: 'revoked', label: 'Revoked' },
             ]}
             onChange={(value) => set({ show: value === 'active' ? undefined : value })}
           />
@@ -79,11 +76,11 @@ export function KeysPage() {
       >
         {(shown === undefined || shown.length > 0 || q !== undefined || cursor !== undefined) && (
           <Toolbar>
-            <SearchBox label={t`Search keys`} value={q} onChange={(q) => set({ q })} />
+            <SearchBox label="Search keys" value={q} onChange={(q) => set({ q })} />
             <Filter
-              label={t`Order`}
+              label="Order"
               value={wanted.sort ?? 'newest'}
-              options={sortOptions()}
+              options={sortOptions}
               onChange={(sort) => set({ sort: sort === 'newest' ? undefined : sort })}
             />
           </Toolbar>
@@ -98,25 +95,25 @@ export function KeysPage() {
           emptyState={
             q !== undefined ? (
               <Empty
-                title={show === 'revoked' ? t`No revoked key matches` : t`No active key matches`}
-                action={<Button onClick={() => set({ q: undefined })}>{t`Clear search`}</Button>}
+                title={show === 'revoked' ? 'No revoked key matches' : 'No active key matches'}
+                action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
               />
             ) : show === 'limited' ? (
-              <Empty title={t`No key reached its limit in the last hour`} />
+              <Empty title="No key reached its limit in the last hour" />
             ) : show === 'revoked' ? (
-              <Empty title={t`No revoked keys`}>
-                {t`Revoked keys stay listed here, so that you can see when they were last used.`}
+              <Empty title="No revoked keys">
+                Revoked keys stay listed here, so that you can see when they were last used.
               </Empty>
             ) : (
-              <Empty title={t`No API keys yet`} action={create}>
-                {t`Create a key for the first tool you want to connect, such as Zapier, Make or your website.`}
+              <Empty title="No API keys yet" action={create}>
+                Create a key for the first tool you want to connect, such as Zapier, Make or your website.
               </Empty>
             )
           }
         />
         <Pager
-          first={wanted.sort === undefined ? t`Newest` : t`First`}
-          next={wanted.sort === undefined ? t`Older` : t`Next`}
+          first={wanted.sort === undefined ? 'Newest' : 'First'}
+          next={wanted.sort === undefined ? 'Older' : 'Next'}
           cursor={cursor}
           page={keys.data}
           onPage={(to) => void navigate({ search: { ...wanted, cursor: to } })}
@@ -128,20 +125,20 @@ export function KeysPage() {
   );
 }
 
-const titles = onFirstUse(() => ({
-  active: t`Active keys`,
-  revoked: t`Revoked keys`,
-  limited: t`Keys that reached their limit in the last hour`,
-}));
+const titles = {
+  active: 'Active keys',
+  revoked: 'Revoked keys',
+  limited: 'Keys that reached their limit in the last hour',
+};
 
-const sortOptions = onFirstUse(() => {
+const sortOptions = (() => {
   const labels = {
-    newest: t`Newest first`,
-    used: t`Last used first`,
-    unused: t`Least recently used first`,
+    newest: 'Newest first',
+    used: 'Last used first',
+    unused: 'Least recently used first',
   };
   return keySorts.map((value) => ({ value, label: labels[value] }));
-});
+})();
 
 interface KeyTableProps {
   readonly query: UseQueryResult;
@@ -158,7 +155,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
   const refused = new Map(limited.map((one) => [one.id, one.limited]));
   const columns: readonly Column<ApiKey>[] = [
     {
-      header: t`Name`,
+      header: 'Name',
       phone: 'title',
       grow: true,
       cell: (key) => (
@@ -171,8 +168,8 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
               <code>{key.masked}</code>
             </Quiet>
             {refused.has(key.id) && (
-              <Badge tone="warn" title={t`Requests over its rate limit in the last hour`}>
-                {plural({ count: refused.get(key.id) ?? 0 }, { one: '# refused', other: '# refused' })}
+              <Badge tone="warn" title="Requests over its rate limit in the last hour">
+                {plural(refused.get(key.id) ?? 0, '# refused', '# refused')}
               </Badge>
             )}
             {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}
@@ -181,31 +178,31 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       ),
     },
     {
-      header: t`Permissions`,
+      header: 'Permissions',
       phone: 'detail',
       grow: true,
       cell: (key) => (
-        <span data-tip={key.scopes.map((scope) => scopeWords()[scope].label).join(', ')}>
+        <span data-tip={key.scopes.map((scope) => scopeWords[scope].label).join(', ')}>
           {permissionsOf(key)}
         </span>
       ),
     },
-    { header: t`Last used`, phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
-    timeColumn(t`Created`, (key) => key.createdUtc),
+    { header: 'Last used', phone: 'badge', cell: (key) => <LastUsed apiKey={key} /> },
+    timeColumn('Created', (key) => key.createdUtc),
     actionsColumn('menu', (key) => (
       <RowMenu
         label={key.name}
         actions={[
           {
-            label: t`Copy ID`,
+            label: 'Copy ID',
             icon: <Copy />,
             onSelect: () =>
-              void navigator.clipboard?.writeText(String(key.id)).then(() => toast(t`ID copied`)),
+              void navigator.clipboard?.writeText(String(key.id)).then(() => toast('ID copied')),
           },
           ...(key.isActive
             ? [
                 {
-                  label: t`Revoke…`,
+                  label: 'Revoke…',
                   icon: <Ban />,
                   danger: true,
                   disabledReason: refusal,
@@ -219,7 +216,7 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
   ];
   return (
     <Table
-      label={t`API keys`}
+      label="API keys"
       columns={columns}
       query={query}
       rows={keys}
@@ -238,17 +235,15 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
   if (apiKey.revokedUtc !== null) {
     return (
       <Stack gap="xs">
-        {apiKey.lastUsedUtc === null ? t`Never` : <MinuteAgo time={apiKey.lastUsedUtc} />}
+        {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
         <Quiet small>
           {' '}
-          <Trans>
-            Revoked <TimeAgo time={apiKey.revokedUtc} />
-          </Trans>
+          Revoked <TimeAgo time={apiKey.revokedUtc} />
         </Quiet>
       </Stack>
     );
   }
-  if (apiKey.lastUsedUtc === null) return <Badge>{t`Never used`}</Badge>;
+  if (apiKey.lastUsedUtc === null) return <Badge>Never used</Badge>;
   const age = now - Date.parse(apiKey.lastUsedUtc);
   const idleDays = idleAfterMs / 86_400_000;
   return (
@@ -257,7 +252,7 @@ function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
         tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
         dot
         title={
-          age > idleAfterMs ? t`Unused for over ${idleDays} days. Revoke it if nothing needs it.` : undefined
+          age > idleAfterMs ? `Unused for over ${idleDays} days. Revoke it if nothing needs it.` : undefined
         }
       >
         <MinuteAgo time={apiKey.lastUsedUtc} />

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { call, useMutation } from '../../api/client.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
@@ -20,7 +18,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
       const name = apiKey?.name ?? '';
-      toast(t`Key “${name}” revoked`);
+      toast(`Key “${name}” revoked`);
       onClose();
     },
   });
@@ -30,8 +28,8 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Revoke “${{ name: apiKey.name }}”?`}
-      confirm={t`Revoke key`}
+      title={`Revoke “${apiKey.name}”?`}
+      confirm="Revoke key"
       danger
       typed={recent ? 'revoke' : undefined}
       mutation={revoke}
@@ -39,14 +37,11 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     >
       <Stack gap="s">
         {recent && apiKey.lastUsedUtc !== null && (
-          <Notice tone="warn" title={t`This key is in use`}>
-            <Trans>
-              It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at
-              once.
-            </Trans>
+          <Notice tone="warn" title="This key is in use">
+            It was last used <MinuteAgo time={apiKey.lastUsedUtc} />. Tools that use it stop working at once.
           </Notice>
         )}
-        <p>{t`Requests with this key are refused at once. This cannot be undone.`}</p>
+        <p>Requests with this key are refused at once. This cannot be undone.</p>
       </Stack>
     </ConfirmDialog>
   );

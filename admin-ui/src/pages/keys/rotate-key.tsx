@@ -1,14 +1,11 @@
-import { ph, t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -28,8 +25,8 @@ export function RotateKey({ open, apiKey, onClose }: RotateKeyProps) {
   if (value !== null)
     return (
       <SecretDialog
-        title={t`The key’s new secret`}
-        name={t`API key`}
+        title="The key’s new secret"
+        name="API key"
         value={value}
         onClose={() => setValue(null)}
       />
@@ -38,8 +35,8 @@ export function RotateKey({ open, apiKey, onClose }: RotateKeyProps) {
     <Dialog
       open={open}
       onClose={onClose}
-      title={t`Rotate the API key`}
-      description={t`It gets a new secret, and keeps its name, permissions, limits and subscriptions.`}
+      title="Rotate the API key"
+      description="It gets a new secret, and keeps its name, permissions, limits and subscriptions."
     >
       <RotateForm
         apiKey={apiKey}
@@ -53,9 +50,7 @@ export function RotateKey({ open, apiKey, onClose }: RotateKeyProps) {
   );
 }
 
-const graces = onFirstUse(() =>
-  [1, 24, 72, 168].map((hours) => ({ value: hours, label: span(hours * 3_600_000) })),
-);
+const graces = [1, 24, 72, 168].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
 
 interface RotateFormProps extends Omit<RotateKeyProps, 'open'> {
   readonly onDone: (made: Answer<'rotateApiKey'>) => void;
@@ -73,33 +68,33 @@ function RotateForm({ apiKey, onClose, onDone }: RotateFormProps) {
     onSuccess: onDone,
   });
   return (
-    <Form mutation={rotate} fields={['graceHours']} submit={t`Rotate key`} danger={!keeps} onCancel={onClose}>
+    <Form mutation={rotate} fields={['graceHours']} submit="Rotate key" danger={!keeps} onCancel={onClose}>
       {isRotated && (
         <Notice tone="info">
-          {t`The key was rotated already, and both secrets work. End one of them first, or end both now.`}
+          The key was rotated already, and both secrets work. End one of them first, or end both now.
         </Notice>
       )}
-      <Fieldset legend={t`The present secret`}>
+      <Fieldset legend="The present secret">
         {!isRotated && (
           <Radio
             name="grace"
             checked={keeps}
             onChange={() => setKeeps(true)}
-            label={t`Keeps working for a while`}
-            description={t`Both secrets work and share the key’s limits, so nothing fails while you update your tools.`}
+            label="Keeps working for a while"
+            description="Both secrets work and share the key’s limits, so nothing fails while you update your tools."
           />
         )}
         <Radio
           name="grace"
           checked={!keeps}
           onChange={() => setKeeps(false)}
-          label={t`Stops working at once`}
-          description={t`Choose this if it leaked. Tools are refused until they have the new secret.`}
+          label="Stops working at once"
+          description="Choose this if it leaked. Tools are refused until they have the new secret."
         />
       </Fieldset>
       {keeps && (
-        <Field label={t`Both work for`} error={fieldError(rotate.error, 'graceHours')}>
-          <Select value={hours} options={graces()} onValue={(value) => setHours(Number(value))} />
+        <Field label="Both work for" error={fieldError(rotate.error, 'graceHours')}>
+          <Select value={hours} options={graces} onValue={(value) => setHours(Number(value))} />
         </Field>
       )}
     </Form>
@@ -120,59 +115,54 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
     mutationFn: (kept: 'new' | 'old') => call('endKeyRotation', { params: { id }, body: { keep: kept } }),
     meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
-      toast(t`Rotation ended`);
+      toast('Rotation ended');
       setKeep(null);
     },
   });
   if (previous == null) return null;
   const ended = keep === 'old' ? masked : previous.masked;
   return (
-    <Notice tone="info" title={t`Two secrets of this key work`}>
+    <Notice tone="info" title="Two secrets of this key work">
       <Stack gap="s">
         <p>
-          <Trans>
-            The old one, <code>{ph({ previous: previous.masked })}</code>, works until{' '}
-            <Moment time={previous.untilUtc} />. The new one is <code>{masked}</code>.
-          </Trans>
+          The old one, <code>{previous.masked}</code>, works until <Moment time={previous.untilUtc} />. The
+          new one is <code>{masked}</code>.
         </p>
         {use !== undefined && (
           <p>
             {use.previous === null ? (
-              t`The old one was not used in the last seven days.`
+              'The old one was not used in the last seven days.'
             ) : (
-              <Trans>
+              <>
                 The old one was last used <TimeAgo time={use.previous.utc} /> from{' '}
-                <code>{ph({ address: use.previous.address })}</code>;{' '}
-                <Plural value={{ requests: use.previousInLastHour }} one="# request" other="# requests" /> in
-                the last hour.
-              </Trans>
+                <code>{use.previous.address}</code>;{' '}
+                {plural(use.previousInLastHour, '# request', '# requests')} in the last hour.
+              </>
             )}
           </p>
         )}
         <Row gap="s">
           <Button disabledReason={refusal} onClick={() => setKeep('new')}>
-            {t`End the old secret…`}
+            End the old secret…
           </Button>
           <Button disabledReason={refusal} onClick={() => setKeep('old')}>
-            {t`Keep the old secret…`}
+            Keep the old secret…
           </Button>
         </Row>
         {keep !== null && (
           <ConfirmDialog
             open
             onClose={() => setKeep(null)}
-            title={keep === 'new' ? t`End the old secret now?` : t`Give up the new secret?`}
-            confirm={keep === 'new' ? t`End old secret` : t`Keep old secret`}
+            title={keep === 'new' ? 'End the old secret now?' : 'Give up the new secret?'}
+            confirm={keep === 'new' ? 'End old secret' : 'Keep old secret'}
             danger
             mutation={end}
             onSubmit={() => end.mutate(keep)}
           >
             <p>
-              <Trans>
-                Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
-              </Trans>
+              Requests with <code>{ended}</code> are refused at once, and this cannot be undone.
             </p>
-            {keep === 'old' && <p>{t`The old secret then works as before the rotation.`}</p>}
+            {keep === 'old' && <p>The old secret then works as before the rotation.</p>}
           </ConfirmDialog>
         )}
       </Stack>

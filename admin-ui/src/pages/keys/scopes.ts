@@ -1,61 +1,56 @@
-import { plural, t } from '@lingui/core/macro';
 import type { Answer } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import type { keyPresetNames } from '../queries.ts';
 
 export type ApiKey = Answer<'listApiKeys'>['keys'][number];
 export type KeyRequest = Answer<'listKeyRequests'>['requests'][number];
 export type Scope = ApiKey['scopes'][number];
 
-export const scopeWords = onFirstUse(
-  (): Readonly<Record<Scope, { readonly label: string; readonly description: string }>> => ({
-    'integrations:read': {
-      label: t`Look up records`,
-      description: t`Read employees, affiliates and statuses; find leads and clients.`,
-    },
-    'integrations:write': {
-      label: t`Create and change records`,
-      description: t`Create and update leads, clients and affiliates, change a status, add notes.`,
-    },
-    'events:read': { label: t`Read events`, description: t`Read the event log, with payloads.` },
-    'webhooks:write': {
-      label: t`Manage webhooks`,
-      description: t`List, create, change and delete subscriptions, and rotate their secrets.`,
-    },
-    admin: {
-      label: t`Send tests and erase people`,
-      description: t`Send test deliveries and test events, and erase a person for privacy. Includes no other permission.`,
-    },
-  }),
-);
+export const scopeWords: Readonly<Record<Scope, { readonly label: string; readonly description: string }>> = {
+  'integrations:read': {
+    label: 'Look up records',
+    description: 'Read employees, affiliates and statuses; find leads and clients.',
+  },
+  'integrations:write': {
+    label: 'Create and change records',
+    description: 'Create and update leads, clients and affiliates, change a status, add notes.',
+  },
+  'events:read': { label: 'Read events', description: 'Read the event log, with payloads.' },
+  'webhooks:write': {
+    label: 'Manage webhooks',
+    description: 'List, create, change and delete subscriptions, and rotate their secrets.',
+  },
+  admin: {
+    label: 'Send tests and erase people',
+    description:
+      'Send test deliveries and test events, and erase a person for privacy. Includes no other permission.',
+  },
+};
 
 /** What the form for a new key is filled with. */
-export const keyPresets = onFirstUse(
-  (): Readonly<
-    Record<(typeof keyPresetNames)[number], { readonly name: string; readonly scopes: readonly Scope[] }>
-  > => ({
-    form: { name: t`Website form`, scopes: ['integrations:read', 'integrations:write'] },
-    reporting: { name: t`Reporting`, scopes: ['integrations:read', 'events:read'] },
-    sync: {
-      name: t`Full sync`,
-      scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
-    },
-    'agent-read': { name: t`Agent, read only`, scopes: ['integrations:read', 'events:read'] },
-    'agent-write': {
-      name: t`Agent, read and write`,
-      scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
-    },
-  }),
-);
+export const keyPresets: Readonly<
+  Record<(typeof keyPresetNames)[number], { readonly name: string; readonly scopes: readonly Scope[] }>
+> = {
+  form: { name: 'Website form', scopes: ['integrations:read', 'integrations:write'] },
+  reporting: { name: 'Reporting', scopes: ['integrations:read', 'events:read'] },
+  sync: {
+    name: 'Full sync',
+    scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
+  },
+  'agent-read': { name: 'Agent, read only', scopes: ['integrations:read', 'events:read'] },
+  'agent-write': {
+    name: 'Agent, read and write',
+    scopes: ['integrations:read', 'integrations:write', 'events:read', 'webhooks:write'],
+  },
+};
 
 /** In one or two words; the key's page lists them. */
 export const permissionsOf = ({ scopes }: Pick<ApiKey, 'scopes'>): string => {
-  if (scopes.length === Object.keys(scopeWords()).length) return t`Full access`;
-  if (scopes.every((scope) => scope.endsWith(':read'))) return t`Read only`;
+  if (scopes.length === Object.keys(scopeWords).length) return 'Full access';
+  if (scopes.every((scope) => scope.endsWith(':read'))) return 'Read only';
   return scopes.length === 1
-    ? scopeWords()[scopes[0]!].label
-    : plural({ count: scopes.length }, { one: '# permission', other: '# permissions' });
+    ? scopeWords[scopes[0]!].label
+    : plural(scopes.length, '# permission', '# permissions');
 };
 
 type Dated = Pick<ApiKey, 'isActive' | 'expiresUtc'>;
@@ -71,11 +66,11 @@ export const keyState = (
   key: Dated,
   now: number,
 ): { readonly tone: 'good' | 'warn' | 'neutral'; readonly label: string } => {
-  if (leftMs(key, now) <= 0) return { tone: 'neutral', label: t`Expired` };
-  if (!key.isActive) return { tone: 'neutral', label: t`Revoked` };
-  if (!expiresSoon(key, now)) return { tone: 'good', label: t`Active` };
+  if (leftMs(key, now) <= 0) return { tone: 'neutral', label: 'Expired' };
+  if (!key.isActive) return { tone: 'neutral', label: 'Revoked' };
+  if (!expiresSoon(key, now)) return { tone: 'good', label: 'Active' };
   const left = span(leftMs(key, now));
-  return { tone: 'warn', label: t`Expires in ${left}` };
+  return { tone: 'warn', label: `Expires in ${left}` };
 };
 
 /** The first call to make with a key, by the first of these scopes that it has: reading before writing. */

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -16,20 +14,18 @@ export function InvitationPage() {
   const invitation = useQuery({ ...operationQuery('getInvitation', { body: { token } }), retry: false });
   return (
     <LinkPage
-      title={invitation.data ? t`Join ${{ company: invitation.data.companyName }}` : t`Invitation`}
+      title={invitation.data ? `Join ${invitation.data.companyName}` : 'Invitation'}
       query={invitation}
       invalid={{
-        title: t`This invitation is no longer valid`,
-        advice: t`It was used or revoked, or it has expired. Ask for a new invitation.`,
+        title: 'This invitation is no longer valid',
+        advice: 'It was used or revoked, or it has expired. Ask for a new invitation.',
       }}
     >
       {({ email, role, invitedBy }) => (
         <>
           <p>
-            <Trans>
-              {invitedBy} invited you as <strong>{role}</strong>. You will sign in with{' '}
-              <strong>{email}</strong>.
-            </Trans>
+            {invitedBy} invited you as <strong>{role}</strong>. You will sign in with <strong>{email}</strong>
+            .
           </p>
           <JoinForm token={token} email={email} />
         </>
@@ -51,17 +47,17 @@ function JoinForm({ token, email }: { readonly token: string; readonly email: st
     },
   });
   return (
-    <Form mutation={accept} fields={['name', 'password']} submit={t`Join and sign in`} wide>
-      <Field label={t`Your name`} error={fieldError(accept.error, 'name')}>
+    <Form mutation={accept} fields={['name', 'password']} submit="Join and sign in" wide>
+      <Field label="Your name" error={fieldError(accept.error, 'name')}>
         <TextInput autoComplete="name" value={name} onValue={setName} />
       </Field>
       <NewPasswordField
-        label={t`Choose a password`}
+        label="Choose a password"
         email={email}
         value={password}
         onChange={setPassword}
         error={fieldError(accept.error, 'password')}
-        hint={t`If you already use this address in another company, choose the same password to sign in to both at once.`}
+        hint="If you already use this address in another company, choose the same password to sign in to both at once."
       />
     </Form>
   );
@@ -72,20 +68,18 @@ export function PasswordPage() {
   const reset = useQuery({ ...operationQuery('getPasswordReset', { body: { token } }), retry: false });
   return (
     <LinkPage
-      title={t`Choose a new password`}
+      title="Choose a new password"
       query={reset}
       invalid={{
-        title: t`This link is no longer valid`,
-        advice: t`It was used or replaced, or it has expired. Ask for a new link.`,
+        title: 'This link is no longer valid',
+        advice: 'It was used or replaced, or it has expired. Ask for a new link.',
       }}
     >
       {({ email, companyName }) => (
         <>
           <p>
-            <Trans>
-              For <strong>{email}</strong> at {companyName}. All your sessions there end; sign in again with
-              the new password.
-            </Trans>
+            For <strong>{email}</strong> at {companyName}. All your sessions there end; sign in again with the
+            new password.
           </p>
           <PasswordForm token={token} email={email} />
         </>
@@ -108,9 +102,9 @@ function PasswordForm({ token, email }: { readonly token: string; readonly email
     },
   });
   return (
-    <Form mutation={choose} fields={['password']} submit={t`Set new password`} wide>
+    <Form mutation={choose} fields={['password']} submit="Set new password" wide>
       <NewPasswordField
-        label={t`New password`}
+        label="New password"
         email={email}
         value={password}
         onChange={setPassword}
@@ -137,7 +131,7 @@ function LinkPage<T>({ title, query, invalid, children }: LinkPageProps<T>) {
           <Notice tone="warn" title={invalid.title}>
             {invalid.advice}
           </Notice>
-          <Link to="/sign-in">{t`Go to sign-in`}</Link>
+          <Link to="/sign-in">Go to sign-in</Link>
         </>
       ) : (
         <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>

@@ -1,10 +1,7 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { fieldError } from '../../errors.ts';
-import { inWords, onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
@@ -17,17 +14,14 @@ import { type Channels, noticeChannelsQuery } from './notices.ts';
 type Channel = Channels['channels'][number];
 type ChannelName = Channel['channel'];
 
-const names = onFirstUse(
-  (): Readonly<Record<ChannelName, string>> => ({ webhook: t`Operational webhook`, slack: t`Slack` }),
-);
-const descriptions = onFirstUse(
-  (): Readonly<Record<ChannelName, string>> => ({
-    webhook: t`Signed posts of the types operational.*, with a secret of their own. The contract describes them.`,
-    slack: t`An incoming-webhook URL of Slack, or of a service that understands the same posts.`,
-  }),
-);
+const names: Readonly<Record<ChannelName, string>> = { webhook: 'Operational webhook', slack: 'Slack' };
+const descriptions: Readonly<Record<ChannelName, string>> = {
+  webhook:
+    'Signed posts of the types operational.*, with a secret of their own. The contract describes them.',
+  slack: 'An incoming-webhook URL of Slack, or of a service that understands the same posts.',
+};
 
-const noAnswer = (): string => t`no answer`;
+const noAnswer = (): string => 'no answer';
 
 export function ChannelCards() {
   const query = useQuery(noticeChannelsQuery);
@@ -44,8 +38,8 @@ export function ChannelCards() {
           })}
           {secret !== null && (
             <SecretDialog
-              title={t`Signing secret of the operational webhook`}
-              name={t`secret`}
+              title="Signing secret of the operational webhook"
+              name="secret"
               value={secret}
               onClose={() => setSecret(null)}
             />
@@ -82,17 +76,17 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
         body: { channel: name, kinds, ...(url !== known || !channel ? { url } : {}) },
       }),
     gcTime: 0,
-    onSuccess: done(t`Channel saved`),
+    onSuccess: done('Channel saved'),
   });
   const rotate = useMutation({
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, newSecret: true } }),
     gcTime: 0,
-    onSuccess: done(t`Secret rotated; the earlier one has ended`),
+    onSuccess: done('Secret rotated; the earlier one has ended'),
     onError: toastError,
   });
   const remove = useMutation({
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, url: null } }),
-    onSuccess: done(t`Channel removed`),
+    onSuccess: done('Channel removed'),
     onError: toastError,
   });
   const test = useMutation({
@@ -100,69 +94,61 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
     meta: { invalidates: [noticeChannelsQuery.queryKey] },
     onSuccess: ({ success, statusCode, error }) =>
       success
-        ? toast(t`Test accepted`)
+        ? toast('Test accepted')
         : toastError(
             new Error(
               statusCode === null
-                ? t`The test failed: ${{ reason: error ?? noAnswer() }}.`
-                : t`The test failed: status ${statusCode}.`,
+                ? `The test failed: ${error ?? noAnswer()}.`
+                : `The test failed: status ${statusCode}.`,
             ),
           ),
     onError: toastError,
   });
   return (
     <Card
-      title={names()[name]}
-      description={descriptions()[name]}
+      title={names[name]}
+      description={descriptions[name]}
       actions={
         channel && (
           <Row>
             <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-              {t`Send test`}
+              Send test
             </Button>
             {name === 'webhook' && (
               <Button size="s" pending={rotate.isPending} onClick={() => rotate.mutate()}>
-                {t`Rotate secret`}
+                Rotate secret
               </Button>
             )}
             <Button size="s" pending={remove.isPending} onClick={() => remove.mutate()}>
-              {t`Remove`}
+              Remove
             </Button>
           </Row>
         )
       }
     >
-      <Form mutation={save} fields={['url']} submit={channel ? t`Save channel` : t`Add channel`}>
+      <Form mutation={save} fields={['url']} submit={channel ? 'Save channel' : 'Add channel'}>
         {channel?.last && (
           <p>
             <Badge tone={channel.last.error === null ? 'good' : 'bad'} dot>
-              {channel.last.error === null
-                ? t`Accepted`
-                : t`Failed: ${{ answer: channel.last.statusCode ?? noAnswer() }}`}
+              {channel.last.error === null ? 'Accepted' : `Failed: ${channel.last.statusCode ?? noAnswer()}`}
             </Badge>{' '}
             <Quiet small>
-              <Trans>
-                latest post <TimeAgo time={channel.last.utc} />
-              </Trans>
+              latest post <TimeAgo time={channel.last.utc} />
             </Quiet>
           </p>
         )}
         <Field
-          label={t`URL of ${{ field: names()[name] }}`}
-          hint={
-            channel && name === 'slack'
-              ? t`Now ${{ url: channel.url }}. Leave it empty to keep it.`
-              : undefined
-          }
+          label={`URL of ${names[name]}`}
+          hint={channel && name === 'slack' ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
           error={fieldError(save.error, 'url')}
         >
           <TextInput type="url" inputMode="url" mono value={url} onValue={setUrl} />
         </Field>
-        <Fieldset legend={t`Tells of`}>
+        <Fieldset legend="Tells of">
           {data.kinds.map(({ kind, title }) => (
             <Checkbox
               key={kind}
-              label={inWords(kind, { title }).title}
+              label={title}
               checked={kinds.includes(kind)}
               onChange={(event) =>
                 setKinds(event.target.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))

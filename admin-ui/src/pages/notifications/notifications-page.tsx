@@ -1,10 +1,8 @@
-import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
-import { inWords, onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
@@ -22,16 +20,16 @@ export function NotificationsPage() {
   const { role } = useSession().user;
   return (
     <Page
-      title={t`Notifications`}
-      description={t`What happened to subscriptions, keys and members, and how you are told.`}
+      title="Notifications"
+      description="What happened to subscriptions, keys and members, and how you are told."
     >
       <Tabs
-        label={t`Notifications`}
+        label="Notifications"
         value={tab}
         tabs={[
-          { id: 'list', label: t`Latest` },
-          { id: 'settings', label: t`Your mails` },
-          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: t`Company channels` }] : []),
+          { id: 'list', label: 'Latest' },
+          { id: 'settings', label: 'Your mails' },
+          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: 'Company channels' }] : []),
         ]}
         onChange={(id) => void navigate({ search: id === 'list' ? {} : { tab: id } })}
       >
@@ -60,21 +58,21 @@ function NoticeList() {
     <Card flush>
       <Table
         query={query}
-        label={t`Latest notifications`}
-        columns={columns()}
+        label="Latest notifications"
+        columns={columns}
         rows={query.data?.notices}
         rowKey={(notice) => notice.id}
         skeletonRows={8}
         emptyState={
           <Empty
-            title={t`No notifications yet`}
+            title="No notifications yet"
             action={
               <LinkButton to="/notifications" search={{ tab: 'settings' }}>
-                {t`Choose your mails`}
+                Choose your mails
               </LinkButton>
             }
           >
-            {t`You are told here when a subscription fails, a key nears its limit, or a role changes.`}
+            You are told here when a subscription fails, a key nears its limit, or a role changes.
           </Empty>
         }
       />
@@ -83,9 +81,9 @@ function NoticeList() {
   );
 }
 
-const columns = onFirstUse((): readonly Column<Notice>[] => [
+const columns: readonly Column<Notice>[] = [
   {
-    header: t`What happened`,
+    header: 'What happened',
     phone: 'title',
     grow: true,
     cell: (notice) => (
@@ -94,14 +92,14 @@ const columns = onFirstUse((): readonly Column<Notice>[] => [
           <Link to={notice.path}>
             <strong dir="auto">{notice.title}</strong>
           </Link>{' '}
-          {!notice.read && <Badge tone="accent">{t`New`}</Badge>}
+          {!notice.read && <Badge tone="accent">New</Badge>}
         </p>
         <Quiet small>{notice.text}</Quiet>
       </Stack>
     ),
   },
-  timeColumn(t`When`, (notice) => notice.createdUtc, { align: 'end', phone: 'time' }),
-]);
+  timeColumn('When', (notice) => notice.createdUtc, { align: 'end', phone: 'time' }),
+];
 
 function MailSettings() {
   const query = useQuery(noticeSettingsQuery);
@@ -109,35 +107,33 @@ function MailSettings() {
   const change = useMutation({
     mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
     meta: { invalidates: [noticeSettingsQuery.queryKey] },
-    onSuccess: () => toast(t`Mails changed`),
+    onSuccess: () => toast('Mails changed'),
     onError: toastError,
   });
   return (
     <Loaded query={query} skeleton={<SkeletonCard lines={9} />}>
       {({ mailsFrom, kinds }) => (
         <Card
-          title={t`Your mails`}
+          title="Your mails"
           description={
-            mailsFrom === null ? undefined : t`They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
+            mailsFrom === null ? undefined : `They go to ${email}, from ${mailsFrom}. Bursts go in one mail.`
           }
         >
           <Stack>
             {mailsFrom === null && (
               <NoticeBox tone="info">
-                {t`This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.`}
+                This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
               </NoticeBox>
             )}
-            {kinds
-              .map((one) => inWords(one.kind, one))
-              .map(({ kind, title, description, mail }) => (
-                <Checkbox
-                  key={kind}
-                  label={title}
-                  description={description}
-                  checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
-                  onChange={(event) => change.mutate({ [kind]: event.target.checked })}
-                />
-              ))}
+            {kinds.map(({ kind, title, description, mail }) => (
+              <Checkbox
+                key={kind}
+                label={title}
+                description={description}
+                checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
+                onChange={(event) => change.mutate({ [kind]: event.target.checked })}
+              />
+            ))}
           </Stack>
         </Card>
       )}

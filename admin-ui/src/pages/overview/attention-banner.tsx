@@ -1,5 +1,3 @@
-import { plural, t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { Link } from '@tanstack/react-router';
 import {
   type Attention,
@@ -9,7 +7,7 @@ import {
   useMissedWhileOff,
 } from '../../app/attention.ts';
 import { useRefusal } from '../../app/session.ts';
-import { number } from '../../ui/format.ts';
+import { number, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
 
@@ -26,36 +24,27 @@ export function AttentionBanner() {
         {failingCount > 0 && (
           <li>
             <span>
-              <Plural
-                value={failingCount}
-                one={
-                  <Trans>
-                    <strong># subscription is failing</strong> and will be disabled if no attempt succeeds
-                  </Trans>
-                }
-                other={
-                  <Trans>
-                    <strong># subscriptions are failing</strong> and will be disabled if no attempt succeeds
-                  </Trans>
-                }
-              />
+              <strong>
+                {plural(failingCount, '# subscription is failing', '# subscriptions are failing')}
+              </strong>{' '}
+              and will be disabled if no attempt succeeds
             </span>
             <Link to="/subscriptions" search={{ state: 'failing' }}>
-              {t`View failing`}
+              View failing
             </Link>
           </li>
         )}
         {unverifiedCount > 0 && (
           <li>
             <strong>
-              <Plural
-                value={unverifiedCount}
-                one="# subscription waits for verification"
-                other="# subscriptions wait for verification"
-              />
+              {plural(
+                unverifiedCount,
+                '# subscription waits for verification',
+                '# subscriptions wait for verification',
+              )}
             </strong>
             <Link to="/subscriptions" search={{ state: 'unverified' }}>
-              {t`View unverified`}
+              View unverified
             </Link>
           </li>
         )}
@@ -68,19 +57,19 @@ export function AttentionBanner() {
 
 const missedText = ({ count, more }: { readonly count: number; readonly more: boolean }): string =>
   more
-    ? plural(count, { one: 'at least # event missed', other: 'at least # events missed' })
-    : plural(count, { one: '# event missed', other: '# events missed' });
+    ? plural(count, 'at least # event missed', 'at least # events missed')
+    : plural(count, '# event missed', '# events missed');
 
 function OffItem({ attention: { offCount, off } }: { readonly attention: Attention }) {
   const missed = useMissedWhileOff(off);
   const refusal = useRefusal('developer');
-  const label = refusal === undefined ? t`Repair` : t`View`;
+  const label = refusal === undefined ? 'Repair' : 'View';
   const [first] = off;
   return (
     <li>
       <strong>
-        <Plural value={offCount} one="# subscription is off" other="# subscriptions are off" />
-        {missed === undefined ? t`, … events missed` : missed.count > 0 && <>, {missedText(missed)}</>}
+        {plural(offCount, '# subscription is off', '# subscriptions are off')}
+        {missed === undefined ? ', … events missed' : missed.count > 0 && <>, {missedText(missed)}</>}
       </strong>
       {offCount === 1 && first ? (
         <Link
@@ -101,25 +90,23 @@ function OffItem({ attention: { offCount, off } }: { readonly attention: Attenti
 
 function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['undecided']) {
   const what = [
-    ...(held > 0 ? [plural(held, { one: '# delivery held', other: '# deliveries held' })] : []),
+    ...(held > 0 ? [plural(held, '# delivery held', '# deliveries held')] : []),
     ...(missed > 0 ? [missedText({ count: missed, more: false })] : []),
-  ].join(t` and `);
+  ].join(' and ');
   return (
     <li>
       <span>
-        <Trans>
-          <strong>{what}</strong> of{' '}
-          <Plural value={subscriptions} one="# enabled subscription" other="# enabled subscriptions" />, until
-          you decide about them
-        </Trans>
+        <strong>{what}</strong> of{' '}
+        {plural(subscriptions, '# enabled subscription', '# enabled subscriptions')}, until you decide about
+        them
       </span>
       {subscriptions === 1 && firstId !== null ? (
         <Link to="/subscriptions/$id" params={{ id: firstId }}>
-          {t`Decide`}
+          Decide
         </Link>
       ) : (
         <Link to="/subscriptions" search={{ state: 'undecided' }}>
-          {t`Decide`}
+          Decide
         </Link>
       )}
     </li>
@@ -135,21 +122,17 @@ function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
       <span>
         <strong>
           {keys.length === 1 ? (
-            <Trans>
+            <>
               <bdi>{name}</bdi> reached its rate limit
-            </Trans>
+            </>
           ) : (
-            t`${count} API keys reached their rate limits`
+            `${count} API keys reached their rate limits`
           )}
         </strong>{' '}
-        <Plural
-          value={total}
-          one="(# request refused in the last hour)"
-          other="(# requests refused in the last hour)"
-        />
+        {plural(total, '(# request refused in the last hour)', '(# requests refused in the last hour)')}
       </span>
       <Link to="/keys" search={{ show: 'limited' }}>
-        {t`View keys`}
+        View keys
       </Link>
     </li>
   );

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
@@ -22,67 +20,63 @@ export const FirstSteps = memo(function FirstSteps() {
   if (!own || !delivered) return null;
   const steps: readonly FirstStep[] = [
     {
-      title: t`Create an API key`,
+      title: 'Create an API key',
       done: own.keyCreatedUtc,
       body: (
         <div>
           <LinkButton variant="primary" to="/keys" search={{ dialog: 'create' }}>
-            {t`Create API key`}
+            Create API key
           </LinkButton>
         </div>
       ),
     },
     {
-      title: t`Make your first API call`,
+      title: 'Make your first API call',
       done: own.firstCallUtc,
       body: (
         <>
           <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:read'])} />
-          <Waiting for={t`your first call`} />
+          <Waiting for="your first call" />
           <p>
-            <Trans>
-              More languages are in the <Link to="/developers">Quick start</Link>.
-            </Trans>
+            More languages are in the <Link to="/developers">Quick start</Link>.
           </p>
         </>
       ),
     },
     {
-      title: t`Add a subscription`,
+      title: 'Add a subscription',
       done: delivered.subscriptionCreatedUtc,
       body: (
         <div>
           <LinkButton variant="primary" to="/subscriptions/new">
-            {t`Add subscription`}
+            Add subscription
           </LinkButton>
         </div>
       ),
     },
     {
-      title: t`Send a successful test delivery`,
+      title: 'Send a successful test delivery',
       done: delivered.testSucceededUtc,
       body: (
         <>
           <div>
             <LinkButton variant="primary" to="/test">
-              {t`Send test delivery`}
+              Send test delivery
             </LinkButton>
           </div>
-          <Waiting for={t`a receiver that answers 2xx`} />
+          <Waiting for="a receiver that answers 2xx" />
         </>
       ),
     },
     {
-      title: t`Receive your first event`,
+      title: 'Receive your first event',
       done: delivered.deliverySucceededUtc,
       body: (
         <>
           <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:write'])} />
-          <Waiting for={t`your first event`} />
+          <Waiting for="your first event" />
           <p>
-            <Trans>
-              What happens in the CRM is listed in <Link to="/events">Events</Link>.
-            </Trans>
+            What happens in the CRM is listed in <Link to="/events">Events</Link>.
           </p>
         </>
       ),
@@ -93,7 +87,7 @@ export const FirstSteps = memo(function FirstSteps() {
   const count = steps.length;
   const next = steps.findIndex(({ done }) => done === null);
   return (
-    <Card title={t`First steps`} description={t`${doneCount} of ${count} done.`}>
+    <Card title="First steps" description={`${doneCount} of ${count} done.`}>
       <div className={s.aqueduct}>
         <Aqueduct built={steps.map(({ done }) => done !== null)} />
       </div>
@@ -131,12 +125,12 @@ interface FirstStep {
 }
 
 const Command = ({ code }: { readonly code: string }) => (
-  <CodeBlock label={t`command`} language="code" wrap code={code} />
+  <CodeBlock label="command" language="code" wrap code={code} />
 );
 
 const Waiting = ({ for: what }: { readonly for: string }) => (
   <p className={s.waiting} role="status">
     <span className={s.pulse} data-mark />
-    {t`Waiting for ${what}…`}
+    Waiting for {what}…
   </p>
 );

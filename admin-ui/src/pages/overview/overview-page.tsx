@@ -1,12 +1,10 @@
-import { plural, t } from '@lingui/core/macro';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import type { Answer } from '../../api/client.ts';
 import { useAttention, useAttentionPending } from '../../app/attention.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
-import { milliseconds, number, share, shortNumber } from '../../ui/format.ts';
+import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
@@ -37,15 +35,15 @@ export function OverviewPage() {
   const { pending, isNew } = useStart(stats.data);
   return (
     <Page
-      title={t`Overview`}
-      description={t`API requests and webhook deliveries of your company, and what needs attention.`}
+      title="Overview"
+      description="API requests and webhook deliveries of your company, and what needs attention."
       refreshing={range !== chosen || usage.isPlaceholderData || stats.isPlaceholderData}
       actions={
         !isNew && (
           <Segmented
-            label={t`Period`}
+            label="Period"
             value={chosen}
-            options={ranges.map((value) => ({ value, label: rangeLabels()[value] }))}
+            options={ranges.map((value) => ({ value, label: rangeLabels[value] }))}
             onChange={(next) =>
               void navigate({ search: next === '24h' ? {} : { range: next }, replace: true })
             }
@@ -55,7 +53,7 @@ export function OverviewPage() {
     >
       {pending ? (
         <div aria-busy="true">
-          <span className="visually-hidden">{t`Loading…`}</span>
+          <span className="visually-hidden">Loading…</span>
           <Skeleton height="7rem" />
         </div>
       ) : (
@@ -131,12 +129,12 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const failingCount = `${number(failing?.count ?? 0)}${failing?.isMore ? '+' : ''}`;
   const limitedCount = number(limited);
   const triedShare = share(total?.succeeded ?? 0, tries);
-  const before = beforeLabels()[range];
+  const before = beforeLabels[range];
   const shareBefore = deliveredShare(previous, failingBefore);
   return (
     <dl className={s.numbers}>
       <Tile
-        label={t`Delivered`}
+        label="Delivered"
         value={deliveredShare(total, failing)}
         note={
           <Link
@@ -144,22 +142,19 @@ function Numbers({ usage, stats, range }: NumbersProps) {
             search={{ period, state: failing && failing.count > 0 ? 'failing' : undefined }}
           >
             {failing && failing.count > 0
-              ? t`${failingCount} failing`
-              : plural({ count: delivered ?? 0 }, { one: '# delivery', other: '# deliveries' })}
+              ? `${failingCount} failing`
+              : plural(delivered ?? 0, '# delivery', '# deliveries')}
           </Link>
         }
         more={
-          total &&
-          plural(tries, {
-            0: 'no attempts',
-            one: `${triedShare} of # attempt succeeded`,
-            other: `${triedShare} of # attempts succeeded`,
-          })
+          total && tries === 0
+            ? 'no attempts'
+            : plural(tries, `${triedShare} of # attempt succeeded`, `${triedShare} of # attempts succeeded`)
         }
         course={points?.map((point) => point.succeeded)}
         change={
           previous?.succeeded && shareBefore ? (
-            t`${shareBefore} in ${before}`
+            `${shareBefore} in ${before}`
           ) : (
             <Change now={total?.succeeded} was={previous?.succeeded} before={before} />
           )
@@ -167,11 +162,11 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         failed={stats.isError}
       />
       <Tile
-        label={t`API requests`}
+        label="API requests"
         value={requests === undefined ? undefined : shortNumber(requests)}
         note={
           <Link to="/keys" search={limited > 0 ? { show: 'limited' } : { sort: 'used' }}>
-            {limited > 0 ? t`${limitedCount} over the limit` : t`none over the limit`}
+            {limited > 0 ? `${limitedCount} over the limit` : 'none over the limit'}
           </Link>
         }
         bad={limited > 0}
@@ -182,11 +177,11 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         failed={usage.isError}
       />
       <Tile
-        label={t`Response time (p95)`}
+        label="Response time (p95)"
         value={total && (total.p95Ms === null ? '–' : milliseconds(total.p95Ms))}
         note={
           <Link to="/deliveries" search={{ period }}>
-            {total && (total.p50Ms === null ? t`no attempts` : `p50: ${milliseconds(total.p50Ms)}`)}
+            {total && (total.p50Ms === null ? 'no attempts' : `p50: ${milliseconds(total.p50Ms)}`)}
           </Link>
         }
         course={points?.map((point) => point.p95Ms)}
@@ -194,19 +189,19 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         failed={stats.isError}
       />
       <Tile
-        label={t`Failing or off`}
+        label="Failing or off"
         value={troubled === undefined ? undefined : number(troubled)}
         note={
           attention &&
           (troubled === 0 ? (
-            <Link to="/subscriptions">{t`all subscriptions work`}</Link>
+            <Link to="/subscriptions">all subscriptions work</Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
-              {t`${off} off, ${failingNow} failing`}
+              {off} off, {failingNow} failing
             </Link>
           ))
         }
-        change={attention && t`Now, in any period`}
+        change={attention && 'Now, in any period'}
         bad={(troubled ?? 0) > 0}
         failed={false}
       />
@@ -223,14 +218,12 @@ const deliveredShare = (total: Total | undefined, failing: Failing | undefined):
   failing &&
   `${failing.isMore ? '< ' : ''}${share(total.succeeded, total.succeeded + failing.count)}`;
 
-const beforeLabels = onFirstUse(
-  (): Readonly<Record<UsageRange, string>> => ({
-    '1h': t`the hour before`,
-    '24h': t`the 24 hours before`,
-    '7d': t`the 7 days before`,
-    '30d': t`the 30 days before`,
-  }),
-);
+const beforeLabels: Readonly<Record<UsageRange, string>> = {
+  '1h': 'the hour before',
+  '24h': 'the 24 hours before',
+  '7d': 'the 7 days before',
+  '30d': 'the 30 days before',
+};
 
 interface ChangeProps {
   readonly now: number | null | undefined;
@@ -240,13 +233,13 @@ interface ChangeProps {
 
 function Change({ now, was, before }: ChangeProps) {
   if (now === undefined) return null;
-  if (!was || now === null) return t`nothing in ${before}`;
+  if (!was || now === null) return `nothing in ${before}`;
   const difference = share(Math.abs(now - was), was);
-  if (now === was) return t`as in ${before}`;
+  if (now === was) return `as in ${before}`;
   return (
     <>
       <span aria-hidden="true">{now > was ? '▲' : '▼'}</span>{' '}
-      {now > was ? t`${difference} above ${before}` : t`${difference} below ${before}`}
+      {now > was ? `${difference} above ${before}` : `${difference} below ${before}`}
     </>
   );
 }
@@ -271,7 +264,7 @@ function Tile({ label, value, note, more, course, change, bad, failed }: TilePro
         {course?.some(Boolean) && <Sparkline values={course} />}
       </dd>
       <dd className={bad ? s.bad : s.note}>
-        {value === undefined ? (failed ? t`not available` : '\u00a0') : note}
+        {value === undefined ? (failed ? 'not available' : '\u00a0') : note}
       </dd>
       <dd className={s.note}>
         {more}

@@ -1,8 +1,6 @@
-import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { milliseconds, number } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
@@ -19,23 +17,23 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
   return (
     <Card
       flush
-      title={t`Subscriptions`}
-      description={t`Those off or failing first.`}
-      actions={<Link to="/subscriptions">{t`All subscriptions`}</Link>}
+      title="Subscriptions"
+      description="Those off or failing first."
+      actions={<Link to="/subscriptions">All subscriptions</Link>}
     >
       <Table
         query={stats}
-        label={t`Subscriptions by health`}
-        columns={columns()}
+        label="Subscriptions by health"
+        columns={columns}
         rows={stats.data?.subscriptions.slice(0, 8)}
         rowKey={(one) => one.id}
         skeletonRows={3}
         emptyState={
           <Empty
-            title={t`No subscriptions yet`}
-            action={<LinkButton to="/subscriptions/new">{t`Add subscription`}</LinkButton>}
+            title="No subscriptions yet"
+            action={<LinkButton to="/subscriptions/new">Add subscription</LinkButton>}
           >
-            {t`Their health is shown here once events are delivered.`}
+            Their health is shown here once events are delivered.
           </Empty>
         }
       />
@@ -43,26 +41,26 @@ export function SubscriptionsByHealth({ stats }: { readonly stats: UseQueryResul
   );
 }
 
-const columns = onFirstUse((): readonly Column<SubscriptionStats>[] => [
+const columns: readonly Column<SubscriptionStats>[] = [
   {
-    header: t`Subscription`,
+    header: 'Subscription',
     phone: 'title',
     grow: true,
     cell: ({ id, name, url }) => (
       <SubscriptionLink strong id={id} name={url === null ? undefined : nameOf({ name, url })} />
     ),
   },
-  { header: t`State`, phone: 'badge', cell: (one) => <State endpoint={one} /> },
+  { header: 'State', phone: 'badge', cell: (one) => <State endpoint={one} /> },
   {
-    header: t`Delivered`,
+    header: 'Delivered',
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
-  { header: t`Attempts`, align: 'end', cell: (one) => number(one.succeeded + one.failed) },
+  { header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
   { header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
   { header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
   { header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
-]);
+];
 
 const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
 

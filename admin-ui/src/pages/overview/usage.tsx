@@ -1,11 +1,9 @@
-import { plural, t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Answer } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { BarChart, LineChart } from '../../ui/chart.tsx';
-import { milliseconds, number, shortNumber, span } from '../../ui/format.ts';
+import { milliseconds, number, plural, shortNumber, span } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty, Loaded, Skeleton } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -35,18 +33,18 @@ export function KeyUsage({
   return (
     <Card
       flush
-      title={t`API keys and their limits`}
-      description={t`Those nearest to a limit in their busiest minute first.`}
-      actions={<Link to="/keys">{t`All keys`}</Link>}
+      title="API keys and their limits"
+      description="Those nearest to a limit in their busiest minute first."
+      actions={<Link to="/keys">All keys</Link>}
     >
       <Table
         query={usage}
-        label={t`API keys by load`}
+        label="API keys by load"
         columns={columns}
         rows={rows}
         rowKey={({ key, bucket }) => `${key.id} ${bucket.bucket}`}
         skeletonRows={3}
-        emptyState={<Empty title={t`No key used in this period`} />}
+        emptyState={<Empty title="No key used in this period" />}
       />
     </Card>
   );
@@ -67,7 +65,7 @@ export const rangeMs: Readonly<Record<UsageRange, number>> = {
 
 const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
   {
-    header: t`Key`,
+    header: 'Key',
     phone: 'title',
     grow: true,
     cell: ({ key }) => (
@@ -76,9 +74,9 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </Link>
     ),
   },
-  { header: t`Kind`, phone: 'detail', cell: ({ bucket }) => bucketLabels()[bucket.bucket] },
+  { header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels[bucket.bucket] },
   {
-    header: t`Busiest minute`,
+    header: 'Busiest minute',
     phone: 'time',
     cell: ({ bucket }) => (
       <span className={s.peak}>
@@ -87,16 +85,16 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </span>
     ),
   },
-  { header: t`Forecast`, cell: ({ bucket }) => forecastOf(bucket, periodMs) },
+  { header: 'Forecast', cell: ({ bucket }) => forecastOf(bucket, periodMs) },
   {
-    header: t`Refused`,
+    header: 'Refused',
     align: 'end',
     phone: 'badge',
     cell: ({ bucket }) =>
       bucket.limited > 0 ? <Badge tone="bad">{refusedText(bucket.limited)}</Badge> : <Quiet>–</Quiet>,
   },
   {
-    header: t`Requests`,
+    header: 'Requests',
     align: 'end',
     cell: ({ bucket }) => number(bucket.answered + bucket.limited),
   },
@@ -105,12 +103,12 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
 const levelOf = ({ peakPerMinute, limitPerMinute, limited }: KeyBucket): number =>
   limited > 0 ? 1 + limited : Math.min(peakPerMinute / limitPerMinute, 1);
 
-const refusedText = (count: number): string => plural(count, { one: '# refused', other: '# refused' });
+const refusedText = (count: number): string => plural(count, '# refused', '# refused');
 
 const ofLimit = ({ peakPerMinute, limitPerMinute }: KeyBucket): string => {
   const peak = number(peakPerMinute);
   const limit = number(limitPerMinute);
-  return t`${peak} of ${limit}`;
+  return `${peak} of ${limit}`;
 };
 
 /** Extrapolates the growth of the busiest minute since the period before. */
@@ -118,12 +116,12 @@ function forecastOf(
   { peakPerMinute, previousPeakPerMinute, limitPerMinute, limited }: KeyBucket,
   periodMs: number,
 ) {
-  if (limited > 0) return t`Over the limit`;
+  if (limited > 0) return 'Over the limit';
   const growth = previousPeakPerMinute ? peakPerMinute - previousPeakPerMinute : 0;
-  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? t`Not growing` : '–'}</Quiet>;
+  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? 'Not growing' : '–'}</Quiet>;
   const untilMs = ((limitPerMinute - peakPerMinute) / growth) * periodMs;
   const left = span(untilMs);
-  return untilMs > 10 * periodMs ? <Quiet>{t`Far from the limit`}</Quiet> : t`At the limit in about ${left}`;
+  return untilMs > 10 * periodMs ? <Quiet>Far from the limit</Quiet> : `At the limit in about ${left}`;
 }
 
 function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
@@ -146,12 +144,12 @@ export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
   const total = number(bucket.answered);
   return (
     <div className={s.bucket}>
-      <span>{bucketLabels()[bucket.bucket]}</span>
+      <span>{bucketLabels[bucket.bucket]}</span>
       <LevelBar bucket={bucket} />
       <span className={s.value}>
-        {t`${peak} of ${limit} a minute`}
+        {peak} of {limit} a minute
         <small>
-          {t`${total} in total`}
+          {total} in total
           {limited > 0 && <>, {refusedText(limited)}</>}
         </small>
       </span>
@@ -161,14 +159,12 @@ export function BucketBar({ bucket }: { readonly bucket: KeyBucket }) {
 
 type BucketName = Usage['buckets'][number]['bucket'];
 
-export const bucketLabels = onFirstUse(
-  (): Readonly<Record<BucketName, string>> => ({
-    read: t`Read`,
-    write: t`Write`,
-    admin: t`Webhooks and tests`,
-    lookup: t`Lookups`,
-  }),
-);
+export const bucketLabels: Readonly<Record<BucketName, string>> = {
+  read: 'Read',
+  write: 'Write',
+  admin: 'Webhooks and tests',
+  lookup: 'Lookups',
+};
 const colors: Readonly<Record<BucketName, string>> = {
   read: 'var(--accent)',
   write: 'var(--info-mark)',
@@ -183,7 +179,7 @@ const deliveriesOf = (since: string, until: string): LinkProps => ({
 
 export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   return (
-    <Card title={t`API requests`} description={t`By kind, with requests refused by rate limits.`}>
+    <Card title="API requests" description="By kind, with requests refused by rate limits.">
       <Loaded query={usage} skeleton={<Skeleton height="14.75rem" />}>
         {({ buckets }) => {
           const points = buckets[0]?.points ?? [];
@@ -192,17 +188,17 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
           );
           return (
             <BarChart
-              label={t`API requests`}
+              label="API requests"
               times={points.map((point) => point.utc)}
               format={shortNumber}
               linkOf={keysInUse}
               series={[
                 ...buckets.map((one) => ({
-                  label: bucketLabels()[one.bucket],
+                  label: bucketLabels[one.bucket],
                   color: colors[one.bucket],
                   values: one.points.map((point) => point.answered),
                 })),
-                { label: t`Over the limit`, color: 'var(--bad-mark)', values: limited },
+                { label: 'Over the limit', color: 'var(--bad-mark)', values: limited },
               ]}
             />
           );
@@ -214,21 +210,21 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
 
 export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card title={t`Delivery attempts`} description={t`Every HTTP request to a subscription.`}>
+    <Card title="Delivery attempts" description="Every HTTP request to a subscription.">
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <BarChart
-            label={t`Delivery attempts`}
+            label="Delivery attempts"
             times={points.map((point) => point.utc)}
             format={shortNumber}
             linkOf={deliveriesOf}
             series={[
               {
-                label: t`Succeeded`,
+                label: 'Succeeded',
                 color: 'var(--good-mark)',
                 values: points.map((point) => point.succeeded),
               },
-              { label: t`Failed`, color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
+              { label: 'Failed', color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
             ]}
           />
         )}
@@ -239,11 +235,11 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
 
 export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
   return (
-    <Card title={t`Response times of receivers`} description={t`How long attempts take: p50, p95 and p99.`}>
+    <Card title="Response times of receivers" description="How long attempts take: p50, p95 and p99.">
       <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
         {({ points }) => (
           <LineChart
-            label={t`Response times of receivers`}
+            label="Response times of receivers"
             times={points.map((point) => point.utc)}
             format={milliseconds}
             linkOf={deliveriesOf}

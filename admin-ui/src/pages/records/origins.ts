@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { operationQuery } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
@@ -21,10 +20,10 @@ export const useOrigins = (origins: readonly (string | null)[]): ReadonlyMap<str
   return new Map(
     all.map((origin) => {
       const [kind, id = ''] = origin.split(':');
-      if (kind === 'key') return [origin, keys?.find((key) => String(key.id) === id)?.name ?? t`Key ${id}`];
-      if (kind !== 'member') return [origin, origin === 'system' ? t`The CRM` : t`An operator`];
+      if (kind === 'key') return [origin, keys?.find((key) => String(key.id) === id)?.name ?? `Key ${id}`];
+      if (kind !== 'member') return [origin, origin === 'system' ? 'The CRM' : 'An operator'];
       const member = members?.find((one) => String(one.id) === id);
-      return [origin, member ? nameOfMember(member) : t`Member ${id}`];
+      return [origin, member ? nameOfMember(member) : `Member ${id}`];
     }),
   );
 };

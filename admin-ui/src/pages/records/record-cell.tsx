@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { Badge, Cut } from '../../ui/values.tsx';
 import s from './record-cell.module.css';
@@ -33,7 +32,7 @@ interface RecordTitleProps {
 /** A long name is cut, its number is not. */
 export function RecordTitle({ subject, names, eventId }: RecordTitleProps) {
   const name = subject && nameOf(subject, names);
-  if (!name) return <Cut strong text={subject ? titleOf(subject, names) : t`Event ${eventId}`} />;
+  if (!name) return <Cut strong text={subject ? titleOf(subject, names) : `Event ${eventId}`} />;
   return (
     <span className={s.title}>
       <Cut strong text={name} />

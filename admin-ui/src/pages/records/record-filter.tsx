@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useState } from 'react';
@@ -31,13 +30,13 @@ export function RecordFilter({
     <>
       <Combobox
         floating
-        label={t`Find by record`}
-        listLabel={t`Records`}
-        placeholder={t`Name, e-mail, ID…`}
+        label="Find by record"
+        listLabel="Records"
+        placeholder="Name, e-mail, ID…"
         text={text}
         onText={setText}
         choices={choices}
-        none={isPending ? t`Searching…` : t`No results.`}
+        none={isPending ? 'Searching…' : 'No results.'}
         onChoose={(choice) => {
           setText('');
           choice.run();
@@ -45,7 +44,7 @@ export function RecordFilter({
       />
       {chosen !== undefined && (
         <Button onClick={() => onChange(noRecord)}>
-          <bdi>{chosen}</bdi> <X aria-label={t`Remove filter`} />
+          <bdi>{chosen}</bdi> <X aria-label="Remove filter" />
         </Button>
       )}
     </>
@@ -60,6 +59,6 @@ export const useRecordName = ({ client, invoice, email, external }: RecordSearch
 };
 
 const ofRecord = (invoice?: number, email?: string, external?: string): string | undefined => {
-  if (invoice !== undefined) return t`Invoice ${invoice}`;
-  return email ?? (external === undefined ? undefined : t`External ID ${external}`);
+  if (invoice !== undefined) return `Invoice ${invoice}`;
+  return email ?? (external === undefined ? undefined : `External ID ${external}`);
 };

@@ -1,10 +1,10 @@
 import { summaryOf } from '@causeway/proto/event-summary';
-import { plural, t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { Answer } from '../../api/client.ts';
 import { roleAtLeast, useSession } from '../../app/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
@@ -30,8 +30,8 @@ export function RecordPage() {
     <Page
       title={titleOf(subject, new Map())}
       oneLine
-      description={t`The record, its events and their deliveries, and who changed it.`}
-      back={<BackLink to="/events">{t`Events`}</BackLink>}
+      description="The record, its events and their deliveries, and who changed it."
+      back={<BackLink to="/events">Events</BackLink>}
     >
       <Loaded
         query={query}
@@ -53,12 +53,11 @@ export function RecordPage() {
             }
           >
             {erasedUtc !== null ? (
-              <Notice tone="info" title={t`This person was erased`}>
-                <Moment time={erasedUtc} />
-                {t`. Only the numbers of its events are left.`}
+              <Notice tone="info" title="This person was erased">
+                <Moment time={erasedUtc} />. Only the numbers of its events are left.
               </Notice>
             ) : (
-              !person && <Notice tone="info">{t`There is no record with this number.`}</Notice>
+              !person && <Notice tone="info">There is no record with this number.</Notice>
             )}
             <Events client={id} />
             <Deliveries client={id} />
@@ -74,29 +73,28 @@ function About({ person }: { readonly person: Person }) {
   const origin = useOrigins([person.origin]).get(person.origin);
   const shown = (value: string | null) => (value ? <bdi>{value}</bdi> : <Quiet>–</Quiet>);
   return (
-    <Card title={t`About`}>
+    <Card title="About">
       <Stack>
-        {role === 'viewer' && <Notice tone="info">{t`Personal data is hidden from your role.`}</Notice>}
+        {role === 'viewer' && <Notice tone="info">Personal data is hidden from your role.</Notice>}
         <Facts
           columns={8}
           facts={[
             {
-              label: person.isLead ? t`Lead` : t`Client`,
+              label: person.isLead ? 'Lead' : 'Client',
               value: (
                 <>
-                  <code>{person.id}</code>{' '}
-                  <CopyButton value={String(person.id)} label={t`Copy client number`} />
+                  <code>{person.id}</code> <CopyButton value={String(person.id)} label="Copy client number" />
                 </>
               ),
             },
-            role !== 'viewer' && { label: t`Name`, value: shown(person.name) },
-            { label: t`Status`, value: <Badge>{person.status}</Badge> },
-            { label: t`External ID`, value: shown(person.externalId) },
-            role !== 'viewer' && { label: t`E-mail`, value: shown(person.email) },
-            role !== 'viewer' && { label: t`Phone`, value: shown(person.phone) },
-            { label: t`Created`, value: <Moment time={person.createdUtc} /> },
-            { label: t`Version ${{ version: person.version }}`, value: <TimeAgo time={person.updatedUtc} /> },
-            { label: t`Last changed by`, value: shown(origin ?? person.origin) },
+            role !== 'viewer' && { label: 'Name', value: shown(person.name) },
+            { label: 'Status', value: <Badge>{person.status}</Badge> },
+            { label: 'External ID', value: shown(person.externalId) },
+            role !== 'viewer' && { label: 'E-mail', value: shown(person.email) },
+            role !== 'viewer' && { label: 'Phone', value: shown(person.phone) },
+            { label: 'Created', value: <Moment time={person.createdUtc} /> },
+            { label: `Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },
+            { label: 'Last changed by', value: shown(origin ?? person.origin) },
           ]}
         />
         {roleAtLeast(role, 'admin') && (
@@ -112,7 +110,7 @@ function About({ person }: { readonly person: Person }) {
 function StatusHistory({ statuses }: { readonly statuses: Answer<'getPortalPerson'>['statuses'] }) {
   if (statuses.length === 0) return null;
   return (
-    <Card title={t`Status history`}>
+    <Card title="Status history">
       <ol className={s.list}>
         {statuses.map((one) => (
           <li key={`${one.utc} ${one.from} ${one.to}`}>
@@ -137,18 +135,18 @@ function Events({ client }: { readonly client: number }) {
   const origins = useOrigins(query.data?.events.map(({ origin }) => origin) ?? []);
   return (
     <Card
-      title={t`Events and what they changed`}
+      title="Events and what they changed"
       actions={
         <Link to="/events" search={{ client }}>
-          {t`All events`}
+          All events
         </Link>
       }
     >
       <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
         {({ events }) =>
           events.length === 0 ? (
-            <Empty title={t`No events`}>
-              {t`Events are kept for ${plural({ days: settings.retentionDays }, { one: '# day', other: '# days' })}.`}
+            <Empty title="No events">
+              Events are kept for {plural(settings.retentionDays, '# day', '# days')}.
             </Empty>
           ) : (
             <ol className={s.list}>
@@ -156,7 +154,7 @@ function Events({ client }: { readonly client: number }) {
                 <li key={event.id}>
                   <Row>
                     <Link to="/events/$id" params={{ id: event.id }}>
-                      <strong>{t`Event ${{ event: event.id }}`}</strong>
+                      <strong>Event {event.id}</strong>
                     </Link>
                     <Badge mono>{event.type}</Badge>
                     {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
@@ -181,10 +179,10 @@ function Deliveries({ client }: { readonly client: number }) {
   return (
     <Card
       flush
-      title={t`Deliveries`}
+      title="Deliveries"
       actions={
         <Link to="/deliveries" search={{ client }}>
-          {t`All deliveries`}
+          All deliveries
         </Link>
       }
     >
@@ -192,9 +190,7 @@ function Deliveries({ client }: { readonly client: number }) {
         query={query}
         without="record"
         emptyState={
-          <Empty title={t`No deliveries`}>
-            {t`No enabled subscription received the events of this record.`}
-          </Empty>
+          <Empty title="No deliveries">No enabled subscription received the events of this record.</Empty>
         }
       />
     </Card>

@@ -1,5 +1,4 @@
 import type { EventSubject } from '@causeway/proto';
-import { t } from '@lingui/core/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { AtSign, CalendarDays, Hash, Receipt, Send, User } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
@@ -21,7 +20,7 @@ export const nameOf = ({ kind, id, name }: Subject, names: ReadonlyMap<number, s
   (kind === 'client' ? names.get(id) : undefined) ?? name;
 
 export const numberOf = ({ kind, id }: Subject): string =>
-  ({ client: t`client ${id}`, affiliate: t`affiliate ${id}`, invoice: t`invoice ${id}` })[kind];
+  ({ client: `client ${id}`, affiliate: `affiliate ${id}`, invoice: `invoice ${id}` })[kind];
 
 /** Of clients; empty for viewers, from whom names are hidden. */
 export const useNames = (subjects: readonly (Subject | null)[]): ReadonlyMap<number, string> => {
@@ -84,7 +83,7 @@ export const useFound = (text: string): { readonly found: readonly Found[]; read
   if (q === '') return { found: [], isPending: false };
   const persons = (asked === '' ? [] : (people.data?.people ?? [])).map(({ id, name, email }) => {
     const label = `${titleOf({ kind: 'client', id, name }, new Map())}${email ? ` · ${email}` : ''}`;
-    return found(t`Client`, <User />, label, { client: id });
+    return found('Client', <User />, label, { client: id });
   });
   const known = new Set(persons.map(({ target }) => JSON.stringify(target)));
   return {
@@ -98,19 +97,19 @@ const named = (q: string): readonly Found[] => {
   const id = Number(first);
   if (subscription !== undefined && id > 0) {
     const delivery = { event: id, subscription: Number(subscription), replay: Number(replay) };
-    return [found(t`Delivery`, <Send />, t`Delivery ${q}`, { delivery })];
+    return [found('Delivery', <Send />, `Delivery ${q}`, { delivery })];
   }
   return [
     ...(id > 0
       ? [
-          found(t`Event`, <CalendarDays />, t`Event ${id}`, { event: id }),
-          found(t`Client`, <User />, t`Client ${id}`, { client: id }),
-          found(t`Invoice`, <Receipt />, t`Invoice ${id}`, { invoice: id }),
+          found('Event', <CalendarDays />, `Event ${id}`, { event: id }),
+          found('Client', <User />, `Client ${id}`, { client: id }),
+          found('Invoice', <Receipt />, `Invoice ${id}`, { invoice: id }),
         ]
       : []),
-    ...(q.includes('@') ? [found(t`Events`, <AtSign />, t`E-mail ${q}`, { email: q })] : []),
+    ...(q.includes('@') ? [found('Events', <AtSign />, `E-mail ${q}`, { email: q })] : []),
     // An external id has no blank by far most often; a name has one.
-    ...(/^\S{2,100}$/.test(q) ? [found(t`Events`, <Hash />, t`External ID ${q}`, { external: q })] : []),
+    ...(/^\S{2,100}$/.test(q) ? [found('Events', <Hash />, `External ID ${q}`, { external: q })] : []),
   ];
 };
 

@@ -1,16 +1,13 @@
 import type { ErrorClass } from '@causeway/proto';
-import { plural, t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { call, type Input, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { type FormDraft, useDraft } from '../../ui/form-draft.ts';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Card, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
@@ -34,13 +31,13 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
     <Card flush>
       <Table
         query={query}
-        label={t`Replays`}
+        label="Replays"
         columns={columnsWith(names)}
         rows={query.data?.replays}
         rowKey={(replay) => replay.id}
         emptyState={
-          <Empty title={t`No replays yet`}>
-            {t`A replay delivers failed or missed events again, without delaying new ones.`}
+          <Empty title="No replays yet">
+            A replay delivers failed or missed events again, without delaying new ones.
           </Empty>
         }
       />
@@ -55,51 +52,51 @@ export function ReplayList({ cursor }: { readonly cursor: string | undefined }) 
 
 const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Replay>[] => [
   {
-    header: t`Replay`,
+    header: 'Replay',
     grow: true,
     cell: (replay) => (
       <Stack gap="xs">
         <Link to="/replays/$id" params={{ id: replay.id }}>
-          <strong>{kindLabels()[replay.kind]}</strong>
+          <strong>{kindLabels[replay.kind]}</strong>
         </Link>
         {replay.total > 1 && <Progress replay={replay} />}
       </Stack>
     ),
   },
   {
-    header: t`Subscription`,
+    header: 'Subscription',
     bounded: true,
     cell: ({ subscriptionId: id }) => <SubscriptionLink id={id} name={names.get(id)} />,
   },
   {
-    header: t`State`,
-    cell: (replay) => <StateBadge {...replayStates()[replay.state]} />,
+    header: 'State',
+    cell: (replay) => <StateBadge {...replayStates[replay.state]} />,
   },
-  { header: t`Outcome`, cell: (replay) => outcomeOf(replay) },
+  { header: 'Outcome', cell: (replay) => outcomeOf(replay) },
   {
-    header: t`By`,
+    header: 'By',
     bounded: true,
-    cell: (replay) => <Cut text={replay.createdBy ?? t`An API key`} />,
+    cell: (replay) => <Cut text={replay.createdBy ?? 'An API key'} />,
   },
-  timeColumn(t`Started`, (replay) => replay.createdUtc, { align: 'end' }),
+  timeColumn('Started', (replay) => replay.createdUtc, { align: 'end' }),
 ];
 
 type Body = Input<'createReplay'>['body'];
 type Kind = Body['kind'];
 
-const periods = onFirstUse(() => [
-  { value: 1, label: t`the last hour` },
-  { value: 6, label: t`the last 6 hours` },
-  { value: 24, label: t`the last 24 hours` },
-  { value: 168, label: t`the last 7 days` },
-  { value: 720, label: t`the last 30 days` },
-]);
+const periods = [
+  { value: 1, label: 'the last hour' },
+  { value: 6, label: 'the last 6 hours' },
+  { value: 24, label: 'the last 24 hours' },
+  { value: 168, label: 'the last 7 days' },
+  { value: 720, label: 'the last 30 days' },
+];
 
-const labels = onFirstUse(() => ({
-  subscriptionId: t`Subscription`,
-  kind: t`Deliveries`,
-  hours: t`Events of`,
-}));
+const labels = {
+  subscriptionId: 'Subscription',
+  kind: 'Deliveries',
+  hours: 'Events of',
+};
 
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
@@ -107,7 +104,7 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
   const ofCause = filters.cause !== undefined && filters.state === 'failing';
   const initial = (ofCause || filters.state === 'succeeded' ? 'filter' : 'failed') as Kind;
   const form = `replays/new ${JSON.stringify(filters)}`;
-  const draft = useDraft(form, { subscriptionId: filters.subscription, kind: initial, hours: 24 }, labels());
+  const draft = useDraft(form, { subscriptionId: filters.subscription, kind: initial, hours: 24 }, labels);
   const { subscriptionId, kind, hours } = draft.values;
   const [now] = useState(Date.now);
   const chosen = subscriptionId ?? subscriptions[0]?.id;
@@ -117,11 +114,11 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
     <Dialog
       open
       onClose={onClose}
-      title={t`Replay deliveries`}
-      description={t`Events are delivered again with the same ID, to the current URL, signed with the current secret.`}
+      title="Replay deliveries"
+      description="Events are delivered again with the same ID, to the current URL, signed with the current secret."
     >
       <ReplayForm form={form} draft={draft} body={body} onClose={onClose}>
-        <Field label={t`Subscription`}>
+        <Field label="Subscription">
           <Select
             value={chosen ?? ''}
             options={subscriptions.map((one) => ({ value: one.id, label: nameOf(one) }))}
@@ -130,38 +127,39 @@ export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; on
         </Field>
         {ofCause ? (
           <p>
-            {t`Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held ones are released on the subscription’s page.`}
+            Failed and discarded deliveries with this cause. Pending ones are retried by themselves; held ones
+            are released on the subscription’s page.
           </p>
         ) : (
-          <Fieldset legend={t`Deliveries`}>
+          <Fieldset legend="Deliveries">
             <Radio
               name="kind"
               checked={kind === 'failed'}
               onChange={() => draft.set({ kind: 'failed' })}
-              label={t`Failed deliveries`}
-              description={t`All attempts failed, and no replay succeeded since.`}
+              label="Failed deliveries"
+              description="All attempts failed, and no replay succeeded since."
             />
             <Radio
               name="kind"
               checked={kind === 'missed'}
               onChange={() => draft.set({ kind: 'missed' })}
-              label={t`Missed events`}
-              description={t`Never sent, because the subscription was disabled or did not exist yet.`}
+              label="Missed events"
+              description="Never sent, because the subscription was disabled or did not exist yet."
             />
             <Radio
               name="kind"
               checked={kind === 'filter'}
               onChange={() => draft.set({ kind: 'filter' })}
-              label={t`Everything`}
-              description={t`Includes successful deliveries. The receiver gets them again.`}
+              label="Everything"
+              description="Includes successful deliveries. The receiver gets them again."
             />
           </Fieldset>
         )}
         {sinceOf(filters) === undefined && (
-          <Field label={t`Events of`}>
+          <Field label="Events of">
             <Select
               value={hours}
-              options={periods()}
+              options={periods}
               onValue={(value) => draft.set({ hours: Number(value) })}
             />
           </Field>
@@ -220,14 +218,14 @@ function ReplayForm({ form, draft, body, onClose, children }: ReplayFormProps) {
       draft={draft}
       mutation={begin}
       onSubmit={() => body && begin.mutate(body)}
-      submit={count ? t`Replay ${plural(count, { one: '# delivery', other: '# deliveries' })}` : t`Replay`}
+      submit={count ? `Replay ${plural(count, '# delivery', '# deliveries')}` : 'Replay'}
       submitDisabledReason={
         body === null
-          ? t`Add a subscription first`
+          ? 'Add a subscription first'
           : count === 0
-            ? t`There is nothing to replay`
+            ? 'There is nothing to replay'
             : count === undefined
-              ? t`Counting deliveries`
+              ? 'Counting deliveries'
               : undefined
       }
       onCancel={onClose}
@@ -239,16 +237,11 @@ function ReplayForm({ form, draft, body, onClose, children }: ReplayFormProps) {
         ) : count === undefined ? (
           <Skeleton width="60%" />
         ) : count === 0 ? (
-          <p>{t`Nothing matches.`}</p>
+          <p>Nothing matches.</p>
         ) : (
           <p>
-            <Trans>
-              <strong>
-                <Plural value={count} one="# delivery" other="# deliveries" />
-              </strong>
-              , in about {{ duration: span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000) }}. New
-              events are not delayed.
-            </Trans>
+            <strong>{plural(count, '# delivery', '# deliveries')}</strong>, in about{' '}
+            {span(Math.max(preview.data?.estimateSeconds ?? 1, 1) * 1000)}. New events are not delayed.
           </p>
         )}
       </div>

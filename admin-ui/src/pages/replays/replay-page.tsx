@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
@@ -24,15 +23,15 @@ import {
 export function ReplayPage() {
   const { id } = useParams({ from: '/in/replays/$id' });
   const query = useQuery(replayQuery(id));
-  const state = query.data && replayStates()[query.data.state];
+  const state = query.data && replayStates[query.data.state];
   return (
     <Page
-      title={t`Replay ${id}`}
+      title={`Replay ${id}`}
       badge={state && <StateBadge {...state} />}
-      description={query.data ? kindLabels()[query.data.kind] : undefined}
+      description={query.data ? kindLabels[query.data.kind] : undefined}
       back={
         <BackLink to="/deliveries" search={{ view: 'replays' }}>
-          {t`Replays`}
+          Replays
         </BackLink>
       }
       actions={query.data?.state === 'running' && <CancelReplay id={id} />}
@@ -54,7 +53,7 @@ function CancelReplay({ id }: { readonly id: number }) {
   });
   return (
     <Button pending={cancel.isPending} disabledReason={refusal} onClick={() => cancel.mutate()}>
-      {t`Cancel replay`}
+      Cancel replay
     </Button>
   );
 }
@@ -73,24 +72,24 @@ function Details({ replay }: { readonly replay: Replay }) {
           columns={11}
           facts={[
             made
-              ? { label: t`Delivered`, value: number(replay.succeeded) }
-              : { label: t`Outcome`, value: outcomeOf(replay) },
-            made && { label: t`Failed`, value: number(replay.failed) },
+              ? { label: 'Delivered', value: number(replay.succeeded) }
+              : { label: 'Outcome', value: outcomeOf(replay) },
+            made && { label: 'Failed', value: number(replay.failed) },
             {
-              label: t`Subscription`,
+              label: 'Subscription',
               value: (
                 <Link to="/subscriptions/$id" params={{ id: replay.subscriptionId }}>
                   {name}
                 </Link>
               ),
             },
-            filter.since !== undefined && { label: t`Events from`, value: <Moment time={filter.since} /> },
-            filter.until !== undefined && { label: t`Events until`, value: <Moment time={filter.until} /> },
-            filter.types !== undefined && { label: t`Types`, value: filter.types.join(', ') },
-            filter.states !== undefined && { label: t`States`, value: filter.states.join(', ') },
-            { label: t`Started`, value: <Moment time={replay.createdUtc} /> },
-            replay.finishedUtc !== null && { label: t`Ended`, value: <Moment time={replay.finishedUtc} /> },
-            replay.createdBy !== null && { label: t`By`, value: replay.createdBy },
+            filter.since !== undefined && { label: 'Events from', value: <Moment time={filter.since} /> },
+            filter.until !== undefined && { label: 'Events until', value: <Moment time={filter.until} /> },
+            filter.types !== undefined && { label: 'Types', value: filter.types.join(', ') },
+            filter.states !== undefined && { label: 'States', value: filter.states.join(', ') },
+            { label: 'Started', value: <Moment time={replay.createdUtc} /> },
+            replay.finishedUtc !== null && { label: 'Ended', value: <Moment time={replay.finishedUtc} /> },
+            replay.createdBy !== null && { label: 'By', value: replay.createdBy },
           ]}
         />
         {replay.kind === 'release' && (
@@ -100,18 +99,18 @@ function Details({ replay }: { readonly replay: Replay }) {
               search={{ subscription: replay.subscriptionId, until: replay.createdUtc }}
               size="s"
             >
-              {t`View released deliveries`}
+              View released deliveries
             </LinkButton>
           </div>
         )}
         {made && (
           <div>
             <LinkButton to="/deliveries" search={{ replay: replay.id }} size="s">
-              {t`View deliveries`}
+              View deliveries
             </LinkButton>{' '}
             {replay.failed > 0 && (
               <LinkButton to="/deliveries" search={{ replay: replay.id, state: 'failed' }} size="s">
-                {t`View failed deliveries`}
+                View failed deliveries
               </LinkButton>
             )}
           </div>

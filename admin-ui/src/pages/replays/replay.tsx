@@ -1,6 +1,4 @@
-import { t } from '@lingui/core/macro';
 import { type Answer, operationQuery } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { number } from '../../ui/format.ts';
 import type { Tone } from '../../ui/values.tsx';
 import s from './replay.module.css';
@@ -14,7 +12,7 @@ export function Progress({ replay }: { readonly replay: Replay }) {
       <div
         className={s.bar}
         role="progressbar"
-        aria-label={t`Deliveries made`}
+        aria-label="Deliveries made"
         aria-valuemin={0}
         aria-valuemax={total}
         aria-valuenow={made}
@@ -24,7 +22,9 @@ export function Progress({ replay }: { readonly replay: Replay }) {
         <span className={s.way} data-mark style={{ flexGrow: underWay }} />
         <span style={{ flexGrow: Math.max(total - made, 0) }} />
       </div>
-      <p className={s.text}>{t`${{ done: number(made) }} of ${{ total: number(total) }}`}</p>
+      <p className={s.text}>
+        {number(made)} of {number(total)}
+      </p>
     </div>
   );
 }
@@ -45,24 +45,22 @@ const isUnsettled = (replay: Replay | undefined): boolean =>
   replay.succeeded + replay.failed < replay.made &&
   Date.now() - Date.parse(replay.finishedUtc ?? replay.createdUtc) < 60_000;
 
-export const kindLabels = onFirstUse(
-  (): Readonly<Record<Replay['kind'], string>> => ({
-    resend: t`Resent delivery`,
-    failed: t`Failed deliveries`,
-    missed: t`Missed events`,
-    filter: t`Chosen deliveries`,
-    release: t`Held deliveries released`,
-    drop: t`Held deliveries discarded`,
-  }),
-);
+export const kindLabels: Readonly<Record<Replay['kind'], string>> = {
+  resend: 'Resent delivery',
+  failed: 'Failed deliveries',
+  missed: 'Missed events',
+  filter: 'Chosen deliveries',
+  release: 'Held deliveries released',
+  drop: 'Held deliveries discarded',
+};
 
-export const replayStates = onFirstUse(
-  (): Readonly<Record<Replay['state'], { readonly tone: Tone; readonly label: string }>> => ({
-    running: { tone: 'info', label: t`Running` },
-    done: { tone: 'good', label: t`Done` },
-    cancelled: { tone: 'neutral', label: t`Cancelled` },
-  }),
-);
+export const replayStates: Readonly<
+  Record<Replay['state'], { readonly tone: Tone; readonly label: string }>
+> = {
+  running: { tone: 'info', label: 'Running' },
+  done: { tone: 'good', label: 'Done' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+};
 
 /** Whether it makes deliveries of its own, whose outcome it counts. The others act on held deliveries. */
 export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
@@ -70,8 +68,8 @@ export const deliversAgain = ({ kind }: Pick<Replay, 'kind'>): boolean =>
 
 export const outcomeOf = ({ kind, made, succeeded, failed }: Replay): string => {
   const count = number(made);
-  if (kind === 'release') return t`${count} released`;
-  if (kind === 'drop') return t`${count} discarded`;
+  if (kind === 'release') return `${count} released`;
+  if (kind === 'drop') return `${count} discarded`;
   const [delivered, lost] = [number(succeeded), number(failed)];
-  return failed > 0 ? t`${delivered} delivered, ${lost} failed` : t`${delivered} delivered`;
+  return failed > 0 ? `${delivered} delivered, ${lost} failed` : `${delivered} delivered`;
 };

@@ -1,11 +1,9 @@
-import { t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
 import { createPasskey, knowsPasskeys } from '../../app/passkeys.ts';
 import { sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
@@ -27,39 +25,39 @@ export function Passkeys({ onAdd }: { readonly onAdd: () => void }) {
   const refusal =
     passkeyHost === null || !knowsPasskeys()
       ? passkeyHost === null
-        ? t`Passkeys work in browsers that know them, where the operator has set the address of the portal`
-        : t`Passkeys work in browsers that know them, at ${passkeyHost}`
+        ? 'Passkeys work in browsers that know them, where the operator has set the address of the portal'
+        : `Passkeys work in browsers that know them, at ${passkeyHost}`
       : undefined;
   return (
     <Card
       flush
-      title={t`Passkeys`}
-      description={t`Sign in with your fingerprint, face or device PIN, without password and code.`}
+      title="Passkeys"
+      description="Sign in with your fingerprint, face or device PIN, without password and code."
       actions={
         <Button size="s" disabledReason={refusal} onClick={onAdd}>
-          {t`Add passkey`}
+          Add passkey
         </Button>
       }
     >
       <Table
         query={query}
-        label={t`Passkeys`}
-        columns={columns()}
+        label="Passkeys"
+        columns={columns}
         rows={query.data?.passkeys}
         rowKey={(passkey) => passkey.id}
         skeletonRows={1}
-        emptyState={<Empty title={t`No passkeys yet`} />}
+        emptyState={<Empty title="No passkeys yet" />}
       />
     </Card>
   );
 }
 
-const columns = onFirstUse((): readonly Column<Passkey>[] => [
-  { header: t`Name`, phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
-  timeColumn(t`Added`, ({ createdUtc }) => createdUtc, { phone: 'named-time' }),
-  timeColumn(t`Last used`, ({ lastUsedUtc }) => lastUsedUtc, { phone: 'named-time' }),
+const columns: readonly Column<Passkey>[] = [
+  { header: 'Name', phone: 'title', grow: true, cell: ({ name }) => <Cut strong text={name} /> },
+  timeColumn('Added', ({ createdUtc }) => createdUtc, { phone: 'named-time' }),
+  timeColumn('Last used', ({ lastUsedUtc }) => lastUsedUtc, { phone: 'named-time' }),
   actionsColumn('detail', (passkey) => <RemovePasskey passkey={passkey} />),
-]);
+];
 
 const changed = [passkeysQuery.queryKey, sessionQuery.queryKey, sessionsQuery.queryKey];
 
@@ -69,24 +67,24 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
     mutationFn: () => call('removePasskey', { params: { id } }),
     meta: { invalidates: changed },
     onSuccess: () => {
-      toast(t`Passkey removed`);
+      toast('Passkey removed');
       setAsking(false);
     },
   });
   return (
     <>
-      <Button size="s" aria-label={t`Remove passkey ${name}`} onClick={() => setAsking(true)}>
-        {t`Remove`}
+      <Button size="s" aria-label={`Remove passkey ${name}`} onClick={() => setAsking(true)}>
+        Remove
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={t`Remove this passkey?`}
-        confirm={t`Remove passkey`}
+        title="Remove this passkey?"
+        confirm="Remove passkey"
         danger
         mutation={remove}
       >
-        {t`“${name}” no longer signs you in, and your other sessions end. Delete it on your device, too.`}
+        “{name}” no longer signs you in, and your other sessions end. Delete it on your device, too.
       </ConfirmDialog>
     </>
   );
@@ -101,10 +99,10 @@ export function AddPasskey({ open, onClose }: { readonly open: boolean; readonly
       await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
       onClose();
     };
-    return <CodesDialog title={t`Passkey added`} codes={codes} onClose={() => void done()} />;
+    return <CodesDialog title="Passkey added" codes={codes} onClose={() => void done()} />;
   }
   return (
-    <Dialog open={open} onClose={onClose} title={t`Add a passkey`} size="s">
+    <Dialog open={open} onClose={onClose} title="Add a passkey" size="s">
       {open && <NamePasskey onClose={onClose} onCodes={setCodes} />}
     </Dialog>
   );
@@ -124,15 +122,15 @@ function NamePasskey({ onClose, onCodes }: NamePasskeyProps) {
     onSuccess: async ({ recoveryCodes }) => {
       if (recoveryCodes.length > 0) return onCodes(recoveryCodes);
       await Promise.all(changed.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
-      toast(t`Passkey added`);
+      toast('Passkey added');
       onClose();
     },
   });
   return (
-    <Form mutation={add} fields={['name']} submit={t`Add passkey`} onCancel={onClose}>
+    <Form mutation={add} fields={['name']} submit="Add passkey" onCancel={onClose}>
       <Field
-        label={t`Name`}
-        hint={t`For you, to know the device or the password manager by. Your other sessions end.`}
+        label="Name"
+        hint="For you, to know the device or the password manager by. Your other sessions end."
         error={fieldError(add.error, 'name')}
       >
         <TextInput value={name} onValue={setName} />

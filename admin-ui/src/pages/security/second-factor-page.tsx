@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { knowsPasskeys } from '../../app/passkeys.ts';
@@ -24,21 +23,22 @@ export function SecondFactorPage() {
   };
   const withPasskeys = features.passkeyHost !== null && knowsPasskeys();
   return (
-    <PublicFrame title={t`Set up a second factor`}>
+    <PublicFrame title="Set up a second factor">
       <p>
-        {t`${companyName} requires a second factor: a stolen password alone then opens nothing. Choose one to continue.`}
+        {companyName} requires a second factor: a stolen password alone then opens nothing. Choose one to
+        continue.
       </p>
       <Stack>
         {withPasskeys && (
           <Button wide variant="primary" onClick={() => setShown('passkey')}>
-            {t`Add a passkey`}
+            Add a passkey
           </Button>
         )}
         <Button wide variant={withPasskeys ? 'secondary' : 'primary'} onClick={() => setShown('app')}>
-          {t`Use an authenticator app`}
+          Use an authenticator app
         </Button>
         <Button wide variant="ghost" pending={signOut.isPending} onClick={() => signOut.mutate()}>
-          {t`Sign out`}
+          Sign out
         </Button>
       </Stack>
       <AddPasskey open={shown === 'passkey'} onClose={close} />

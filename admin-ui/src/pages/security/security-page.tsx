@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
+import { plural } from '../../ui/format.ts';
 import { Card, Facts, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -29,12 +28,12 @@ export function SecurityPage() {
   const companyName = company.name;
   const hasFactor = user.totpEnabled || user.passkeys > 0;
   return (
-    <Page title={t`Your security`} description={t`How you sign in, and where you are signed in.`}>
+    <Page title="Your security" description="How you sign in, and where you are signed in.">
       <Card
-        title={t`Profile`}
+        title="Profile"
         actions={
           <Button size="s" onClick={() => open('name')}>
-            {t`Change name`}
+            Change name
           </Button>
         }
       >
@@ -42,44 +41,44 @@ export function SecurityPage() {
           columns={12}
           facts={[
             {
-              label: t`Name`,
-              value: user.name || <Quiet>{t`Not set`}</Quiet>,
+              label: 'Name',
+              value: user.name || <Quiet>Not set</Quiet>,
             },
-            { label: t`Email`, value: <Cut text={user.email} /> },
-            { label: t`Role`, value: <Badge tone="accent">{roleNames()[user.role]}</Badge> },
+            { label: 'Email', value: <Cut text={user.email} /> },
+            { label: 'Role', value: <Badge tone="accent">{roleNames[user.role]}</Badge> },
           ]}
         />
       </Card>
       <Card
-        title={t`Password`}
+        title="Password"
         description={
           otherCompanies.length > 0
-            ? t`Changing it ends your other sessions in ${companyName}. Your passwords in other companies do not change.`
-            : t`Changing it ends your other sessions.`
+            ? `Changing it ends your other sessions in ${companyName}. Your passwords in other companies do not change.`
+            : 'Changing it ends your other sessions.'
         }
         actions={
           <Button size="s" onClick={() => open('password')}>
-            {t`Change password`}
+            Change password
           </Button>
         }
       />
       <Card
-        title={hasFactor ? t`Authenticator app and recovery codes` : t`Authenticator app`}
-        description={t`After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in.`}
+        title={hasFactor ? 'Authenticator app and recovery codes' : 'Authenticator app'}
+        description="After your password, you enter a code from an app on your phone. A stolen password alone is then not enough to sign in."
         actions={
           <Row>
             {hasFactor && (
               <Button size="s" onClick={() => open('codes')}>
-                {t`Create recovery codes`}
+                Create recovery codes
               </Button>
             )}
             {user.totpEnabled ? (
               <Button size="s" onClick={() => open('totp-off')}>
-                {t`Turn off`}
+                Turn off
               </Button>
             ) : (
               <Button size="s" variant="primary" onClick={() => open('totp-on')}>
-                {t`Turn on`}
+                Turn on
               </Button>
             )}
           </Row>
@@ -88,32 +87,19 @@ export function SecurityPage() {
         <Stack gap="s">
           <div>
             <Badge tone={user.totpEnabled ? 'good' : hasFactor ? 'neutral' : 'warn'} dot>
-              {user.totpEnabled ? t`On` : t`Off`}
+              {user.totpEnabled ? 'On' : 'Off'}
             </Badge>
           </div>
           {hasFactor && user.recoveryCodesLeft < 4 && (
             <Notice tone="warn">
-              <Trans>
-                You have{' '}
-                <Plural
-                  value={{ count: user.recoveryCodesLeft }}
-                  one="# recovery code"
-                  other="# recovery codes"
-                />{' '}
-                left. Create new ones before they run out.
-              </Trans>
+              You have {plural(user.recoveryCodesLeft, '# recovery code', '# recovery codes')} left. Create
+              new ones before they run out.
             </Notice>
           )}
           {hasFactor && user.recoveryCodesLeft >= 4 && (
             <p>
-              <Trans>
-                <Plural
-                  value={{ count: user.recoveryCodesLeft }}
-                  one="# recovery code"
-                  other="# recovery codes"
-                />{' '}
-                left. Use one to sign in if you lose your phone or passkeys.
-              </Trans>
+              {plural(user.recoveryCodesLeft, '# recovery code', '# recovery codes')} left. Use one to sign in
+              if you lose your phone or passkeys.
             </p>
           )}
         </Stack>
@@ -132,7 +118,7 @@ export function SecurityPage() {
 
 function ChangeName({ onClose }: { readonly onClose: () => void }) {
   const { user } = useSession();
-  const draft = useDraft('security/name', { name: user.name }, { name: t`Name` });
+  const draft = useDraft('security/name', { name: user.name }, { name: 'Name' });
   const { name } = draft.values;
   const queryClient = useQueryClient();
   const change = useMutation({
@@ -144,9 +130,9 @@ function ChangeName({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog open onClose={onClose} title={t`Change your name`} size="s">
-      <Form draft={draft} mutation={change} fields={['name']} submit={t`Save`} onCancel={onClose}>
-        <Field label={t`Name`} error={fieldError(change.error, 'name')}>
+    <Dialog open onClose={onClose} title="Change your name" size="s">
+      <Form draft={draft} mutation={change} fields={['name']} submit="Save" onCancel={onClose}>
+        <Field label="Name" error={fieldError(change.error, 'name')}>
           <TextInput autoComplete="name" value={name} onValue={(value) => draft.set({ name: value })} />
         </Field>
       </Form>
@@ -162,23 +148,23 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
     mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
     meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: () => {
-      toast(t`Password changed`);
+      toast('Password changed');
       onClose();
     },
   });
   return (
-    <Dialog open onClose={onClose} title={t`Change password`} size="s">
+    <Dialog open onClose={onClose} title="Change password" size="s">
       <Form
         mutation={change}
         fields={['currentPassword', 'newPassword']}
-        submit={t`Change password`}
+        submit="Change password"
         onCancel={onClose}
       >
-        <Field label={t`Current password`} error={fieldError(change.error, 'currentPassword')}>
+        <Field label="Current password" error={fieldError(change.error, 'currentPassword')}>
           <PasswordInput autoComplete="current-password" value={currentPassword} onValue={setCurrent} />
         </Field>
         <NewPasswordField
-          label={t`New password`}
+          label="New password"
           email={email}
           value={newPassword}
           onChange={setNew}

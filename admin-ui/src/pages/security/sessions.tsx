@@ -1,9 +1,8 @@
-import { plural, t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type Answer, call, useMutation } from '../../api/client.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
@@ -25,7 +24,7 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
     mutationFn: () => call('revokeOtherSessions', {}),
     meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: ({ revoked }) => {
-      toast(plural(revoked, { one: '# session ended', other: '# sessions ended' }));
+      toast(plural(revoked, '# session ended', '# sessions ended'));
       onClose();
     },
   });
@@ -33,59 +32,60 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
   return (
     <Card
       flush
-      title={t`Where you are signed in`}
+      title="Where you are signed in"
       actions={
         <Button
           size="s"
-          disabledReason={others === 0 ? t`You have no other sessions` : undefined}
+          disabledReason={others === 0 ? 'You have no other sessions' : undefined}
           onClick={onAsk}
         >
-          {t`End other sessions…`}
+          End other sessions…
         </Button>
       }
     >
       <Table
         query={query}
-        label={t`Sessions`}
-        columns={columns()}
+        label="Sessions"
+        columns={columns}
         rows={query.data?.sessions}
         rowKey={(session) => session.id}
         skeletonRows={2}
-        emptyState={<Empty title={t`No sessions`} />}
+        emptyState={<Empty title="No sessions" />}
       />
       <ConfirmDialog
         open={asking && others > 0}
         onClose={onClose}
-        title={t`End all other sessions?`}
-        confirm={t`End sessions`}
+        title="End all other sessions?"
+        confirm="End sessions"
         danger
         mutation={endOthers}
       >
-        {t`Every other browser has to sign in again. If you do not recognize a session, also change your password.`}
+        Every other browser has to sign in again. If you do not recognize a session, also change your
+        password.
       </ConfirmDialog>
     </Card>
   );
 }
 
-const columns = onFirstUse((): readonly Column<Session>[] => [
+const columns: readonly Column<Session>[] = [
   {
-    header: t`Browser`,
+    header: 'Browser',
     grow: true,
     cell: (session) => (
       <Stack gap="xs">
         <Row gap="s">
           <strong data-tip={session.userAgent}>{browserName(session.userAgent)}</strong>
-          {session.current && <Badge tone="good">{t`This browser`}</Badge>}
+          {session.current && <Badge tone="good">This browser</Badge>}
         </Row>
         <Quiet small>{session.address}</Quiet>
       </Stack>
     ),
   },
-  { header: t`Last used`, cell: (session) => <LastUsed session={session} /> },
-  timeColumn(t`Signed in`, (session) => session.createdUtc),
-  timeColumn(t`Ends`, (session) => session.expiresUtc),
+  { header: 'Last used', cell: (session) => <LastUsed session={session} /> },
+  timeColumn('Signed in', (session) => session.createdUtc),
+  timeColumn('Ends', (session) => session.expiresUtc),
   actionsColumn(undefined, (session) => (session.current ? null : <EndSession session={session} />)),
-]);
+];
 
 /** Uses are noted to the minute, so the first ones may seem earlier than the sign-in. */
 function LastUsed({ session: { createdUtc, lastUsedUtc } }: { readonly session: Session }) {
@@ -98,17 +98,17 @@ function EndSession({ session }: { readonly session: Session }) {
   const end = useMutation({
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
     meta: { invalidates: [sessionsQuery.queryKey] },
-    onSuccess: () => toast(t`Session ended`),
+    onSuccess: () => toast('Session ended'),
     onError: toastError,
   });
   return (
     <Button
       size="s"
       pending={end.isPending}
-      aria-label={t`End the session of ${browser} at ${address}`}
+      aria-label={`End the session of ${browser} at ${address}`}
       onClick={() => end.mutate()}
     >
-      {t`End`}
+      End
     </Button>
   );
 }
@@ -132,6 +132,6 @@ const systems = [
 export const browserName = (userAgent: string): string => {
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (!browser) return userAgent.slice(0, 60) || t`Unknown browser`;
-  return system ? t`${browser} on ${system}` : browser;
+  if (!browser) return userAgent.slice(0, 60) || 'Unknown browser';
+  return system ? `${browser} on ${system}` : browser;
 };

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { encode } from 'uqr';
@@ -24,10 +23,10 @@ export function EnableTotp({ open, onClose }: { readonly open: boolean; readonly
       void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
     };
-    return <CodesDialog title={t`Two-factor sign-in is on`} codes={codes} onClose={done} />;
+    return <CodesDialog title="Two-factor sign-in is on" codes={codes} onClose={done} />;
   }
   return (
-    <Dialog open={open} onClose={onClose} title={t`Turn on two-factor sign-in`} size="s">
+    <Dialog open={open} onClose={onClose} title="Turn on two-factor sign-in" size="s">
       {open && <Steps onClose={onClose} onDone={setCodes} />}
     </Dialog>
   );
@@ -42,10 +41,8 @@ function Steps({ onClose, onDone }: { onClose: () => void; onDone: (codes: reado
   });
   if (!started) {
     return (
-      <Form mutation={start} fields={[]} submit={t`Continue`} onCancel={onClose}>
-        <p>
-          {t`You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.`}
-        </p>
+      <Form mutation={start} fields={[]} submit="Continue" onCancel={onClose}>
+        <p>You need an authenticator app on your phone, such as 1Password, Google Authenticator or Aegis.</p>
       </Form>
     );
   }
@@ -66,10 +63,10 @@ function ConfirmTotp({ started, onClose, onDone }: ConfirmProps) {
     onSuccess: (answer) => onDone(answer.recoveryCodes),
   });
   return (
-    <Form mutation={confirm} fields={['code']} submit={t`Turn on`} onCancel={onClose}>
-      <p>{t`Scan this QR code with the app, or enter the secret by hand:`}</p>
+    <Form mutation={confirm} fields={['code']} submit="Turn on" onCancel={onClose}>
+      <p>Scan this QR code with the app, or enter the secret by hand:</p>
       <QrCode text={started.uri} secret={started.secret} />
-      <Field label={t`The code that the app shows`} error={fieldError(confirm.error, 'code')}>
+      <Field label="The code that the app shows" error={fieldError(confirm.error, 'code')}>
         <TextInput
           mono
           autoFocus
@@ -89,17 +86,12 @@ function QrCode({ text, secret }: { readonly text: string; readonly secret: stri
   const path = data.flatMap((row, y) => row.map((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : ''))).join('');
   return (
     <div className={s.box}>
-      <svg
-        viewBox={`0 0 ${size} ${size}`}
-        role="img"
-        aria-label={t`QR code with the secret`}
-        className={s.code}
-      >
+      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code with the secret" className={s.code}>
         <path d={path} fill="#000" shapeRendering="crispEdges" />
       </svg>
       <div className={s.secret}>
         <code>{secret.replaceAll(/(.{4})/g, '$1 ').trim()}</code>
-        <CopyButton value={secret} label={t`Copy secret`} />
+        <CopyButton value={secret} label="Copy secret" />
       </div>
     </div>
   );
@@ -112,21 +104,21 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
     meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
-      toast(t`Two-factor sign-in turned off`);
+      toast('Two-factor sign-in turned off');
     },
   });
   return (
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Turn off two-factor sign-in?`}
-      confirm={t`Turn off two-factor sign-in`}
+      title="Turn off two-factor sign-in?"
+      confirm="Turn off two-factor sign-in"
       danger
       mutation={disable}
     >
       {passkeys > 0
-        ? t`You will sign in with a passkey, or with your password and a recovery code. Your other sessions end.`
-        : t`You will sign in with your password alone. Your other sessions end.`}
+        ? 'You will sign in with a passkey, or with your password and a recovery code. Your other sessions end.'
+        : 'You will sign in with your password alone. Your other sessions end.'}
     </ConfirmDialog>
   );
 }
@@ -144,17 +136,17 @@ export function RecoveryCodes({ open, onClose }: { readonly open: boolean; reado
       setCodes(null);
       onClose();
     };
-    return <CodesDialog title={t`New recovery codes`} codes={codes} onClose={done} />;
+    return <CodesDialog title="New recovery codes" codes={codes} onClose={done} />;
   }
   return (
     <ConfirmDialog
       open={open}
       onClose={onClose}
-      title={t`Create new recovery codes?`}
-      confirm={t`Create recovery codes`}
+      title="Create new recovery codes?"
+      confirm="Create recovery codes"
       mutation={renew}
     >
-      {t`Your current recovery codes stop working.`}
+      Your current recovery codes stop working.
     </ConfirmDialog>
   );
 }
@@ -169,9 +161,10 @@ export function CodesDialog({
   onClose: () => void;
 }) {
   return (
-    <SecretDialog title={title} name={t`list of recovery codes`} value={codes.join('\n')} onClose={onClose}>
+    <SecretDialog title={title} name="list of recovery codes" value={codes.join('\n')} onClose={onClose}>
       <p>
-        {t`Use a recovery code, after your password, to sign in if you lose your phone. Each code works once. Store them apart from your password.`}
+        Use a recovery code, after your password, to sign in if you lose your phone. Each code works once.
+        Store them apart from your password.
       </p>
     </SecretDialog>
   );

@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Building2, Fingerprint } from 'lucide-react';
@@ -36,26 +35,27 @@ export function SignInPage() {
   };
   if (choices)
     return (
-      <PublicFrame title={t`Choose a company`}>
+      <PublicFrame title="Choose a company">
         <ChooseCompany session={choices} onDone={start} />
       </PublicFrame>
     );
   return (
-    <PublicFrame title={credentials ? t`One more step` : t`Sign in`}>
+    <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
       {why === 'ended' && !credentials && (
-        <Notice tone="info">{t`Your session ended. Sign in to continue where you left off.`}</Notice>
+        <Notice tone="info">Your session ended. Sign in to continue where you left off.</Notice>
       )}
       {why === 'new-password' && !credentials && (
-        <Notice tone="good">{t`Your new password is set. Sign in with it.`}</Notice>
+        <Notice tone="good">Your new password is set. Sign in with it.</Notice>
       )}
-      {why === 'signed-out' && !credentials && <Notice tone="good">{t`You are signed out.`}</Notice>}
+      {why === 'signed-out' && !credentials && <Notice tone="good">You are signed out.</Notice>}
       {credentials ? (
         <>
           <CodeStep credentials={credentials} onDone={done} onBack={() => setCredentials(null)} />
           <details className={signInPageCss.lost}>
-            <summary>{t`Lost your phone, passkeys and recovery codes?`}</summary>
+            <summary>Lost your phone, passkeys and recovery codes?</summary>
             <p>
-              {t`An owner of your company can reset your second factor on the Team page. If you are the only owner, ask the operator of this service.`}
+              An owner of your company can reset your second factor on the Team page. If you are the only
+              owner, ask the operator of this service.
             </p>
           </details>
         </>
@@ -64,9 +64,10 @@ export function SignInPage() {
           <PasswordStep onDone={done} onCodeNeeded={setCredentials} />
           {knowsPasskeys() && <PasskeyButton onDone={done} />}
           <details className={signInPageCss.lost}>
-            <summary>{t`Lost your password?`}</summary>
+            <summary>Lost your password?</summary>
             <p>
-              {t`An owner or admin of your company can create a reset link for you on the Team page. If you are the only owner, ask the operator of this service.`}
+              An owner or admin of your company can create a reset link for you on the Team page. If you are
+              the only owner, ask the operator of this service.
             </p>
           </details>
         </>
@@ -87,7 +88,7 @@ function PasskeyButton({ onDone }: { readonly onDone: (session: Session) => void
   return (
     <Stack gap="s">
       <Button wide icon={<Fingerprint />} pending={signIn.isPending} onClick={() => signIn.mutate()}>
-        {t`Sign in with a passkey`}
+        Sign in with a passkey
       </Button>
       {signIn.error && <Notice tone="bad">{errorText(signIn.error)}</Notice>}
     </Stack>
@@ -114,11 +115,11 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
     <Form
       mutation={signIn}
       fields={['email', 'password']}
-      submit={wait > 0 ? t`Wait ${wait} s` : t`Sign in`}
-      submitDisabledReason={wait > 0 ? t`Too many attempts; try again in ${wait} seconds` : undefined}
+      submit={wait > 0 ? `Wait ${wait} s` : 'Sign in'}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       wide
     >
-      <Field label={t`Email`} error={fieldError(signIn.error, 'email')}>
+      <Field label="Email" error={fieldError(signIn.error, 'email')}>
         <TextInput
           type="email"
           name="email"
@@ -128,7 +129,7 @@ function PasswordStep({ onDone, onCodeNeeded }: PasswordStepProps) {
           onValue={setEmail}
         />
       </Field>
-      <Field label={t`Password`} error={fieldError(signIn.error, 'password')}>
+      <Field label="Password" error={fieldError(signIn.error, 'password')}>
         <PasswordInput
           name="password"
           autoComplete="current-password"
@@ -176,11 +177,11 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
     <Form
       mutation={signIn}
       fields={['totp', 'recoveryCode']}
-      submit={wait > 0 ? t`Wait ${wait} s` : t`Continue`}
-      submitDisabledReason={wait > 0 ? t`Too many attempts; try again in ${wait} seconds` : undefined}
+      submit={wait > 0 ? `Wait ${wait} s` : 'Continue'}
+      submitDisabledReason={wait > 0 ? `Too many attempts; try again in ${wait} seconds` : undefined}
       secondary={
         <Button variant="ghost" onClick={onBack}>
-          {t`Back`}
+          Back
         </Button>
       }
     >
@@ -208,7 +209,7 @@ function ChooseCompany({ session, onDone }: { session: Session; onDone: (session
   const { company, user, otherCompanies } = session;
   return (
     <Stack>
-      <ul className={chooseCompanyCss.list} aria-label={t`Your companies`}>
+      <ul className={chooseCompanyCss.list} aria-label="Your companies">
         <li>
           <Company name={company.name} role={user.role} first onChoose={() => onDone(session)} />
         </li>
@@ -217,7 +218,7 @@ function ChooseCompany({ session, onDone }: { session: Session; onDone: (session
             <Company
               name={one.name}
               role={one.role}
-              note={one.codeRequired ? t`Code required` : undefined}
+              note={one.codeRequired ? 'Code required' : undefined}
               pending={change.isPending && change.variables === one.id}
               onChoose={() => (one.codeRequired ? setAsked(one) : change.mutate(one.id))}
             />

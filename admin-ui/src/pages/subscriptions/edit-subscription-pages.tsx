@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -45,36 +43,34 @@ export function NewSubscriptionPage() {
     onSuccess: setMade,
   });
   return (
-    <Page title={t`Add a subscription`} back={<BackLink to="/subscriptions">{t`Subscriptions`}</BackLink>}>
+    <Page title="Add a subscription" back={<BackLink to="/subscriptions">Subscriptions</BackLink>}>
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
       ) : (
         <SubscriptionForm
           draft={draft}
           asksEnabled
-          submit={t`Add subscription`}
+          submit="Add subscription"
           mutation={create}
           secondary={
             <LinkButton to="/subscriptions" onClick={draft.discard}>
-              {t`Cancel`}
+              Cancel
             </LinkButton>
           }
         />
       )}
       {made && (
         <SecretDialog
-          title={t`The signing secret`}
-          name={t`signing secret`}
+          title="The signing secret"
+          name="signing secret"
           value={made.signingSecret}
           onClose={() => void navigate({ to: '/subscriptions/$id', params: { id: made.id } })}
         >
           <p>
-            <Trans>
-              Your receiver uses it to verify that a delivery comes from this service.{' '}
-              <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
-                How to verify a signature
-              </Link>
-            </Trans>
+            Your receiver uses it to verify that a delivery comes from this service.{' '}
+            <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
+              How to verify a signature
+            </Link>
           </p>
         </SecretDialog>
       )}
@@ -87,10 +83,10 @@ export function EditSubscriptionPage() {
   const query = useQuery(subscriptionQuery(id));
   return (
     <Page
-      title={t`Edit subscription`}
+      title="Edit subscription"
       back={
         <BackLink to="/subscriptions/$id" params={{ id }}>
-          {query.data ? nameOf(query.data) : t`Subscription`}
+          {query.data ? nameOf(query.data) : 'Subscription'}
         </BackLink>
       }
     >
@@ -145,7 +141,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
     },
     onSuccess: (changed) => {
       queryClient.setQueryData(queryKey, changed);
-      toast(t`Saved`);
+      toast('Saved');
       void navigate({ to: '/subscriptions/$id', params: { id } });
     },
   });
@@ -155,11 +151,11 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
       draft={draft}
       asksEnabled={false}
       ownId={id}
-      submit={t`Save changes`}
+      submit="Save changes"
       mutation={{ ...update, mutate: () => update.mutate() }}
       secondary={
         <LinkButton to="/subscriptions/$id" params={{ id }} onClick={draft.discard}>
-          {t`Cancel`}
+          Cancel
         </LinkButton>
       }
     />

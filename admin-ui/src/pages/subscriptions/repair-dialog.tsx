@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -7,7 +5,7 @@ import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { errorText } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice, Skeleton } from '../../ui/states.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
@@ -26,8 +24,8 @@ export function RepairDialog({ open, subscription, onClose }: SubscriptionDialog
     <Dialog
       open={open}
       onClose={onClose}
-      title={wasEnabled ? t`Held and missed events of “${name}”` : t`Enable “${name}”`}
-      description={wasEnabled ? undefined : t`Steps 1 and 3 are optional.`}
+      title={wasEnabled ? `Held and missed events of “${name}”` : `Enable “${name}”`}
+      description={wasEnabled ? undefined : 'Steps 1 and 3 are optional.'}
     >
       {open && <Repair subscription={subscription} onClose={onClose} />}
     </Dialog>
@@ -46,7 +44,7 @@ function Repair({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>
         <EnableStep subscription={subscription} />
         <Step
           number={3}
-          title={t`Handle held and missed events`}
+          title="Handle held and missed events"
           done={subscription.enabled && heldDone && missedDone}
         >
           {subscription.enabled && (
@@ -61,7 +59,7 @@ function Repair({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>
       </Steps>
       <Row justify="flex-end">
         <Button variant={subscription.enabled ? 'primary' : 'secondary'} onClick={onClose}>
-          {subscription.enabled ? t`Done` : t`Close`}
+          {subscription.enabled ? 'Done' : 'Close'}
         </Button>
       </Row>
     </Stack>
@@ -74,13 +72,13 @@ function TestStep({ subscription }: { readonly subscription: Subscription }) {
   });
   const cause = test.data && causeOf(test.data);
   return (
-    <Step number={1} title={t`Test the endpoint`} done={test.data?.success ?? false}>
+    <Step number={1} title="Test the endpoint" done={test.data?.success ?? false}>
       <Row>
         <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
-          {t`Send test delivery`}
+          Send test delivery
         </Button>
         {test.data && <StatusBadge attempt={test.data} />}
-        {test.data?.success && <span>{t`It works.`}</span>}
+        {test.data?.success && <span>It works.</span>}
       </Row>
       {cause && (
         <Notice tone="bad" title={cause.title}>
@@ -99,17 +97,17 @@ function EnableStep({ subscription }: { readonly subscription: Subscription }) {
     onSuccess: cache.changed,
   });
   return (
-    <Step number={2} title={t`Enable it`} done={subscription.enabled}>
+    <Step number={2} title="Enable it" done={subscription.enabled}>
       {subscription.enabled ? (
-        <p>{t`Enabled. New events are delivered.`}</p>
+        <p>Enabled. New events are delivered.</p>
       ) : (
         <>
           {subscription.verification !== null && (
-            <p>{t`This sends a verification challenge, which the receiver must echo.`}</p>
+            <p>This sends a verification challenge, which the receiver must echo.</p>
           )}
           <div>
             <Button size="s" variant="primary" pending={enable.isPending} onClick={() => enable.mutate()}>
-              {t`Enable subscription`}
+              Enable subscription
             </Button>
           </div>
           {enable.isError && <Notice tone="bad">{errorText(enable.error)}</Notice>}
@@ -135,30 +133,28 @@ function MissedStep({ subscriptionId, since, onDone }: MissedStepProps) {
   if (preview.isError) return <Notice tone="bad">{errorText(preview.error)}</Notice>;
   if (!preview.data) return <Skeleton width="50%" />;
   const { count, estimateSeconds } = preview.data;
-  if (count === 0) return <p>{t`No events were missed while it was disabled.`}</p>;
+  if (count === 0) return <p>No events were missed while it was disabled.</p>;
   const duration = span(Math.max(estimateSeconds, 1) * 1000);
   return (
     <Stack gap="s">
       <p>
-        <Plural
-          value={count}
-          one={`# event occurred while it was disabled. Delivering it takes about ${duration}.`}
-          other={`# events occurred while it was disabled. Delivering them takes about ${duration}.`}
-        />
+        {plural(
+          count,
+          `# event occurred while it was disabled. Delivering it takes about ${duration}.`,
+          `# events occurred while it was disabled. Delivering them takes about ${duration}.`,
+        )}
       </p>
       {replay.data ? (
         <p>
-          <Trans>
-            Replay started.{' '}
-            <Link to="/replays/$id" params={{ id: replay.data.id }}>
-              View progress
-            </Link>
-          </Trans>
+          Replay started.{' '}
+          <Link to="/replays/$id" params={{ id: replay.data.id }}>
+            View progress
+          </Link>
         </p>
       ) : (
         <div>
           <Button size="s" pending={replay.isPending} onClick={() => replay.mutate()}>
-            {t`Deliver missed events`}
+            Deliver missed events
           </Button>
         </div>
       )}
@@ -197,18 +193,19 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
   return (
     <Stack gap="s">
       <p>
-        <Plural
-          value={count}
-          _0="No deliveries are held."
-          one="# delivery from before it was disabled is held."
-          other="# deliveries from before it was disabled are held."
-        />
+        {count === 0
+          ? 'No deliveries are held.'
+          : plural(
+              count,
+              '# delivery from before it was disabled is held.',
+              '# deliveries from before it was disabled are held.',
+            )}
       </p>
       {begun ? (
         <p>
-          {begun.kind === 'drop' ? t`They are being discarded.` : t`They are being delivered.`}{' '}
+          {begun.kind === 'drop' ? 'They are being discarded.' : 'They are being delivered.'}{' '}
           <Link to="/replays/$id" params={{ id: begun.id }}>
-            {t`View progress`}
+            View progress
           </Link>
         </p>
       ) : (
@@ -220,14 +217,14 @@ export function HeldStep({ subscriptionId, onDone }: HeldStepProps) {
               pending={decide.isPending && decide.variables === 'releaseHeld'}
               onClick={() => decide.mutate('releaseHeld')}
             >
-              {t`Release deliveries`}
+              Release deliveries
             </Button>
             <Button
               size="s"
               pending={decide.isPending && decide.variables === 'discardHeld'}
               onClick={() => decide.mutate('discardHeld')}
             >
-              {t`Discard deliveries`}
+              Discard deliveries
             </Button>
           </Row>
         )

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
@@ -8,6 +6,7 @@ import { operationQuery } from '../../api/client.ts';
 import { ApiError, sentence } from '../../errors.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Field, Fieldset, Select, TextArea, TextInput } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
 import { Row } from '../../ui/layout.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { eventTypesQuery } from '../queries.ts';
@@ -43,7 +42,7 @@ export const useRuleWords = (types: readonly EventType[]) => {
     if (name === 'headers') return (value as RulesDraft['headers']).map((row) => row.name).join(', ');
     if (name !== 'pace') return undefined;
     const pace = paceOf(value as RulesDraft['pace']);
-    return pace === null ? t`None` : paceText(pace);
+    return pace === null ? 'None' : paceText(pace);
   };
 };
 
@@ -130,24 +129,24 @@ function FilterPart({
   const problem = isAsked && preview.error ? preview.error : error;
   const names = Object.keys(kinds);
   const labels = {
-    equals: t`equals`,
-    in: t`is one of`,
-    exists: t`exists`,
-    missing: t`does not exist`,
-    startsWith: t`starts with`,
-    min: t`at least`,
-    max: t`at most`,
-    between: t`between`,
+    equals: 'equals',
+    in: 'is one of',
+    exists: 'exists',
+    missing: 'does not exist',
+    startsWith: 'starts with',
+    min: 'at least',
+    max: 'at most',
+    between: 'between',
   };
   const hints: Partial<Record<ConditionRow['operator'], string>> = {
-    in: t`One value a line`,
-    between: t`Two numbers, such as 10 50`,
+    in: 'One value a line',
+    between: 'Two numbers, such as 10 50',
   };
   const { matched = 0, events = 0 } = preview.data ?? {};
   return (
     <Part
-      title={t`Filter`}
-      hint={t`Only events that meet all conditions are sent.`}
+      title="Filter"
+      hint="Only events that meet all conditions are sent."
       isOpen={rows.length > 0}
       error={messageAt(problem, (field) => field === 'conditions')}
     >
@@ -162,7 +161,7 @@ function FilterPart({
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
           <div key={at} className={s.row}>
             <Field
-              label={t`Field`}
+              label="Field"
               error={messageAt(problem, (field) => field.startsWith(path) && !isOfValue(field))}
             >
               <Select
@@ -171,7 +170,7 @@ function FilterPart({
                 options={shown.map((name) => ({ value: name, label: name }))}
               />
             </Field>
-            <Field label={t`Operator`}>
+            <Field label="Operator">
               <Select
                 value={row.operator}
                 onValue={(operator) => set({ operator: operator as ConditionRow['operator'] })}
@@ -179,32 +178,28 @@ function FilterPart({
               />
             </Field>
             {needsValue(row) && (
-              <Field label={t`Value`} hint={hints[row.operator]} error={messageAt(problem, isOfValue)}>
+              <Field label="Value" hint={hints[row.operator]} error={messageAt(problem, isOfValue)}>
                 <Value value={row.value} onValue={(text) => set({ value: text })} />
               </Field>
             )}
-            <IconButton
-              label={t`Remove condition`}
-              icon={<X />}
-              onClick={() => onChange(without(rows, at))}
-            />
+            <IconButton label="Remove condition" icon={<X />} onClick={() => onChange(without(rows, at))} />
           </div>
         );
       })}
       <Row>
         <Button
           size="s"
-          disabledReason={names.length === 0 ? t`First choose event types that share a field` : undefined}
+          disabledReason={names.length === 0 ? 'First choose event types that share a field' : undefined}
           onClick={() => onChange([...rows, { field: names[0] ?? '', operator: 'equals', value: '' }])}
         >
-          {t`Add condition`}
+          Add condition
         </Button>
       </Row>
       <p className={s.quiet} role="status">
         {isAsked && preview.data && (
-          <Trans>
-            {matched} of your last <Plural value={events} one="# event" other="# events" /> would have matched
-          </Trans>
+          <>
+            {matched} of your last {plural(events, '# event', '# events')} would have matched
+          </>
         )}
       </p>
     </Part>
@@ -220,25 +215,25 @@ interface PacePartProps {
 function PacePart({ pace, onChange, error }: PacePartProps) {
   return (
     <Part
-      title={t`Pace`}
-      hint={t`Deliveries wait rather than arrive faster than this.`}
+      title="Pace"
+      hint="Deliveries wait rather than arrive faster than this."
       isOpen={pace.per !== 'none'}
       error={messageAt(error, (field) => field === 'pace')}
     >
       <div className={clsx(s.row, s.pair)}>
-        <Field label={t`Limit`}>
+        <Field label="Limit">
           <Select
             value={pace.per}
             onValue={(per) => onChange({ ...pace, per: per as RulesDraft['pace']['per'] })}
             options={[
-              { value: 'none', label: t`None` },
-              { value: 'second', label: t`Per second` },
-              { value: 'minute', label: t`Per minute` },
+              { value: 'none', label: 'None' },
+              { value: 'second', label: 'Per second' },
+              { value: 'minute', label: 'Per minute' },
             ]}
           />
         </Field>
         {pace.per !== 'none' && (
-          <Field label={t`At most`} error={messageAt(error, (field) => field.startsWith('pace.'))}>
+          <Field label="At most" error={messageAt(error, (field) => field.startsWith('pace.'))}>
             <TextInput
               inputMode="numeric"
               value={pace.limit}
@@ -257,8 +252,8 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
   const isKnown = rows.some(({ name }) => messageAt(error, isOf(name)) !== undefined);
   return (
     <Part
-      title={t`Headers`}
-      hint={t`Sent with every delivery. Values are secret and not shown again.`}
+      title="Headers"
+      hint="Sent with every delivery. Values are secret and not shown again."
       isOpen={rows.length > 0}
       error={isKnown ? undefined : messageAt(error, (field) => /^headers\b/.test(field))}
     >
@@ -269,17 +264,17 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
           <div key={name} className={s.known}>
             <code>{name}</code>
             <Button size="s" onClick={() => set({ value: '' })}>
-              {t`Set new value`}
+              Set new value
             </Button>
-            <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
+            <IconButton label="Remove header" icon={<X />} onClick={remove} />
           </div>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity, and their controls no state
           <div key={at} className={clsx(s.row, s.pair)}>
-            <Field label={t`Header name`} error={messageAt(error, isOf(name))}>
+            <Field label="Header name" error={messageAt(error, isOf(name))}>
               <TextInput mono value={name} onValue={(text) => set({ name: text })} />
             </Field>
-            <Field label={t`Header value`}>
+            <Field label="Header value">
               <TextInput
                 type="password"
                 autoComplete="new-password"
@@ -287,17 +282,17 @@ function HeadersPart({ rows, onChange, error }: RowsProps<HeaderRow>) {
                 onValue={(text) => set({ value: text })}
               />
             </Field>
-            <IconButton label={t`Remove header`} icon={<X />} onClick={remove} />
+            <IconButton label="Remove header" icon={<X />} onClick={remove} />
           </div>
         );
       })}
       <Row>
         <Button
           size="s"
-          disabledReason={rows.length >= 20 ? t`At most 20 headers` : undefined}
+          disabledReason={rows.length >= 20 ? 'At most 20 headers' : undefined}
           onClick={() => onChange([...rows, { name: '', value: '' }])}
         >
-          {t`Add header`}
+          Add header
         </Button>
       </Row>
     </Part>

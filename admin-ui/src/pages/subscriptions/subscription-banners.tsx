@@ -1,12 +1,11 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
-import { plural, t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
 import { errorText, sentence } from '../../errors.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
@@ -34,18 +33,12 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
         {heldNotice}
         <Notice
           tone="warn"
-          title={plural(failedAttempts, {
-            one: 'The last attempt failed',
-            other: 'The last # attempts failed',
-          })}
+          title={plural(failedAttempts, 'The last attempt failed', 'The last # attempts failed')}
         >
-          <Trans>
-            It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
-            ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
-            {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
-            are not counted.
-          </Trans>{' '}
-          {waiting > 0 && plural(waiting, { one: '# pending delivery.', other: '# pending deliveries.' })}
+          It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
+          ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
+          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
+          are not counted. {waiting > 0 && plural(waiting, '# pending delivery.', '# pending deliveries.')}
         </Notice>
       </>
     );
@@ -57,40 +50,37 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
       title={titleOf(subscription)}
       actions={
         <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
-          {auto ? t`Repair…` : t`Enable…`}
+          {auto ? 'Repair…' : 'Enable…'}
         </Button>
       }
     >
       {disabledReason !== null && <p>{sentence(disabledReason)}</p>}
       {auto && failedAttempts > consecutiveFailures && (
         <p>
-          <Trans>
-            <Plural value={failedAttempts} one="# attempt" other="# attempts" /> failed since the last
-            success; {consecutiveFailures} of them were counted.
-          </Trans>
+          {plural(failedAttempts, '# attempt', '# attempts')} failed since the last success;{' '}
+          {consecutiveFailures} of them were counted.
         </p>
       )}
       <p>
         {disabledUtc !== null && (
-          <Trans>
+          <>
             Disabled since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
             ).
-          </Trans>
+          </>
         )}{' '}
-        <Plural
-          value={held}
-          _0="No deliveries are held."
-          one="# delivery is held until you release or discard it."
-          other="# deliveries are held until you release or discard them."
-        />{' '}
-        {t`Events since then were not delivered.`}
+        {held === 0
+          ? 'No deliveries are held.'
+          : plural(
+              held,
+              '# delivery is held until you release or discard it.',
+              '# deliveries are held until you release or discard them.',
+            )}{' '}
+        Events since then were not delivered.
       </p>
       {expiresUtc !== null && (
         <p>
-          <Trans>
-            This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before,
-            here or by {managedBy}.
-          </Trans>
+          This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before, here
+          or by {managedBy}.
         </p>
       )}
     </Notice>
@@ -98,24 +88,22 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
 }
 
 const titleOf = (subscription: Subscription): string => {
-  if (!isAutoDisabled(subscription)) return t`This subscription is disabled`;
+  if (!isAutoDisabled(subscription)) return 'This subscription is disabled';
   const { expiresUtc } = subscription;
   const managedBy = subscription.managedBy ?? '';
   return expiresUtc === null
-    ? t`This subscription was disabled after repeated failures`
-    : t`This subscription was disabled because ${managedBy} no longer uses it`;
+    ? 'This subscription was disabled after repeated failures'
+    : `This subscription was disabled because ${managedBy} no longer uses it`;
 };
 
 function HeldNotice({ subscription, refusal }: SubscriptionNoticeProps) {
   const { held } = subscription.health;
   return (
-    <Notice tone="warn" title={plural(held, { one: '# delivery held', other: '# deliveries held' })}>
+    <Notice tone="warn" title={plural(held, '# delivery held', '# deliveries held')}>
       {refusal === undefined ? (
         <HeldStep subscriptionId={subscription.id} />
       ) : (
-        <p>
-          {t`They were held while it was disabled, until someone releases or discards them.`} {refusal}
-        </p>
+        <p>They were held while it was disabled, until someone releases or discards them. {refusal}</p>
       )}
     </Notice>
   );
@@ -132,14 +120,14 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
     mutationFn: () => call('enablePortalSubscription', { params: { id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(t`“${name}” is verified and enabled`);
+      toast(`“${name}” is verified and enabled`);
     },
     onError: () => void queryClient.invalidateQueries({ queryKey: subscriptionQuery(id).queryKey }),
   });
   return (
     <Notice
       tone="warn"
-      title={t`Waiting for verification`}
+      title="Waiting for verification"
       actions={
         <Button
           size="s"
@@ -148,39 +136,29 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
           pending={send.isPending}
           onClick={() => send.mutate()}
         >
-          {t`Send challenge`}
+          Send challenge
         </Button>
       }
     >
       <Stack gap="s">
         <p>
-          <Trans>
-            Your company requires endpoint verification. This subscription gets no deliveries until its
-            receiver answers a POST of type <code>endpoint.verification</code> with status 200 and the
-            challenge from its payload:
-          </Trans>
+          Your company requires endpoint verification. This subscription gets no deliveries until its receiver
+          answers a POST of type <code>endpoint.verification</code> with status 200 and the challenge from its
+          payload:
         </p>
-        <CodeBlock language="json" label={t`answer`} code={'{"challenge": "<payload.challenge>"}'} />
+        <CodeBlock language="json" label="answer" code={'{"challenge": "<payload.challenge>"}'} />
         {send.isError ? (
           <p role="alert">{errorText(send.error)}</p>
         ) : verification?.challengedUtc ? (
           <p>
-            <Trans>
-              Last challenge (<TimeAgo time={verification.challengedUtc} />
-              ): {failure}
-            </Trans>
+            Last challenge (<TimeAgo time={verification.challengedUtc} />
+            ): {failure}
           </p>
         ) : (
-          <p>{t`No challenge has been answered yet.`}</p>
+          <p>No challenge has been answered yet.</p>
         )}
         {held > 0 && (
-          <p>
-            <Plural
-              value={held}
-              one="# delivery is held until then."
-              other="# deliveries are held until then."
-            />
-          </p>
+          <p>{plural(held, '# delivery is held until then.', '# deliveries are held until then.')}</p>
         )}
       </Stack>
     </Notice>
@@ -206,17 +184,17 @@ export function MissedNotice({ subscription, refusal }: SubscriptionNoticeProps)
   return (
     <Notice
       tone="warn"
-      title={plural(count, { one: '# event missed', other: '# events missed' })}
+      title={plural(count, '# event missed', '# events missed')}
       actions={
         <>
           <Button
             size="s"
             variant="primary"
-            disabledReason={refusal ?? (enabled ? undefined : t`Enable the subscription first`)}
+            disabledReason={refusal ?? (enabled ? undefined : 'Enable the subscription first')}
             pending={replay.isPending}
             onClick={() => replay.mutate(missed.sinceUtc)}
           >
-            {t`Replay missed events`}
+            Replay missed events
           </Button>
           <Button
             size="s"
@@ -224,17 +202,14 @@ export function MissedNotice({ subscription, refusal }: SubscriptionNoticeProps)
             pending={dismiss.isPending}
             onClick={() => dismiss.mutate()}
           >
-            {t`Dismiss`}
+            Dismiss
           </Button>
         </>
       }
     >
       <p>
-        <Trans>
-          They occurred since <Moment time={missed.sinceUtc} />, while the subscription was disabled or the
-          company had reached its quota of pending deliveries. They stay in the event log when you dismiss
-          them.
-        </Trans>
+        They occurred since <Moment time={missed.sinceUtc} />, while the subscription was disabled or the
+        company had reached its quota of pending deliveries. They stay in the event log when you dismiss them.
       </p>
       {replay.isError && <p>{errorText(replay.error)}</p>}
     </Notice>

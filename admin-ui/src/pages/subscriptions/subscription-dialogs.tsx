@@ -1,5 +1,3 @@
-import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useNavigate } from '@tanstack/react-router';
 import { History, Pause, Play, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -8,7 +6,7 @@ import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { span } from '../../ui/format.ts';
+import { plural, span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -29,8 +27,8 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
   if (secret !== null) {
     return (
       <SecretDialog
-        title={t`New signing secret`}
-        name={t`signing secret`}
+        title="New signing secret"
+        name="signing secret"
         value={secret}
         onClose={() => setSecret(null)}
       />
@@ -40,8 +38,8 @@ export function RotateDialog({ open, subscription, onClose }: SubscriptionDialog
     <Dialog
       open={open}
       onClose={onClose}
-      title={t`Rotate the signing secret`}
-      description={t`Rotate it if it may have leaked, or on a schedule.`}
+      title="Rotate the signing secret"
+      description="Rotate it if it may have leaked, or on a schedule."
     >
       <RotateForm
         subscription={subscription}
@@ -82,38 +80,36 @@ function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
     <Form
       mutation={rotate}
       fields={['overlapHours']}
-      submit={t`Rotate secret`}
+      submit="Rotate secret"
       danger={!overlap}
       onCancel={onClose}
     >
       {overlapUntil !== null && (
         <Notice tone="info">
-          <Trans>
-            The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get
-            another overlap, or end all earlier secrets now.
-          </Trans>
+          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another
+          overlap, or end all earlier secrets now.
         </Notice>
       )}
-      <Fieldset legend={t`The old secret`}>
+      <Fieldset legend="The old secret">
         {overlapUntil === null && (
           <Radio
             name="overlap"
             checked={overlap}
             onChange={() => setOverlap(true)}
-            label={t`Keeps working for a while`}
-            description={t`Deliveries carry both signatures, so nothing fails while you update your receiver.`}
+            label="Keeps working for a while"
+            description="Deliveries carry both signatures, so nothing fails while you update your receiver."
           />
         )}
         <Radio
           name="overlap"
           checked={!overlap}
           onChange={() => setOverlap(false)}
-          label={t`Stops working at once`}
-          description={t`Choose this if it leaked. Your receiver refuses deliveries until it has the new secret.`}
+          label="Stops working at once"
+          description="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
         />
       </Fieldset>
       {overlap && (
-        <Field label={t`Sign with both secrets for`} error={fieldError(rotate.error, 'overlapHours')}>
+        <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
           <Select value={hours} options={overlaps()} onValue={(value) => setHours(Number(value))} />
         </Field>
       )}
@@ -128,7 +124,7 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
     mutationFn: () => call('disablePortalSubscription', { params: { id: subscription.id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
-      toast(t`“${name}” disabled`);
+      toast(`“${name}” disabled`);
       onClose();
     },
   });
@@ -136,13 +132,13 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
     <ConfirmDialog
       open={open && subscription.enabled}
       onClose={onClose}
-      title={t`Disable “${name}”?`}
-      confirm={t`Disable subscription`}
+      title={`Disable “${name}”?`}
+      confirm="Disable subscription"
       mutation={disable}
     >
       <Stack gap="s">
-        <p>{t`Pending deliveries are held until you release or discard them.`}</p>
-        <p>{t`New events are not delivered; you can replay them when you enable the subscription again.`}</p>
+        <p>Pending deliveries are held until you release or discard them.</p>
+        <p>New events are not delivered; you can replay them when you enable the subscription again.</p>
       </Stack>
     </ConfirmDialog>
   );
@@ -158,7 +154,7 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
     onSuccess: async () => {
       await navigate({ to: '/subscriptions' });
       cache.deleted(id);
-      toast(t`“${name}” deleted`);
+      toast(`“${name}” deleted`);
     },
   });
   const traffic = health.succeeded24h + health.failed24h;
@@ -168,8 +164,8 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
     <ConfirmDialog
       open={open}
       onClose={onClose}
-      title={t`Delete “${name}”?`}
-      confirm={t`Delete subscription`}
+      title={`Delete “${name}”?`}
+      confirm="Delete subscription"
       danger
       typed={busy ? 'delete' : undefined}
       mutation={remove}
@@ -178,20 +174,22 @@ export function DeleteDialog({ open, subscription, onClose }: SubscriptionDialog
         {busy && (
           <Notice tone="warn">
             {traffic > 0
-              ? plural(traffic, {
-                  one: 'It had # attempt in the last 24 hours.',
-                  other: 'It had # attempts in the last 24 hours.',
-                })
-              : t`It has received deliveries before.`}{' '}
+              ? plural(
+                  traffic,
+                  'It had # attempt in the last 24 hours.',
+                  'It had # attempts in the last 24 hours.',
+                )
+              : 'It has received deliveries before.'}{' '}
             {pending > 0 &&
-              plural(pending, {
-                one: '# delivery that is not sent yet will be discarded.',
-                other: '# deliveries that are not sent yet will be discarded.',
-              })}
+              plural(
+                pending,
+                '# delivery that is not sent yet will be discarded.',
+                '# deliveries that are not sent yet will be discarded.',
+              )}
           </Notice>
         )}
-        {managedBy !== null && <p>{t`${managedBy} created this subscription and may create it again.`}</p>}
-        <p>{t`Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.`}</p>
+        {managedBy !== null && <p>{managedBy} created this subscription and may create it again.</p>}
+        <p>Nothing more is sent to this URL. Past deliveries stay in the log. This cannot be undone.</p>
       </Stack>
     </ConfirmDialog>
   );
@@ -204,22 +202,22 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
   const pause = usePause(subscription);
   const open = (dialog: 'delete' | 'disable' | 'repair') => () =>
     void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
-  const repair = { label: t`Held and missed…`, icon: <History />, disabledReason, onSelect: open('repair') };
+  const repair = { label: 'Held and missed…', icon: <History />, disabledReason, onSelect: open('repair') };
   return [
     {
-      label: paused ? t`Resume deliveries` : t`Pause deliveries`,
+      label: paused ? 'Resume deliveries' : 'Pause deliveries',
       icon: paused ? <Play /> : <Pause />,
       disabledReason,
       onSelect: () => pause.mutate(!paused),
     },
     {
-      label: enabled ? t`Disable…` : t`Enable…`,
+      label: enabled ? 'Disable…' : 'Enable…',
       icon: <Power />,
       disabledReason,
       onSelect: open(enabled ? 'disable' : 'repair'),
     },
     ...(isUndecided(subscription) ? [repair] : []),
     'separator',
-    { label: t`Delete…`, icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
+    { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
   ];
 };

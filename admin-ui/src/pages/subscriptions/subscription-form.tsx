@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { operationQuery } from '../../api/client.ts';
@@ -37,14 +35,14 @@ export const emptyDraft: SubscriptionDraft = {
 };
 
 export const draftLabels = (): Readonly<Record<keyof SubscriptionDraft, string>> => ({
-  url: t`URL`,
-  name: t`Name`,
-  eventTypes: t`Events to send`,
-  description: t`Description`,
-  enabled: t`Enable at once`,
-  conditions: t`Filter`,
-  pace: t`Pace`,
-  headers: t`Headers`,
+  url: 'URL',
+  name: 'Name',
+  eventTypes: 'Events to send',
+  description: 'Description',
+  enabled: 'Enable at once',
+  conditions: 'Filter',
+  pace: 'Pace',
+  headers: 'Headers',
 });
 
 interface SubscriptionFormProps {
@@ -87,9 +85,9 @@ function Fields(props: SubscriptionFormProps) {
       >
         <UrlField value={draft.url} onChange={(url) => set({ url })} error={fieldError(error, 'url')} />
         <Field
-          label={t`Name`}
+          label="Name"
           optional
-          hint={t`Shown in this portal, such as “Billing”.`}
+          hint="Shown in this portal, such as “Billing”."
           error={fieldError(error, 'name')}
         >
           <TextInput maxLength={100} value={draft.name} onValue={(name) => set({ name })} />
@@ -99,11 +97,11 @@ function Fields(props: SubscriptionFormProps) {
           onChange={(eventTypes) => set({ eventTypes })}
           error={fieldError(error, 'eventTypes')}
         />
-        <Field label={t`Description`} optional error={fieldError(error, 'description')}>
+        <Field label="Description" optional error={fieldError(error, 'description')}>
           <TextArea
             rows={2}
             maxLength={2000}
-            placeholder={t`Who owns it, what depends on it…`}
+            placeholder="Who owns it, what depends on it…"
             value={draft.description}
             onValue={(description) => set({ description })}
           />
@@ -111,8 +109,8 @@ function Fields(props: SubscriptionFormProps) {
         <RuleFields types={draft.eventTypes} value={draft} onChange={set} error={error} />
         {asksEnabled && (
           <Checkbox
-            label={t`Enable at once`}
-            description={t`Otherwise it starts disabled. Events that occur while it is disabled are not delivered later automatically.`}
+            label="Enable at once"
+            description="Otherwise it starts disabled. Events that occur while it is disabled are not delivered later automatically."
             checked={draft.enabled}
             onChange={(event) => set({ enabled: event.target.checked })}
           />
@@ -142,7 +140,7 @@ function TwinHint({
   const name = nameOf(twin);
   return (
     <Notice tone="warn">
-      {t`“${name}” already sends some of these events to this URL. The receiver would get each of them twice.`}
+      “{name}” already sends some of these events to this URL. The receiver would get each of them twice.
     </Notice>
   );
 }
@@ -165,13 +163,13 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
   });
   const problem = settled && check.data ? check.data.problem : null;
   const usual = features.allowHttp
-    ? t`Events are sent here as POST requests.`
-    : t`Events are sent here as POST requests. Must start with https://.`;
+    ? 'Events are sent here as POST requests.'
+    : 'Events are sent here as POST requests. Must start with https://.';
   return (
     <Field
-      label={t`URL`}
+      label="URL"
       error={problem === null ? error && advise(error) : advise(sentence(problem))}
-      hint={settled && check.data?.problem === null ? t`✓ This URL can be used.` : usual}
+      hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
     >
       <TextInput
         type="url"
@@ -187,7 +185,7 @@ function UrlField({ value, onChange, error }: UrlFieldProps) {
 
 /** The server says only that a text is no URL; says what one looks like. */
 const advise = (error: string): string =>
-  error === 'Invalid URL.' ? t`This is not a URL. Enter one like https://hooks.example.com/crm.` : error;
+  error === 'Invalid URL.' ? 'This is not a URL. Enter one like https://hooks.example.com/crm.' : error;
 
 interface EventTypePickerProps {
   readonly value: readonly EventType[];
@@ -206,18 +204,18 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const count = value.length;
   const everything = all.length > 0 && value.length === all.length;
   return (
-    <Fieldset legend={t`Events to send`} error={error}>
+    <Fieldset legend="Events to send" error={error}>
       <div className={s.box}>
         <div className={s.bar}>
-          <Field label={t`Search event types`} hideLabel>
-            <TextInput type="search" placeholder={t`Search…`} value={text} onValue={setText} />
+          <Field label="Search event types" hideLabel>
+            <TextInput type="search" placeholder="Search…" value={text} onValue={setText} />
           </Field>
           <Row nowrap>
             <span className={s.count} role="status">
-              {t`${count} chosen`}
+              {count} chosen
             </span>
             <Button size="s" onClick={() => onChange(everything ? [] : all.map((one) => one.type))}>
-              {everything ? t`None` : t`All`}
+              {everything ? 'None' : 'All'}
             </Button>
           </Row>
         </div>
@@ -249,19 +247,17 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
                   />
                   <details className={s.sample}>
                     <summary>
-                      <Trans>
-                        Sample<span className="visually-hidden"> of {title}</span>
-                      </Trans>
+                      Sample<span className="visually-hidden"> of {title}</span>
                     </summary>
                     <CodeBlock
                       code={JSON.stringify(sample, null, 2)}
                       language="json"
-                      label={t`sample of ${type}`}
+                      label={`sample of ${type}`}
                     />
                   </details>
                 </li>
               ))}
-              {shown.length === 0 && <li className={s.none}>{t`No event type matches.`}</li>}
+              {shown.length === 0 && <li className={s.none}>No event type matches.</li>}
             </ul>
           )}
         </Loaded>

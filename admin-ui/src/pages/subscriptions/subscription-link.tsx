@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -16,7 +15,7 @@ interface SubscriptionLinkProps {
 
 export const SubscriptionLink = ({ id, name, strong = false }: SubscriptionLinkProps) =>
   name === undefined ? (
-    <Quiet>{t`Deleted (no. ${id})`}</Quiet>
+    <Quiet>Deleted (no. {id})</Quiet>
   ) : (
     <Link to="/subscriptions/$id" params={{ id }}>
       <Cut strong={strong} text={name} />

@@ -1,5 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, KeyRound, Pencil } from 'lucide-react';
@@ -27,9 +25,9 @@ export function SubscriptionPage() {
   const state = data && stateOf(data);
   return (
     <Page
-      title={data ? nameOf(data) : t`Subscription`}
+      title={data ? nameOf(data) : 'Subscription'}
       badge={state && <StateBadge {...state} />}
-      back={<BackLink to="/subscriptions">{t`Subscriptions`}</BackLink>}
+      back={<BackLink to="/subscriptions">Subscriptions</BackLink>}
       actions={data && <Actions subscription={data} />}
       refreshing={query.isRefetching}
     >
@@ -69,17 +67,17 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         disabledReason={refusal}
         onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
       >
-        {t`Send test delivery`}
+        Send test delivery
       </Button>
       <Button
         icon={<Pencil />}
         disabledReason={refusal ?? managedReason(subscription)}
         onClick={() => void navigate({ to: '/subscriptions/$id/edit', params: { id } })}
       >
-        {t`Edit`}
+        Edit
       </Button>
       <Menu
-        trigger={<IconButton variant="secondary" label={t`More actions`} icon={<Ellipsis />} />}
+        trigger={<IconButton variant="secondary" label="More actions" icon={<Ellipsis />} />}
         actions={useDialogActions(subscription)}
       />
     </>
@@ -132,22 +130,22 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
   const until = subscription.previousSecretUntilUtc;
   return (
     <>
-      <Card title={t`Settings`}>
+      <Card title="Settings">
         <Stack>
           <Facts
             columns={16}
             facts={[
               {
-                label: t`URL`,
+                label: 'URL',
                 value: (
                   <Row gap="xs" nowrap align="flex-start" justify="space-between">
                     <code>{subscription.url}</code>
-                    <CopyButton value={subscription.url} label={t`Copy URL`} />
+                    <CopyButton value={subscription.url} label="Copy URL" />
                   </Row>
                 ),
               },
               {
-                label: t`Events`,
+                label: 'Events',
                 value: (
                   <Row gap="xs">
                     {subscription.eventTypes.map((type) => (
@@ -159,31 +157,31 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
                 ),
               },
               ...ruleFacts(subscription),
-              subscription.description !== null && { label: t`Description`, value: subscription.description },
+              subscription.description !== null && { label: 'Description', value: subscription.description },
               subscription.managedBy !== null && {
-                label: t`Managed by`,
+                label: 'Managed by',
                 value: <Badge tone="info">{subscription.managedBy}</Badge>,
               },
-              { label: t`Created`, value: <Moment time={subscription.createdUtc} /> },
-              { label: t`Changed`, value: <TimeAgo time={subscription.updatedUtc} /> },
+              { label: 'Created', value: <Moment time={subscription.createdUtc} /> },
+              { label: 'Changed', value: <TimeAgo time={subscription.updatedUtc} /> },
             ]}
           />
         </Stack>
       </Card>
-      <Card title={t`Signing secret`}>
+      <Card title="Signing secret">
         <Stack gap="s">
           <p>
             {until === null ? (
-              t`Signs every delivery. It cannot be shown again.`
+              'Signs every delivery. It cannot be shown again.'
             ) : (
-              <Trans>
+              <>
                 Deliveries carry the signatures of the new and the old secret until <Moment time={until} />.
-              </Trans>
+              </>
             )}
           </p>
           <div>
             <Button size="s" icon={<KeyRound />} disabledReason={refusal} onClick={onRotate}>
-              {t`Rotate secret…`}
+              Rotate secret…
             </Button>
           </div>
         </Stack>
@@ -193,21 +191,20 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
 }
 
 function SubscriptionHealth({ subscription: { health } }: { readonly subscription: Subscription }) {
-  const when = (time: string | null) =>
-    time === null ? <Quiet>{t`Never`}</Quiet> : <MinuteAgo time={time} />;
+  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
   return (
-    <Card title={t`Last 24 hours`}>
+    <Card title="Last 24 hours">
       <Stack>
         <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} wide />
         <Facts
           columns={7.5}
           facts={[
-            { label: t`Succeeded`, value: number(health.succeeded24h) },
-            { label: t`Failed`, value: number(health.failed24h) },
-            { label: t`Pending`, value: number(health.waiting) },
-            { label: t`Held`, value: number(health.held) },
-            { label: t`Last success`, value: when(health.lastSuccessUtc) },
-            { label: t`Last failure`, value: when(health.lastFailureUtc) },
+            { label: 'Succeeded', value: number(health.succeeded24h) },
+            { label: 'Failed', value: number(health.failed24h) },
+            { label: 'Pending', value: number(health.waiting) },
+            { label: 'Held', value: number(health.held) },
+            { label: 'Last success', value: when(health.lastSuccessUtc) },
+            { label: 'Last failure', value: when(health.lastFailureUtc) },
           ]}
         />
       </Stack>
@@ -223,10 +220,10 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
   return (
     <Card
       flush
-      title={t`Latest deliveries`}
+      title="Latest deliveries"
       actions={
         <Link to="/deliveries" search={{ subscription: subscriptionId }}>
-          {t`All deliveries`}
+          All deliveries
         </Link>
       }
     >
@@ -234,8 +231,8 @@ function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number 
         query={query}
         without="subscription"
         emptyState={
-          <Empty title={t`No deliveries yet`}>
-            {t`The next matching event is delivered here. To try it now, send a test delivery.`}
+          <Empty title="No deliveries yet">
+            The next matching event is delivered here. To try it now, send a test delivery.
           </Empty>
         }
       />

@@ -1,7 +1,6 @@
-import { t } from '@lingui/core/macro';
-import { Plural, Trans } from '@lingui/react/macro';
 import { call, useMutation } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
@@ -19,7 +18,7 @@ export const usePause = (subscription: Subscription) => {
     onSuccess: (changed) => {
       cache.changed(changed);
       const name = nameOf(changed);
-      toast(changed.paused ? t`“${name}” paused` : t`“${name}” resumed`);
+      toast(changed.paused ? `“${name}” paused` : `“${name}” resumed`);
     },
     onError: toastError,
   });
@@ -35,11 +34,11 @@ export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps)
   const { waiting } = subscription.health;
   const pause = usePause(subscription);
   if (pausedUtc === null) return null;
-  const member = pausedBy ?? t`someone`;
+  const member = pausedBy ?? 'someone';
   return (
     <Notice
       tone="warn"
-      title={t`Paused by ${member}`}
+      title={`Paused by ${member}`}
       actions={
         <Button
           size="s"
@@ -48,16 +47,14 @@ export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps)
           pending={pause.isPending}
           onClick={() => pause.mutate(false)}
         >
-          {t`Resume deliveries`}
+          Resume deliveries
         </Button>
       }
     >
       <p>
-        <Trans>
-          Since <Moment time={pausedUtc} />. Events are recorded, and their deliveries wait:{' '}
-          <Plural value={waiting} one="# delivery is pending" other="# deliveries are pending" />. Resuming
-          sends the oldest first.
-        </Trans>
+        Since <Moment time={pausedUtc} />. Events are recorded, and their deliveries wait:{' '}
+        {plural(waiting, '# delivery is pending', '# deliveries are pending')}. Resuming sends the oldest
+        first.
       </p>
     </Notice>
   );
@@ -66,7 +63,7 @@ export function PausedNotice({ subscription, refusal }: SubscriptionNoticeProps)
 /** Facts of a subscription that chooses events, has a pace, or has headers of its own. */
 export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
   conditions !== undefined && {
-    label: t`Filter`,
+    label: 'Filter',
     value: (
       <Stack gap="xs">
         {conditions.map((one) => (
@@ -75,9 +72,9 @@ export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
       </Stack>
     ),
   },
-  pace !== undefined && { label: t`Pace`, value: paceText(pace) },
+  pace !== undefined && { label: 'Pace', value: paceText(pace) },
   headerNames !== undefined && {
-    label: t`Headers`,
+    label: 'Headers',
     value: (
       <Stack gap="xs">
         {headerNames.map((name) => (
@@ -89,17 +86,17 @@ export const ruleFacts = ({ conditions, pace, headerNames }: Subscription) => [
 ];
 
 export const paceText = ({ limit, per }: NonNullable<Subscription['pace']>): string =>
-  per === 'second' ? t`At most ${limit} a second` : t`At most ${limit} a minute`;
+  per === 'second' ? `At most ${limit} a second` : `At most ${limit} a minute`;
 
 export const conditionText = (condition: Condition): string => {
   const { field, equals, in: values, exists, startsWith, min, max } = condition;
   if (equals !== undefined) return `${field} = ${equals}`;
   if (values !== undefined) {
     const list = values.join(', ');
-    return t`${field} is one of ${list}`;
+    return `${field} is one of ${list}`;
   }
-  if (exists !== undefined) return exists ? t`${field} exists` : t`${field} does not exist`;
-  if (startsWith !== undefined) return t`${field} starts with ${startsWith}`;
+  if (exists !== undefined) return exists ? `${field} exists` : `${field} does not exist`;
+  if (startsWith !== undefined) return `${field} starts with ${startsWith}`;
   const bounds = [min === undefined ? [] : `≥ ${min}`, max === undefined ? [] : `≤ ${max}`].flat();
   return `${field} ${bounds.join(', ')}`;
 };

@@ -1,11 +1,10 @@
-import { plural, t } from '@lingui/core/macro';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
 import { call, operationQuery, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
+import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -42,33 +41,33 @@ export function SubscriptionsPage() {
   const filtered = search.q !== undefined || search.state !== undefined;
   const add = refusal ? (
     <Button variant="primary" icon={<Plus />} disabledReason={refusal}>
-      {t`Add subscription`}
+      Add subscription
     </Button>
   ) : (
     <LinkButton to="/subscriptions/new" variant="primary" icon={<Plus />}>
-      {t`Add subscription`}
+      Add subscription
     </LinkButton>
   );
   return (
     <Page
-      title={t`Subscriptions`}
-      description={t`Each subscription sends events from your CRM to a URL.`}
+      title="Subscriptions"
+      description="Each subscription sends events from your CRM to a URL."
       actions={add}
       refreshing={query.isRefetching}
     >
       <Card flush>
         {(all === undefined || all.length > 0 || filtered) && (
           <Toolbar>
-            <SearchBox label={t`Search subscriptions`} value={search.q} onChange={(q) => set({ q })} />
+            <SearchBox label="Search subscriptions" value={search.q} onChange={(q) => set({ q })} />
             <Filter
-              label={t`State`}
-              all={t`Any state`}
+              label="State"
+              all="Any state"
               value={search.state}
               options={stateOptions(all ?? [])}
               onChange={(state) => set({ state })}
             />
             <Filter
-              label={t`Order`}
+              label="Order"
               value={search.sort ?? 'trouble'}
               options={sortOptions()}
               onChange={(sort) => set({ sort: sort === 'trouble' ? undefined : sort })}
@@ -76,7 +75,7 @@ export function SubscriptionsPage() {
           </Toolbar>
         )}
         <Table
-          label={t`Subscriptions`}
+          label="Subscriptions"
           columns={columns()}
           query={query}
           rowKey={(one) => one.id}
@@ -84,12 +83,12 @@ export function SubscriptionsPage() {
           emptyState={
             filtered ? (
               <Empty
-                title={t`No subscription matches`}
-                action={<Button onClick={() => void navigate({ search: {} })}>{t`Clear all filters`}</Button>}
+                title="No subscription matches"
+                action={<Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>}
               />
             ) : (
-              <Empty title={t`No subscriptions yet`} action={add}>
-                {t`Add the URL of a tool to notify about new clients, payments or signed agreements.`}
+              <Empty title="No subscriptions yet" action={add}>
+                Add the URL of a tool to notify about new clients, payments or signed agreements.
               </Empty>
             )
           }
@@ -110,12 +109,12 @@ export function SubscriptionsPage() {
 const pageSize = 25;
 
 const stateLabels = (): Readonly<Record<SubscriptionFilter, string>> => ({
-  off: t`Auto-disabled`,
-  failing: t`Failing`,
-  unverified: t`Waiting for verification`,
-  disabled: t`Disabled`,
-  enabled: t`Enabled`,
-  undecided: t`Enabled, with held or missed`,
+  off: 'Auto-disabled',
+  failing: 'Failing',
+  unverified: 'Waiting for verification',
+  disabled: 'Disabled',
+  enabled: 'Enabled',
+  undecided: 'Enabled, with held or missed',
 });
 
 const stateOptions = (all: readonly Subscription[]) =>
@@ -125,15 +124,15 @@ const stateOptions = (all: readonly Subscription[]) =>
   }));
 
 const sortOptions = (): readonly { readonly value: SubscriptionSort; readonly label: string }[] => [
-  { value: 'trouble', label: t`In trouble first` },
-  { value: 'name', label: t`By name` },
-  { value: 'newest', label: t`Newest first` },
-  { value: 'busiest', label: t`Busiest first` },
+  { value: 'trouble', label: 'In trouble first' },
+  { value: 'name', label: 'By name' },
+  { value: 'newest', label: 'Newest first' },
+  { value: 'busiest', label: 'Busiest first' },
 ];
 
 const columns = (): readonly Column<Subscription>[] => [
   {
-    header: t`Subscription`,
+    header: 'Subscription',
     phone: 'title',
     grow: true,
     cell: (one) => (
@@ -148,9 +147,9 @@ const columns = (): readonly Column<Subscription>[] => [
             </Badge>
           )}
           {one.conditions !== undefined && (
-            <Badge title={one.conditions.map(conditionText).join('\n')}>{t`Filtered`}</Badge>
+            <Badge title={one.conditions.map(conditionText).join('\n')}>Filtered</Badge>
           )}
-          {one.pace !== undefined && <Badge title={paceText(one.pace)}>{t`Paced`}</Badge>}
+          {one.pace !== undefined && <Badge title={paceText(one.pace)}>Paced</Badge>}
         </Row>
         {one.name !== null && (
           <Quiet small>
@@ -161,7 +160,7 @@ const columns = (): readonly Column<Subscription>[] => [
     ),
   },
   {
-    header: t`State`,
+    header: 'State',
     phone: 'badge',
     cell: (one) => {
       const { tone, label } = stateOf(one);
@@ -172,31 +171,29 @@ const columns = (): readonly Column<Subscription>[] => [
           <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
             {label}
           </Badge>
-          {one.health.held > 0 && <Quiet small>{t`${held} held`}</Quiet>}
-          {one.missed !== null && <Quiet small>{t`${missed} missed`}</Quiet>}
+          {one.health.held > 0 && <Quiet small>{held} held</Quiet>}
+          {one.missed !== null && <Quiet small>{missed} missed</Quiet>}
         </Stack>
       );
     },
   },
   {
-    header: t`Events`,
+    header: 'Events',
     cell: (one) => (
-      <span data-tip={one.eventTypes.join('\n')}>
-        {plural({ count: one.eventTypes.length }, { one: '# type', other: '# types' })}
-      </span>
+      <span data-tip={one.eventTypes.join('\n')}>{plural(one.eventTypes.length, '# type', '# types')}</span>
     ),
   },
   {
-    header: t`Last 24 hours`,
+    header: 'Last 24 hours',
     phone: 'detail',
     cell: (one) => <HealthBar succeeded={one.health.succeeded24h} failed={one.health.failed24h} />,
   },
   {
-    header: t`Last success`,
+    header: 'Last success',
     phone: 'named-time',
     cell: (one) =>
       one.health.lastSuccessUtc === null ? (
-        <Quiet>{t`None yet`}</Quiet>
+        <Quiet>None yet</Quiet>
       ) : (
         <MinuteAgo time={one.health.lastSuccessUtc} />
       ),
@@ -213,18 +210,18 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
       label={nameOf(subscription)}
       actions={[
         {
-          label: t`Send test delivery`,
+          label: 'Send test delivery',
           icon: <FlaskConical />,
           disabledReason: refusal,
           onSelect: () => void navigate({ to: '/test', search: { subscription: id } }),
         },
         {
-          label: t`View deliveries`,
+          label: 'View deliveries',
           icon: <Send />,
           onSelect: () => void navigate({ to: '/deliveries', search: { subscription: id } }),
         },
         {
-          label: t`Edit`,
+          label: 'Edit',
           icon: <Pencil />,
           disabledReason: refusal ?? managedReason(subscription),
           onSelect: () => void navigate({ to: '/subscriptions/$id/edit', params: { id } }),
@@ -248,7 +245,7 @@ function EndpointVerification() {
     onSuccess: (settings) => {
       queryClient.setQueryData(settingsQuery.queryKey, settings);
       toast(
-        settings.verifyEndpoints ? t`Endpoint verification turned on` : t`Endpoint verification turned off`,
+        settings.verifyEndpoints ? 'Endpoint verification turned on' : 'Endpoint verification turned off',
       );
     },
     onError: toastError,
@@ -257,8 +254,8 @@ function EndpointVerification() {
   const { verifyEndpoints } = data;
   return (
     <Card
-      title={t`Endpoint verification`}
-      description={t`When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected.`}
+      title="Endpoint verification"
+      description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
       actions={
         <Button
           size="s"
@@ -266,12 +263,12 @@ function EndpointVerification() {
           pending={change.isPending}
           onClick={() => change.mutate(!verifyEndpoints)}
         >
-          {verifyEndpoints ? t`Turn off verification` : t`Turn on verification`}
+          {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
         </Button>
       }
     >
       <Badge tone={verifyEndpoints ? 'good' : 'neutral'} dot>
-        {verifyEndpoints ? t`On` : t`Off`}
+        {verifyEndpoints ? 'On' : 'Off'}
       </Badge>
     </Card>
   );

@@ -1,5 +1,4 @@
 import { failuresUntilProbing } from '@causeway/proto/delivery-states';
-import { t } from '@lingui/core/macro';
 import type { Answer } from '../../api/client.ts';
 import type { Tone } from '../../ui/values.tsx';
 
@@ -43,24 +42,24 @@ interface StateFacts extends Pick<Subscription, 'enabled' | 'autoDisabled' | 'co
 }
 
 export const stateWith = (subscription: StateFacts): StateBadge => {
-  if (subscription.isUnverified) return { tone: 'warn', label: t`Waiting for verification` };
-  if (isAutoDisabled(subscription)) return { tone: 'bad', label: t`Auto-disabled` };
-  if (!subscription.enabled) return { tone: 'neutral', label: t`Disabled` };
-  if (subscription.paused) return { tone: 'warn', label: t`Paused` };
-  if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: t`Failing` };
-  if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: t`Recent failures` };
+  if (subscription.isUnverified) return { tone: 'warn', label: 'Waiting for verification' };
+  if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Auto-disabled' };
+  if (!subscription.enabled) return { tone: 'neutral', label: 'Disabled' };
+  if (subscription.paused) return { tone: 'warn', label: 'Paused' };
+  if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
+  if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
   const { succeeded, failed } = subscription;
   // It was enabled after failures, and has not been attempted since.
-  if (failed > 0 && succeeded === 0) return { tone: 'warn', label: t`No success yet` };
-  if (failed > partlyFailing * (succeeded + failed)) return { tone: 'warn', label: t`Partly failing` };
-  return { tone: 'good', label: t`Enabled` };
+  if (failed > 0 && succeeded === 0) return { tone: 'warn', label: 'No success yet' };
+  if (failed > partlyFailing * (succeeded + failed)) return { tone: 'warn', label: 'Partly failing' };
+  return { tone: 'good', label: 'Enabled' };
 };
 
 /** The share of failed attempts above which it is not called healthy, though the last attempt succeeded. */
 const partlyFailing = 0.1;
 
 export const managedReason = ({ managedBy }: Subscription): string | undefined =>
-  managedBy === null ? undefined : t`${managedBy} manages this subscription; change it there`;
+  managedBy === null ? undefined : `${managedBy} manages this subscription; change it there`;
 
 const subscriptionStates = ['off', 'failing', 'unverified', 'disabled', 'enabled'] as const;
 type SubscriptionState = (typeof subscriptionStates)[number];

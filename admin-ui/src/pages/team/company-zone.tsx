@@ -1,12 +1,11 @@
-import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
-import { setCompanyZone } from '../../i18n/zone.ts';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';
+import { setCompanyZone } from '../../ui/zone.ts';
 
 /** The zone in which members can see times, whatever their own is. */
 export function CompanyZone() {
@@ -18,18 +17,18 @@ export function CompanyZone() {
     mutationFn: () => call('setTimeZone', { body: { timeZone } }),
     onSuccess: () => {
       setCompanyZone(timeZone);
-      toast(t`Time zone saved`);
+      toast('Time zone saved');
       return queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
   });
   const zones = [...new Set(['UTC', company.timeZone, ...Intl.supportedValuesOf('timeZone')])];
   return (
     <Card
-      title={t`Time zone of the company`}
-      description={t`Members can see times in it: they choose in the account menu.`}
+      title="Time zone of the company"
+      description="Members can see times in it: they choose in the account menu."
     >
-      <Form mutation={save} fields={['timeZone']} submit={t`Save time zone`} submitDisabledReason={refusal}>
-        <Field label={t`Time zone`}>
+      <Form mutation={save} fields={['timeZone']} submit="Save time zone" submitDisabledReason={refusal}>
+        <Field label="Time zone">
           <Select
             value={timeZone}
             options={zones.map((value) => ({ value, label: value.replaceAll('_', ' ') }))}

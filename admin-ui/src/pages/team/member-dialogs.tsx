@@ -1,10 +1,7 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { call, useMutation } from '../../api/client.ts';
 import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
@@ -22,19 +19,19 @@ export function ChangeRole({ member, onClose }: { member: Member | undefined; on
     <Dialog
       open
       onClose={onClose}
-      title={t`Change the role of ${{ name: nameOfMember(member) }}`}
-      description={t`Takes effect on their next request.`}
+      title={`Change the role of ${nameOfMember(member)}`}
+      description="Takes effect on their next request."
     >
       <RoleForm member={member} onClose={onClose} />
     </Dialog>
   );
 }
 
-const roleLabels = onFirstUse(() => ({ role: t`Role`, keep: t`What stays` }));
+const roleLabels = { role: 'Role', keep: 'What stays' };
 
 function RoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const form = `team/role/${member.id}`;
-  const draft = useDraft(form, { role: member.role, keep: nothing }, roleLabels());
+  const draft = useDraft(form, { role: member.role, keep: nothing }, roleLabels);
   const { role, keep } = draft.values;
   const demoted = !roleAtLeast(role, member.role);
   const change = useMutation({
@@ -52,7 +49,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       }),
     meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey], saves: form },
     onSuccess: () => {
-      toast(t`${{ name: nameOfMember(member) }} now has the role ${role}`);
+      toast(`${nameOfMember(member)} now has the role ${role}`);
       onClose();
     },
   });
@@ -61,8 +58,8 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
       draft={draft}
       mutation={change}
       fields={['role']}
-      submit={t`Change role`}
-      submitDisabledReason={role === member.role ? t`They already have this role` : undefined}
+      submit="Change role"
+      submitDisabledReason={role === member.role ? 'They already have this role' : undefined}
       onCancel={onClose}
     >
       <RoleChoice
@@ -99,7 +96,7 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
       ],
     },
     onSuccess: () => {
-      if (member) toast(t`${{ name: nameOfMember(member) }} removed`);
+      if (member) toast(`${nameOfMember(member)} removed`);
       onClose();
     },
   });
@@ -108,15 +105,15 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     <ConfirmDialog
       open
       onClose={onClose}
-      title={member.you ? t`Leave this company?` : t`Remove ${{ name: nameOfMember(member) }}?`}
-      confirm={member.you ? t`Leave company` : t`Remove member`}
+      title={member.you ? 'Leave this company?' : `Remove ${nameOfMember(member)}?`}
+      confirm={member.you ? 'Leave company' : 'Remove member'}
       danger
-      typed={member.role === 'owner' ? (member.you ? t`leave` : t`remove`) : undefined}
+      typed={member.role === 'owner' ? (member.you ? 'leave' : 'remove') : undefined}
       mutation={remove}
       onSubmit={() => remove.mutate(member.id)}
     >
       <Stack>
-        <p>{member.you ? t`Your sessions end at once.` : t`Their sessions end at once.`}</p>
+        <p>{member.you ? 'Your sessions end at once.' : 'Their sessions end at once.'}</p>
         <WorkChoice memberId={member.id} to={null} keep={keep} onChange={setKeep} />
       </Stack>
     </ConfirmDialog>
@@ -140,18 +137,11 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
   });
   if (link !== null) {
     return (
-      <SecretDialog
-        title={t`Password reset link`}
-        name={t`link`}
-        value={link.url}
-        onClose={() => setLink(null)}
-      >
+      <SecretDialog title="Password reset link" name="link" value={link.url} onClose={() => setLink(null)}>
         <p>
-          {link.mailed ? t`It also goes to them by mail.` : t`No mail was sent.`}{' '}
-          <Trans>
-            Send this link to the person privately: anyone who opens it can choose the password. It works
-            once, until <Moment time={link.expiresUtc} />.
-          </Trans>
+          {link.mailed ? 'It also goes to them by mail.' : 'No mail was sent.'} Send this link to the person
+          privately: anyone who opens it can choose the password. It works once, until{' '}
+          <Moment time={link.expiresUtc} />.
         </p>
       </SecretDialog>
     );
@@ -161,13 +151,14 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Reset the password of ${{ name: nameOfMember(member) }}?`}
-      confirm={t`Create reset link`}
+      title={`Reset the password of ${nameOfMember(member)}?`}
+      confirm="Create reset link"
       mutation={offer}
       onSubmit={() => offer.mutate(member.id)}
     >
       <p>
-        {t`You get a link to send to them. When they use it, their sessions in this company end and they sign in with the new password. Their current password works until then.`}
+        You get a link to send to them. When they use it, their sessions in this company end and they sign in
+        with the new password. Their current password works until then.
       </p>
     </ConfirmDialog>
   );
@@ -178,7 +169,7 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
     meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => {
-      if (member) toast(t`Second factor of ${{ name: nameOfMember(member) }} reset`);
+      if (member) toast(`Second factor of ${nameOfMember(member)} reset`);
       onClose();
     },
   });
@@ -187,14 +178,16 @@ export function ResetTwoFactor({ member, onClose }: { member: Member | undefined
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t`Reset the second factor of ${{ name: nameOfMember(member) }}?`}
-      confirm={t`Reset second factor`}
+      title={`Reset the second factor of ${nameOfMember(member)}?`}
+      confirm="Reset second factor"
       danger
       mutation={reset}
       onSubmit={() => reset.mutate(member.id)}
     >
       <p>
-        {t`For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are removed. Make sure that they ask you themselves: from then on their password alone signs in. Their sessions end at once, and an unused password reset link stops working.`}
+        For a member who lost the authenticator app, the passkeys and the recovery codes: all of them are
+        removed. Make sure that they ask you themselves: from then on their password alone signs in. Their
+        sessions end at once, and an unused password reset link stops working.
       </p>
     </ConfirmDialog>
   );
@@ -209,8 +202,8 @@ interface RoleChoiceProps {
 export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
   const { role } = useSession().user;
   return (
-    <Fieldset legend={t`Role`} error={error}>
-      {roleWords()
+    <Fieldset legend="Role" error={error}>
+      {roleWords
         .filter((one) => one.role !== 'owner' || roleAtLeast(role, 'owner'))
         .map((one) => (
           <Radio
@@ -227,23 +220,21 @@ export function RoleChoice({ value, onChange, error }: RoleChoiceProps) {
 }
 
 /** Lowest first. Each role includes the permissions of those before it. */
-const roleWords = onFirstUse(
-  (): readonly {
-    readonly role: Role;
-    readonly label: string;
-    readonly description: string;
-  }[] => [
-    { role: 'viewer', label: t`Viewer`, description: t`Can view everything except personal data.` },
-    {
-      role: 'developer',
-      label: t`Developer`,
-      description: t`Also manages API keys and subscriptions, sends tests and replays deliveries.`,
-    },
-    {
-      role: 'admin',
-      label: t`Admin`,
-      description: t`Also invites and removes people, and reads the audit log.`,
-    },
-    { role: 'owner', label: t`Owner`, description: t`Also adds, changes and removes owners.` },
-  ],
-);
+const roleWords: readonly {
+  readonly role: Role;
+  readonly label: string;
+  readonly description: string;
+}[] = [
+  { role: 'viewer', label: 'Viewer', description: 'Can view everything except personal data.' },
+  {
+    role: 'developer',
+    label: 'Developer',
+    description: 'Also manages API keys and subscriptions, sends tests and replays deliveries.',
+  },
+  {
+    role: 'admin',
+    label: 'Admin',
+    description: 'Also invites and removes people, and reads the audit log.',
+  },
+  { role: 'owner', label: 'Owner', description: 'Also adds, changes and removes owners.' },
+];

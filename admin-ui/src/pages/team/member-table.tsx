@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../api/client.ts';
@@ -32,29 +31,29 @@ export function MemberTable(props: MemberTableProps) {
   const refusalOver = (member: Member): string | undefined =>
     adminRefusal ??
     (member.role === 'owner' && !roleAtLeast(role, 'owner')
-      ? t`Only an owner can change another owner`
+      ? 'Only an owner can change another owner'
       : undefined);
   const refusalFor = (member: Member): string | undefined => {
     const refusal = refusalOver(member);
     if (refusal) return refusal;
     if (member.role === 'owner' && owners === 1)
-      return t`A company needs an owner. Make another member an owner first.`;
+      return 'A company needs an owner. Make another member an owner first.';
     return undefined;
   };
   const twoFactorRefusal = (member: Member): string | undefined => {
-    if (!hasFactor(member)) return t`They have no second factor`;
-    return member.you ? t`Change your own second factor under Your security` : ownerRefusal;
+    if (!hasFactor(member)) return 'They have no second factor';
+    return member.you ? 'Change your own second factor under Your security' : ownerRefusal;
   };
   const columns: readonly Column<Member>[] = [
     {
-      header: t`Name`,
+      header: 'Name',
       phone: 'title',
       grow: true,
       cell: (member) => (
         <Stack gap="xs">
           <Row gap="s">
             <Cut strong text={nameOfMember(member)} />
-            {member.you && <Badge>{t`you`}</Badge>}
+            {member.you && <Badge>you</Badge>}
           </Row>
           {member.name !== '' && (
             <Quiet small>
@@ -65,53 +64,51 @@ export function MemberTable(props: MemberTableProps) {
       ),
     },
     {
-      header: t`Role`,
+      header: 'Role',
       phone: 'badge',
       cell: (member) => (
-        <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{roleNames()[member.role]}</Badge>
+        <Badge tone={member.role === 'owner' ? 'accent' : 'neutral'}>{roleNames[member.role]}</Badge>
       ),
     },
     {
-      header: t`Second factor`,
+      header: 'Second factor',
       phone: 'detail',
       cell: (member) =>
         hasFactor(member) ? (
           <Badge tone="good" dot>
-            {member.passkeys > 0 ? (member.totpEnabled ? t`App and passkey` : t`Passkey`) : t`App`}
+            {member.passkeys > 0 ? (member.totpEnabled ? 'App and passkey' : 'Passkey') : 'App'}
           </Badge>
         ) : (
           <Badge tone="warn" dot>
-            {t`No second factor`}
+            No second factor
           </Badge>
         ),
     },
-    timeColumn(t`Last sign-in`, (member) => member.lastSignInUtc, { phone: 'named-time' }),
+    timeColumn('Last sign-in', (member) => member.lastSignInUtc, { phone: 'named-time' }),
     actionsColumn('menu', (member) => (
       <RowMenu
         label={nameOfMember(member)}
         actions={[
           {
-            label: t`Change role…`,
+            label: 'Change role…',
             icon: <UserCog />,
             disabledReason: refusalFor(member),
             onSelect: () => onChangeRole(member),
           },
           {
-            label: t`Reset password…`,
+            label: 'Reset password…',
             icon: <KeyRound />,
-            disabledReason: member.you
-              ? t`Change your own password under Your security`
-              : refusalOver(member),
+            disabledReason: member.you ? 'Change your own password under Your security' : refusalOver(member),
             onSelect: () => onPassword(member),
           },
           {
-            label: t`Reset second factor…`,
+            label: 'Reset second factor…',
             icon: <ShieldOff />,
             disabledReason: twoFactorRefusal(member),
             onSelect: () => onTwoFactor(member),
           },
           {
-            label: member.you ? t`Leave…` : t`Remove…`,
+            label: member.you ? 'Leave…' : 'Remove…',
             icon: <UserMinus />,
             danger: true,
             disabledReason: refusalFor(member),
@@ -123,13 +120,13 @@ export function MemberTable(props: MemberTableProps) {
   ];
   return (
     <Table
-      label={t`Members`}
+      label="Members"
       columns={columns}
       query={query}
       rows={members}
       rowKey={(member) => member.id}
       selected={(member) => member.id === marked}
-      emptyState={<Empty title={t`No member matches`} />}
+      emptyState={<Empty title="No member matches" />}
     />
   );
 }

@@ -1,11 +1,10 @@
-import { plural, t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { type Answer, operationQuery } from '../../api/client.ts';
 import { type Role, roleAtLeast } from '../../app/session.ts';
 import { errorText } from '../../errors.ts';
 import { Checkbox, Fieldset } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { MinuteAgo } from '../../ui/values.tsx';
@@ -36,7 +35,7 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
   const workOfMember = useQuery(operationQuery('listMemberWork', { params: { id: memberId } }));
   const error = keysOfMember.error ?? workOfMember.error;
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
-  if (!keysOfMember.data || !workOfMember.data) return <Quiet small>{t`Loading what they created…`}</Quiet>;
+  if (!keysOfMember.data || !workOfMember.data) return <Quiet small>Loading what they created…</Quiet>;
   const { keys } = keysOfMember.data;
   const { links, ...work } = workOfMember.data;
   const isViewer = to === null || !roleAtLeast(to, 'developer');
@@ -45,17 +44,18 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
   return (
     <Stack>
       <p>
-        {t`Invitations and reset links that they created stop working.`}{' '}
+        Invitations and reset links that they created stop working.{' '}
         {isViewer &&
           links > 0 &&
-          plural(links, {
-            one: '# link to a delivery that they shared stops working.',
-            other: '# links to deliveries that they shared stop working.',
-          })}
+          plural(
+            links,
+            '# link to a delivery that they shared stops working.',
+            '# links to deliveries that they shared stop working.',
+          )}
       </p>
       <Choices
-        legend={t`Revoke ${plural({ count: keys.length }, { one: '# API key', other: '# API keys' })} they created`}
-        hint={t`They know the values of these keys. A revoked key stops working at once and cannot be restored.`}
+        legend={`Revoke ${plural(keys.length, '# API key', '# API keys')} they created`}
+        hint="They know the values of these keys. A revoked key stops working at once and cannot be restored."
         items={keys.map((key) => ({
           id: key.id,
           label: key.name,
@@ -63,11 +63,11 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
             <>
               <code>{key.masked}</code>,{' '}
               {key.lastUsedUtc === null ? (
-                t`never used`
+                'never used'
               ) : (
-                <Trans>
+                <>
                   last used <MinuteAgo time={key.lastUsedUtc} />
-                </Trans>
+                </>
               )}
             </>
           ),
@@ -76,8 +76,8 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
         onChange={(kept) => onChange({ ...keep, keys: kept })}
       />
       <Choices
-        legend={t`Switch off ${plural({ count: subscriptions.length }, { one: '# subscription', other: '# subscriptions' })} they created or moved`}
-        hint={t`They chose where these send the company’s events. Deliveries are held until you enable the subscription again.`}
+        legend={`Switch off ${plural(subscriptions.length, '# subscription', '# subscriptions')} they created or moved`}
+        hint="They chose where these send the company’s events. Deliveries are held until you enable the subscription again."
         items={subscriptions.map(({ id, name, url }) => ({
           id,
           label: name ?? url,
@@ -87,11 +87,11 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
         onChange={(kept) => onChange({ ...keep, subscriptions: kept })}
       />
       <Choices
-        legend={t`Remove ${plural({ count: channels.length }, { one: '# company channel', other: '# company channels' })} they set up`}
-        hint={t`They chose where notifications of the company are posted.`}
+        legend={`Remove ${plural(channels.length, '# company channel', '# company channels')} they set up`}
+        hint="They chose where notifications of the company are posted."
         items={channels.map(({ channel, url }) => ({
           id: channel,
-          label: channel === 'slack' ? t`Slack` : t`Operational webhook`,
+          label: channel === 'slack' ? 'Slack' : 'Operational webhook',
           description: <code>{url}</code>,
         }))}
         keep={keep.channels}

@@ -1,8 +1,8 @@
-import { plural, t } from '@lingui/core/macro';
 import { call, useMutation } from '../../api/client.ts';
 import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';
 import { hasFactor } from './list-members.ts';
@@ -21,62 +21,64 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
   const required = company.secondFactorRequired;
   const without = members.filter((member) => !hasFactor(member)).length;
   const you = members.find((member) => member.you);
-  const all = plural({ count: members.length }, { one: '# member', other: '# members' });
+  const all = plural(members.length, '# member', '# members');
   const own = !required && you && !hasFactor(you);
   const change = useMutation({
     mutationFn: () => call('requireSecondFactor', { body: { required: !required } }),
     meta: { invalidates: [sessionQuery.queryKey] },
     onSuccess: () => {
-      toast(required ? t`The second factor is optional` : t`The second factor is required`);
+      toast(required ? 'The second factor is optional' : 'The second factor is required');
       onClose();
     },
   });
   return (
     <>
       <Card
-        title={required ? t`A second factor is required` : t`Second factor`}
+        title={required ? 'A second factor is required' : 'Second factor'}
         description={
           without === 0
-            ? t`Everyone has one.`
+            ? 'Everyone has one.'
             : required
-              ? plural(without, {
-                  one: `# of ${all} has no second factor yet, and can do nothing before setting one up.`,
-                  other: `# of ${all} have no second factor yet, and can do nothing before they set one up.`,
-                })
-              : plural(without, {
-                  one: `# of ${all} has no second factor: the password alone signs in.`,
-                  other: `# of ${all} have no second factor: their password alone signs in.`,
-                })
+              ? plural(
+                  without,
+                  `# of ${all} has no second factor yet, and can do nothing before setting one up.`,
+                  `# of ${all} have no second factor yet, and can do nothing before they set one up.`,
+                )
+              : plural(
+                  without,
+                  `# of ${all} has no second factor: the password alone signs in.`,
+                  `# of ${all} have no second factor: their password alone signs in.`,
+                )
         }
         actions={
           <Button
             size="s"
             disabledReason={
-              refusal ?? (own ? t`Set up your own second factor under Your security first` : undefined)
+              refusal ?? (own ? 'Set up your own second factor under Your security first' : undefined)
             }
             onClick={onAsk}
           >
-            {required ? t`Make it optional…` : t`Require it…`}
+            {required ? 'Make it optional…' : 'Require it…'}
           </Button>
         }
       />
       <ConfirmDialog
         open={asking && refusal === undefined && !own}
         onClose={onClose}
-        title={required ? t`Make the second factor optional?` : t`Require a second factor?`}
-        confirm={required ? t`Make it optional` : t`Require it`}
+        title={required ? 'Make the second factor optional?' : 'Require a second factor?'}
+        confirm={required ? 'Make it optional' : 'Require it'}
         danger={required}
         mutation={change}
       >
         {required
-          ? t`Members may then remove theirs, and sign in with a password alone.`
+          ? 'Members may then remove theirs, and sign in with a password alone.'
           : without === 0
-            ? t`Everyone has one. New members set one up when they join. API keys keep working.`
-            : plural(without, {
-                one: '# member without one is led to set one up at the next click, and can do nothing else before. API keys keep working.',
-                other:
-                  '# members without one are led to set one up at the next click, and can do nothing else before. API keys keep working.',
-              })}
+            ? 'Everyone has one. New members set one up when they join. API keys keep working.'
+            : plural(
+                without,
+                '# member without one is led to set one up at the next click, and can do nothing else before. API keys keep working.',
+                '# members without one are led to set one up at the next click, and can do nothing else before. API keys keep working.',
+              )}
       </ConfirmDialog>
     </>
   );

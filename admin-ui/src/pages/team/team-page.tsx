@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
@@ -6,7 +5,6 @@ import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../api/client.ts';
 import { type Role, roleNames, useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
@@ -46,8 +44,8 @@ export function TeamPage() {
   const close = (): void => void navigate({ search, replace: true });
   return (
     <Page
-      title={t`Team`}
-      description={t`Who can use this portal, and what they can do.`}
+      title="Team"
+      description="Who can use this portal, and what they can do."
       refreshing={team.isRefetching}
       actions={
         <Button
@@ -56,26 +54,26 @@ export function TeamPage() {
           disabledReason={refusal}
           onClick={() => open({ dialog: 'invite' })}
         >
-          {t`Invite member`}
+          Invite member
         </Button>
       }
     >
       {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
       {hidden === undefined && (
-        <Card flush title={t`Members`}>
+        <Card flush title="Members">
           <Toolbar>
-            <SearchBox label={t`Search members`} value={q} onChange={(q) => set({ q })} />
+            <SearchBox label="Search members" value={q} onChange={(q) => set({ q })} />
             <Filter
-              label={t`Show`}
-              all={t`All members`}
+              label="Show"
+              all="All members"
               value={show}
-              options={filterOptions()}
+              options={filterOptions}
               onChange={(value) => set({ show: value })}
             />
             <Filter
-              label={t`Order`}
+              label="Order"
               value={sort ?? 'name'}
-              options={sortOptions()}
+              options={sortOptions}
               onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
             />
           </Toolbar>
@@ -126,71 +124,71 @@ export function TeamPage() {
 
 const pageSize = 25;
 
-const filterOptions = onFirstUse((): readonly { readonly value: MemberFilter; readonly label: string }[] => [
-  { value: 'owner', label: t`Owners` },
-  { value: 'admin', label: t`Admins` },
-  { value: 'developer', label: t`Developers` },
-  { value: 'viewer', label: t`Viewers` },
-  { value: 'without-totp', label: t`Without a second factor` },
-]);
+const filterOptions: readonly { readonly value: MemberFilter; readonly label: string }[] = [
+  { value: 'owner', label: 'Owners' },
+  { value: 'admin', label: 'Admins' },
+  { value: 'developer', label: 'Developers' },
+  { value: 'viewer', label: 'Viewers' },
+  { value: 'without-totp', label: 'Without a second factor' },
+];
 
-const sortOptions = onFirstUse((): readonly { readonly value: MemberSort; readonly label: string }[] => [
-  { value: 'name', label: t`By name` },
-  { value: 'role', label: t`By role` },
-  { value: 'recent', label: t`Last sign-in first` },
-  { value: 'idle', label: t`Longest without sign-in first` },
-]);
+const sortOptions: readonly { readonly value: MemberSort; readonly label: string }[] = [
+  { value: 'name', label: 'By name' },
+  { value: 'role', label: 'By role' },
+  { value: 'recent', label: 'Last sign-in first' },
+  { value: 'idle', label: 'Longest without sign-in first' },
+];
 
 type Invitation = Answer<'listTeam'>['invitations'][number];
 
 function Invitations({ invitations }: { readonly invitations: readonly Invitation[] }) {
   return (
-    <Card flush title={t`Open invitations`} description={t`Each link works once.`}>
+    <Card flush title="Open invitations" description="Each link works once.">
       <Table
-        label={t`Open invitations`}
-        columns={columns()}
+        label="Open invitations"
+        columns={columns}
         rows={invitations}
         rowKey={(invitation) => invitation.id}
-        emptyState={<Empty title={t`No open invitations`} />}
+        emptyState={<Empty title="No open invitations" />}
       />
     </Card>
   );
 }
 
-const columns = onFirstUse((): readonly Column<Invitation>[] => [
+const columns: readonly Column<Invitation>[] = [
   {
-    header: t`Email`,
+    header: 'Email',
     phone: 'title',
     grow: true,
     cell: (invitation) => (
       <Stack gap="xs">
         <Cut strong text={invitation.email} />
         <Quiet small>
-          <Cut text={t`Invited by ${{ member: invitation.invitedBy }}`} />
+          <Cut text={`Invited by ${invitation.invitedBy}`} />
         </Quiet>
       </Stack>
     ),
   },
   {
-    header: t`Role`,
+    header: 'Role',
     phone: 'badge',
-    cell: (invitation) => <Badge>{roleNames()[invitation.role]}</Badge>,
+    cell: (invitation) => <Badge>{roleNames[invitation.role]}</Badge>,
   },
   {
-    header: t`Expires`,
+    header: 'Expires',
     phone: 'named-time',
     cell: (invitation) =>
-      invitation.expired ? <Badge tone="warn">{t`Expired`}</Badge> : <TimeAgo time={invitation.expiresUtc} />,
+      invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
   actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
-]);
+];
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
   const revoke = useMutation({
     mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
     meta: { invalidates: [teamQuery.queryKey] },
-    onSuccess: () => toast(t`Invitation revoked`),
+    onSuccess: () => toast('Invitation revoked'),
     onError: toastError,
   });
   return (
@@ -198,10 +196,10 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
       size="s"
       pending={revoke.isPending}
       disabledReason={refusal}
-      aria-label={t`Revoke invitation for ${{ email: invitation.email }}`}
+      aria-label={`Revoke invitation for ${invitation.email}`}
       onClick={() => revoke.mutate()}
     >
-      {t`Revoke invitation`}
+      Revoke invitation
     </Button>
   );
 }
@@ -210,18 +208,18 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
   const [link, setLink] = useState<{ readonly url: string; readonly mailed: boolean } | null>(null);
   if (link !== null) {
     return (
-      <SecretDialog title={t`Invitation link`} name={t`link`} value={link.url} onClose={() => setLink(null)}>
+      <SecretDialog title="Invitation link" name="link" value={link.url} onClose={() => setLink(null)}>
         <p>
           {link.mailed
-            ? t`It also goes to them by mail. Copy it only if the mail does not arrive.`
-            : t`No mail was sent. Send this link to the person privately.`}{' '}
-          {t`Anyone who opens it first can join.`}
+            ? 'It also goes to them by mail. Copy it only if the mail does not arrive.'
+            : 'No mail was sent. Send this link to the person privately.'}{' '}
+          Anyone who opens it first can join.
         </p>
       </SecretDialog>
     );
   }
   return (
-    <Dialog open={open} onClose={onClose} title={t`Invite a member`}>
+    <Dialog open={open} onClose={onClose} title="Invite a member">
       <InviteForm
         onClose={onClose}
         onDone={(path, mailed) => {
@@ -234,7 +232,7 @@ function InviteMember({ open, onClose }: { readonly open: boolean; readonly onCl
 }
 
 const noInvitation: { readonly email: string; readonly role: Role } = { email: '', role: 'developer' };
-const invitationLabels = onFirstUse(() => ({ email: t`Email`, role: t`Role` }));
+const invitationLabels = { email: 'Email', role: 'Role' };
 
 function InviteForm({
   onClose,
@@ -243,7 +241,7 @@ function InviteForm({
   onClose: () => void;
   onDone: (path: string, mailed: boolean) => void;
 }) {
-  const draft = useDraft('team/invite', noInvitation, invitationLabels());
+  const draft = useDraft('team/invite', noInvitation, invitationLabels);
   const { email, role } = draft.values;
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
@@ -256,14 +254,10 @@ function InviteForm({
       draft={draft}
       mutation={invite}
       fields={['email', 'role']}
-      submit={t`Create invitation link`}
+      submit="Create invitation link"
       onCancel={onClose}
     >
-      <Field
-        label={t`Email`}
-        hint={t`They sign in with this address.`}
-        error={fieldError(invite.error, 'email')}
-      >
+      <Field label="Email" hint="They sign in with this address." error={fieldError(invite.error, 'email')}>
         <TextInput type="email" value={email} onValue={(value) => draft.set({ email: value })} />
       </Field>
       <RoleChoice

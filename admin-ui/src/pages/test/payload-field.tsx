@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro';
 import { Suspense } from 'react';
 import { lazyPage } from '../../app/lazy-page.ts';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -22,15 +21,15 @@ interface PayloadFieldProps {
 export function PayloadField({ sample, schema, value, onChange, error }: PayloadFieldProps) {
   const text = sample === undefined ? '' : JSON.stringify(sample, null, 2);
   return (
-    <Fieldset legend={t`Payload`} error={error}>
+    <Fieldset legend="Payload" error={error}>
       <Stack gap="s">
         <div>
           <Segmented
-            label={t`Which payload`}
+            label="Which payload"
             value={value === null ? 'sample' : 'own'}
             options={[
-              { value: 'sample', label: t`Sample` },
-              { value: 'own', label: t`Own JSON` },
+              { value: 'sample', label: 'Sample' },
+              { value: 'own', label: 'Own JSON' },
             ]}
             onChange={(kind) => onChange(kind === 'own' ? text : null)}
           />
@@ -38,14 +37,14 @@ export function PayloadField({ sample, schema, value, onChange, error }: Payload
         {value !== null ? (
           <>
             <Suspense fallback={<Skeleton height="20rem" />}>
-              <JsonEditor label={t`Payload as JSON`} value={value} onChange={onChange} schema={schema} />
+              <JsonEditor label="Payload as JSON" value={value} onChange={onChange} schema={schema} />
             </Suspense>
-            <span className="visually-hidden">{t`Press Escape, then Tab, to leave the editor.`}</span>
+            <span className="visually-hidden">Press Escape, then Tab, to leave the editor.</span>
           </>
         ) : sample === undefined ? (
           <SkeletonLines lines={8} />
         ) : (
-          <CodeBlock code={text} language="json" label={t`sample payload`} />
+          <CodeBlock code={text} language="json" label="sample payload" />
         )}
       </Stack>
     </Fieldset>

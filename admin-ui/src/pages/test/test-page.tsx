@@ -1,11 +1,8 @@
-import { t } from '@lingui/core/macro';
-import { Trans } from '@lingui/react/macro';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { call, useMutation } from '../../api/client.ts';
 import { useRefusal } from '../../app/session.ts';
 import { fieldError } from '../../errors.ts';
-import { onFirstUse } from '../../i18n/i18n.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
@@ -24,8 +21,8 @@ export function TestPage() {
   const skeleton = <SkeletonCard lines={10} />;
   return (
     <Page
-      title={t`Test delivery`}
-      description={t`Sends a signed delivery marked as a test. It does not count as a failure and is not logged.`}
+      title="Test delivery"
+      description="Sends a signed delivery marked as a test. It does not count as a failure and is not logged."
     >
       {refusal ? (
         <Notice tone="info">{refusal}</Notice>
@@ -35,14 +32,14 @@ export function TestPage() {
             subscriptions.length === 0 ? (
               <Card>
                 <Empty
-                  title={t`No subscriptions yet`}
+                  title="No subscriptions yet"
                   action={
                     <LinkButton to="/subscriptions/new" variant="primary">
-                      {t`Add subscription`}
+                      Add subscription
                     </LinkButton>
                   }
                 >
-                  {t`Test deliveries go to a subscription’s URL. Add a subscription first.`}
+                  Test deliveries go to a subscription’s URL. Add a subscription first.
                 </Empty>
               </Card>
             ) : types.isPending ? (
@@ -59,7 +56,7 @@ export function TestPage() {
 
 /** `own` is null while the sample of the type is sent. */
 const noTest: { readonly own: string | null; readonly status: string } = { own: null, status: '' };
-const testLabels = onFirstUse(() => ({ own: t`Payload`, status: t`Status override` }));
+const testLabels = { own: 'Payload', status: 'Status override' };
 
 function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscription[] }) {
   const search = useSearch({ from: '/in/test' });
@@ -69,7 +66,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
   const type = types.find((one) => one === search.type) ?? types[0];
   const catalog = useQuery(eventTypesQuery).data?.eventTypes;
   const described = catalog?.find((one) => one.type === type);
-  const draft = useDraft(`test/${type}`, noTest, testLabels());
+  const draft = useDraft(`test/${type}`, noTest, testLabels);
   const { own, status } = draft.values;
   const send = useMutation({
     mutationFn: async (id: number) => {
@@ -88,15 +85,15 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
   if (!subscription) return null;
   return (
     <Grid min={26}>
-      <Card title={t`Request`}>
+      <Card title="Request">
         <Form
           draft={draft}
           onSubmit={() => send.mutate(subscription.id)}
           mutation={send}
           fields={['statusOverride', 'samplePayload']}
-          submit={t`Send test delivery`}
+          submit="Send test delivery"
         >
-          <Field label={t`Subscription`} hint={<code>{subscription.url}</code>}>
+          <Field label="Subscription" hint={<code>{subscription.url}</code>}>
             <Select
               value={subscription.id}
               options={subscriptions.map((one) => ({
@@ -106,7 +103,7 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
               onValue={(id) => void navigate({ search: { subscription: Number(id) }, replace: true })}
             />
           </Field>
-          <Field label={t`Event type`} hint={described?.description}>
+          <Field label="Event type" hint={described?.description}>
             <Select
               value={type}
               options={types.map((one) => ({ value: one, label: one }))}
@@ -121,12 +118,12 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
             error={fieldError(send.error, 'samplePayload')}
           />
           <Field
-            label={t`Status override`}
+            label="Status override"
             optional
             hint={
-              <Trans>
+              <>
                 Sent as <code>metadata.status</code>, for receivers that branch on it.
-              </Trans>
+              </>
             }
             error={fieldError(send.error, 'statusOverride')}
           >
@@ -134,15 +131,15 @@ function TestForm({ subscriptions }: { readonly subscriptions: readonly Subscrip
           </Field>
         </Form>
       </Card>
-      <Card title={t`Result`}>
+      <Card title="Result">
         <div aria-live="polite" aria-busy={send.isPending}>
           {send.isPending ? (
             <SkeletonLines lines={8} />
           ) : send.data ? (
             <AttemptView attempt={send.data.attempt} when={<ClockTime time={send.data.at} />} />
           ) : (
-            <Empty title={t`No test sent yet`}>
-              {t`Your receiver’s response, the timings and the full request are shown here.`}
+            <Empty title="No test sent yet">
+              Your receiver’s response, the timings and the full request are shown here.
             </Empty>
           )}
         </div>

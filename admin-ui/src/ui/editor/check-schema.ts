@@ -1,6 +1,3 @@
-import { t } from '@lingui/core/macro';
-import { onFirstUse } from '../../i18n/i18n.tsx';
-
 interface Mismatch {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -35,9 +32,8 @@ const check = (schema: Schema, value: unknown, path: Path): Mismatch[] => {
   }
   const types = schema.type === undefined ? [] : [schema.type].flat();
   if (types.length > 0 && !types.some((type) => isOfType(type, value)))
-    return say(t`should be ${{ types: types.map((type) => typeNames()[type] ?? type).join(' or ') }}`);
-  if (schema.enum && !schema.enum.includes(value))
-    return say(t`should be one of ${{ values: schema.enum.join(', ') }}`);
+    return say(`should be ${types.map((type) => typeNames[type] ?? type).join(' or ')}`);
+  if (schema.enum && !schema.enum.includes(value)) return say(`should be one of ${schema.enum.join(', ')}`);
   if (typeof value === 'number') return checkNumber(schema, value).flatMap(say);
   if (typeof value === 'string') return checkText(schema, value).flatMap(say);
   if (Array.isArray(value)) {
@@ -50,38 +46,34 @@ const check = (schema: Schema, value: unknown, path: Path): Mismatch[] => {
 const checkObject = (schema: Schema, value: Record<string, unknown>, path: Path): Mismatch[] => [
   ...(schema.required ?? [])
     .filter((name) => !Object.hasOwn(value, name))
-    .map((name) => ({ path, message: t`${name} is missing` })),
+    .map((name) => ({ path, message: `${name} is missing` })),
   ...Object.entries(schema.properties ?? {})
     .filter(([name]) => Object.hasOwn(value, name))
     .flatMap(([name, inner]) => check(inner, value[name], [...path, name])),
 ];
 
 const checkNumber = (schema: Schema, value: number): string[] => {
-  if (schema.minimum !== undefined && value < schema.minimum)
-    return [t`should be at least ${{ bound: schema.minimum }}`];
+  if (schema.minimum !== undefined && value < schema.minimum) return [`should be at least ${schema.minimum}`];
   if (schema.exclusiveMinimum !== undefined && value <= schema.exclusiveMinimum)
-    return [t`should be greater than ${{ bound: schema.exclusiveMinimum }}`];
-  if (schema.maximum !== undefined && value > schema.maximum)
-    return [t`should be at most ${{ bound: schema.maximum }}`];
+    return [`should be greater than ${schema.exclusiveMinimum}`];
+  if (schema.maximum !== undefined && value > schema.maximum) return [`should be at most ${schema.maximum}`];
   return [];
 };
 
 const checkText = (schema: Schema, value: string): string[] =>
   schema.format === 'date-time' && Number.isNaN(Date.parse(value))
-    ? [t`should be a time like 2026-01-15T09:30:00Z`]
+    ? ['should be a time like 2026-01-15T09:30:00Z']
     : [];
 
-const typeNames = onFirstUse(
-  (): Readonly<Record<string, string>> => ({
-    string: t`a text`,
-    number: t`a number`,
-    integer: t`a whole number`,
-    boolean: t`true or false`,
-    object: t`an object`,
-    array: t`a list`,
-    null: t`null`,
-  }),
-);
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
