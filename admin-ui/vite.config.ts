@@ -75,7 +75,7 @@ const pageAhead = (): Plugin => {
 };
 
 /**
- * What pages ask for first, as their loaders do (`app/routes.tsx`): `?` and the rest of a path that is empty are those
+ * What pages ask for first, as their loaders do (`routes.ts`): `?` and the rest of a path that is empty are those
  * of a page without filters. A test holds that nothing is asked for twice.
  */
 const callsAhead: Readonly<Record<string, readonly string[]>> = {

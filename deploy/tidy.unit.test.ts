@@ -104,7 +104,7 @@ test('what runs again and again is guarded, and no process ends by what it throw
 });
 
 /** A service's context and its parts name each other's types: only their types form a circle. */
-const hasContext = /^services\/(access|crm|dispatcher|gateway|webhooks)\/|^admin-ui\/|^e2e\/load\//;
+const hasContext = /^services\/(access|crm|dispatcher|gateway|webhooks)\/|^e2e\/load\//;
 const typeImport = /^type\s|^\{(\s*type\s+[^,}]+,?)+\s*\}\s*$/;
 
 const neededBy = (file: string): string[] =>
@@ -148,17 +148,30 @@ test('no folders of a service need each other, not even for types', () => {
   expect(cyclesOf(needs)).toEqual([]);
 });
 
-test('ui/ imports only itself, the errors that it shows and whether the server answers, and no operation', () => {
-  const ui = sources.filter((file) => file.startsWith('admin-ui/src/ui/') && !isTest(file));
-  const astray = ui.flatMap((file) =>
+test('the portal is made of floors, and no page imports another', () => {
+  const portal = sources.filter(
+    (file) => /^admin-ui\/src\/\w+\//.test(file) && !isTest(file) && !file.includes('/testing/'),
+  );
+  const floorOf = (file: string): string => file.split('/')[2]!;
+  const pageOf = (file: string): string | undefined => /\/pages\/([\w-]+)\//.exec(file)?.[1];
+  const floors = ['ui', 'model', 'pages', 'app'];
+  const astray = portal.flatMap((file) =>
     importsOf(file)
-      .filter((specifier) => specifier.startsWith('.') || specifier.startsWith('@causeway/'))
+      .filter((specifier) => specifier.startsWith('.'))
       .map((specifier) => normalize(join(dirname(file), specifier)))
-      .filter((target) => !/^admin-ui\/src\/(ui\/|(?:errors|reachability)\.ts$)/.test(target))
+      .filter((target) => {
+        const [from, to] = [floors.indexOf(floorOf(file)), floors.indexOf(floorOf(target))];
+        const ofPages = floorOf(file) === 'pages' && to === from;
+        return from < 0 || to < 0 || to > from || (ofPages && pageOf(file) !== pageOf(target));
+      })
       .map((target) => `${file} → ${target}`),
   );
-  expect(ui.length).toBeGreaterThan(10);
+  expect(portal.length).toBeGreaterThan(100);
   expect(astray).toEqual([]);
+  const operated = portal.filter(
+    (file) => floorOf(file) === 'ui' && importsOf(file).some((one) => one.startsWith('virtual:')),
+  );
+  expect(operated).toEqual([]);
 });
 
 test('relative imports have their extension, and resolve to a file', () => {

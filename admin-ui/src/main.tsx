@@ -1,8 +1,8 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './styles/index.css';
-import { watchActivity } from './api/client.ts';
 import { App } from './app/app.tsx';
+import { watchActivity } from './model/client.ts';
 import { watchTips } from './ui/tips.ts';
 
 watchActivity();

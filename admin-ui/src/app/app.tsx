@@ -13,13 +13,13 @@ import {
   useRouter,
 } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ApiError } from '../errors.ts';
+import { isModuleMissing } from '../model/lazy-page.ts';
+import { isSignedOut, leave, sessionQuery } from '../model/session.ts';
+import { ApiError } from '../ui/errors.ts';
 import { forgetDraft } from '../ui/form-draft.ts';
 import { Failed } from '../ui/states.tsx';
-import { isModuleMissing } from './lazy-page.ts';
 import { NotFound } from './root-page.tsx';
-import { routeTree } from './routes.tsx';
-import { isSignedOut, leave, sessionQuery } from './session.ts';
+import { routeTree } from './routes.ts';
 
 export function App() {
   const [{ queryClient, router }] = useState(() => {

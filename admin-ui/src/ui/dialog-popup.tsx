@@ -1,10 +1,22 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import s from './dialog.module.css';
-import type { DialogProps } from './dialog.tsx';
+
+export interface DialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly size?: 's' | 'm' | 'l';
+  readonly side?: boolean;
+  readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** A press outside does nothing, because the dialog has input to lose. */
+  readonly keep?: boolean;
+  readonly children?: ReactNode;
+}
 
 export function DialogPopup(props: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);

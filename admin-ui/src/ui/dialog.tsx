@@ -1,7 +1,8 @@
 import { useBlocker } from '@tanstack/react-router';
-import { type ReactNode, type RefObject, Suspense, useRef, useState } from 'react';
-import { errorText } from '../errors.ts';
+import { type ReactNode, Suspense, useRef, useState } from 'react';
 import { Button, CopyButton } from './button.tsx';
+import type { DialogProps } from './dialog-popup.tsx';
+import { errorText } from './errors.ts';
 import { Field, type Submission, send, TextInput } from './form.tsx';
 import { later } from './later.ts';
 import { Row, Stack } from './layout.tsx';
@@ -9,19 +10,6 @@ import secretDialogCss from './secret-dialog.module.css';
 import { Notice } from './states.tsx';
 
 const DialogPopup = later(() => import('./dialog-popup.tsx'), 'DialogPopup');
-
-export interface DialogProps {
-  readonly open: boolean;
-  readonly onClose: () => void;
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly size?: 's' | 'm' | 'l';
-  readonly side?: boolean;
-  readonly initialFocus?: RefObject<HTMLElement | null>;
-  /** A press outside does nothing, because the dialog has input to lose. */
-  readonly keep?: boolean;
-  readonly children?: ReactNode;
-}
 
 /** Its code loads after the page, or when it first opens. */
 export function Dialog(props: DialogProps) {

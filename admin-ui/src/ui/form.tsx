@@ -11,8 +11,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { ApiError, errorText, isFieldError } from '../errors.ts';
 import { Button } from './button.tsx';
+import { ApiError, errorText, isFieldError } from './errors.ts';
 import s from './form.module.css';
 import type { FormDraft } from './form-draft.ts';
 import { Facts, Row } from './layout.tsx';

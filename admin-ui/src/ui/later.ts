@@ -1,5 +1,5 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
-import { serverAnswers } from '../reachability.ts';
+import { serverAnswers } from './reachability.ts';
 
 const againMs = 3000;
 

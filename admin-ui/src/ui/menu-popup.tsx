@@ -1,7 +1,25 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import clsx from 'clsx';
+import type { ReactElement, ReactNode } from 'react';
 import s from './menu.module.css';
-import type { MenuProps } from './menu.tsx';
+
+interface MenuAction {
+  /** Where labels repeat. */
+  readonly id?: string;
+  readonly label: string;
+  readonly detail?: ReactNode;
+  readonly icon?: ReactNode;
+  readonly danger?: boolean;
+  readonly disabledReason?: string | undefined;
+  readonly onSelect: () => void;
+}
+
+export interface MenuProps {
+  readonly trigger: ReactElement<{ onClick?: () => void }>;
+  readonly heading?: ReactNode;
+  readonly actions: readonly (MenuAction | 'separator')[];
+  readonly onClose?: () => void;
+}
 
 interface MenuPopupProps extends MenuProps {
   readonly defaultOpen: boolean;

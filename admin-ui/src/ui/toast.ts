@@ -1,4 +1,4 @@
-import { errorText } from '../errors.ts';
+import { errorText } from './errors.ts';
 
 export interface NewToast {
   readonly title: string;

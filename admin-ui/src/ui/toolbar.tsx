@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Field, TextInput } from './form.tsx';
 import segmentedCss from './segmented.module.css';
 import toolbarCss from './toolbar.module.css';
+import { cityOf, timeAt, wallTime, zone } from './zone.ts';
 
 export function Toolbar({ children }: { readonly children: ReactNode }) {
   return (
@@ -164,3 +165,21 @@ export const useDebounced = <T,>(value: T, delayMs: number): T => {
   }, [value, delayMs]);
   return settled;
 };
+
+interface TimeFieldProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+export function TimeField({ label, value, onChange }: TimeFieldProps) {
+  return (
+    <Field label={`${label} (${cityOf(zone())})`}>
+      <TextInput
+        type="datetime-local"
+        value={value === undefined ? '' : wallTime(value)}
+        onChange={(event) => onChange(event.target.value === '' ? undefined : timeAt(event.target.value))}
+      />
+    </Field>
+  );
+}

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Bell as BellIcon, Circle, List } from 'lucide-react';
-import { call } from '../../api/client.ts';
-import { latestNoticesQuery } from '../../pages/notifications/notices.ts';
+import { call } from '../../model/client.ts';
+import { latestNoticesQuery } from '../../model/notices.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';

@@ -3,13 +3,13 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
-import { call, operationQuery } from '../../api/client.ts';
-import { placeOf, useFound } from '../../pages/records/records.tsx';
-import { nameOfMember } from '../../pages/team/list-members.ts';
+import { call, operationQuery } from '../../model/client.ts';
+import { nameOfMember } from '../../model/members.ts';
+import { placeOf, useFound } from '../../model/records.tsx';
+import { leave, roleAtLeast, useSession } from '../../model/session.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
-import { leave, roleAtLeast, useSession } from '../session.ts';
 import { setTheme } from '../theme.ts';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';

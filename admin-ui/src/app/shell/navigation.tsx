@@ -1,11 +1,11 @@
 import { Link, useRouter } from '@tanstack/react-router';
-import type { LucideIcon } from 'lucide-react';
 import { memo } from 'react';
+import { useAttention, useLimitedKeys } from '../../model/attention.ts';
+import { Logo } from '../../model/public-frame.tsx';
+import type { PageLink } from '../../model/routes.ts';
+import { roleAtLeast, useSession } from '../../model/session.ts';
 import { number } from '../../ui/format.ts';
 import { Cut } from '../../ui/values.tsx';
-import { useAttention, useLimitedKeys } from '../attention.ts';
-import { Logo } from '../public-frame.tsx';
-import { type Role, roleAtLeast, useSession } from '../session.ts';
 import s from './navigation.module.css';
 
 /** `plain` leaves out the company, for places that have a title. */
@@ -69,20 +69,6 @@ function Count({ count }: { readonly count: number }) {
       <span className="visually-hidden"> need attention</span>
     </span>
   );
-}
-
-declare module '@tanstack/react-router' {
-  interface StaticDataRouteOption {
-    readonly link?: PageLink;
-  }
-}
-
-export interface PageLink {
-  readonly group: string | undefined;
-  readonly label: string;
-  readonly icon: LucideIcon;
-  readonly least: Role;
-  readonly words: string;
 }
 
 interface LinkedPage extends PageLink {

@@ -1,7 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Building2, Check, Clock, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
 import { useState } from 'react';
-import { nameOfMember } from '../../pages/team/list-members.ts';
+import { nameOfMember } from '../../model/members.ts';
+import { ProveIdentity } from '../../model/prove-identity.tsx';
+import { roleNames, useSession } from '../../model/session.ts';
+import { useSignOut } from '../../model/sign-out.ts';
+import {
+  CompanyCode,
+  type OtherCompany,
+  showCompany,
+  useSwitchCompany,
+} from '../../model/switch-company.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { commandKey } from '../../ui/format.ts';
@@ -10,10 +19,6 @@ import { toastError } from '../../ui/toast.ts';
 import { Toaster } from '../../ui/toaster.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
-import { ProveIdentity } from '../prove-identity.tsx';
-import { roleNames, useSession } from '../session.ts';
-import { useSignOut } from '../sign-out.ts';
-import { CompanyCode, type OtherCompany, showCompany, useSwitchCompany } from '../switch-company.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Bell } from './bell.tsx';
 import { CommandMenu } from './command-menu.tsx';

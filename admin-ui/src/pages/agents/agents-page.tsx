@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Answer } from '../../api/client.ts';
-import { useBaseUrl, useRefusal, useSession } from '../../app/session.ts';
+import type { Answer } from '../../model/client.ts';
+import { agentCallsQuery, agentPrograms, type KeyPresetName } from '../../model/queries.ts';
+import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { number } from '../../ui/format.ts';
@@ -9,7 +10,6 @@ import { Card, Facts, Page, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { agentCallsQuery, agentPrograms, type KeyPresetName } from '../queries.ts';
 
 export function AgentsPage() {
   const { read, write, admin } = useSession().limits;

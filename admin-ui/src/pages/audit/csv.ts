@@ -1,4 +1,4 @@
-import type { Entry } from './words.ts';
+import type { Entry } from '../../model/audit-words.ts';
 
 const columns: Readonly<Record<string, (entry: Entry) => unknown>> = {
   id: ({ id }) => id,

@@ -1,8 +1,8 @@
-import { call } from '../../api/client.ts';
+import type { Entry } from '../../model/audit-words.ts';
+import { call } from '../../model/client.ts';
 import { save } from '../../ui/save.ts';
-import { type AuditSearch, auditParameters } from '../queries.ts';
+import { type AuditSearch, auditParameters } from './audit.ts';
 import { csvOf } from './csv.ts';
-import type { Entry } from './words.ts';
 
 /** More are exported in several parts, by their dates. */
 const maxExported = 10_000;

@@ -1,16 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, type Input, useMutation } from '../../api/client.ts';
-import { useSession } from '../../app/session.ts';
-import { ApiError } from '../../errors.ts';
+import { Changes } from '../../model/activity.tsx';
+import type { Entry } from '../../model/audit-words.ts';
+import { call, type Input, useMutation } from '../../model/client.ts';
+import { useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { ApiError } from '../../ui/errors.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { setCompanyZone } from '../../ui/zone.ts';
-import { Changes } from './activity.tsx';
-import type { Entry } from './words.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

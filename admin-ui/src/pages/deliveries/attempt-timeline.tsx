@@ -1,11 +1,11 @@
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
-import type { Answer } from '../../api/client.ts';
+import { StatusBadge } from '../../model/attempt-view.tsx';
+import { causeOf } from '../../model/causes.ts';
+import type { Answer } from '../../model/client.ts';
 import { milliseconds } from '../../ui/format.ts';
 import { Quiet } from '../../ui/layout.tsx';
 import { ClockTime } from '../../ui/values.tsx';
-import { StatusBadge } from './attempt-view.tsx';
-import { causeOf } from './causes.ts';
 import s from './delivery-page.module.css';
 
 interface TimelineProps {

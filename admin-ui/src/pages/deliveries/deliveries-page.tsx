@@ -3,7 +3,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { RefreshCw, RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
-import { useRefusal, useSession } from '../../app/session.ts';
+import { countsQuery, type DeliverySearch, deliveriesQuery } from '../../model/deliveries.ts';
+import { DeliveryTable } from '../../model/delivery-table.tsx';
+import { useRefusal, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
@@ -11,13 +13,11 @@ import { Empty } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
-import { ReplayDialog, ReplayList } from '../replays/replay-list.tsx';
-import { countsQuery, type DeliverySearch, deliveriesQuery } from './deliveries.ts';
 import s from './deliveries-page.module.css';
 import { DeliveryFilters } from './delivery-filters.tsx';
-import { DeliveryTable } from './delivery-table.tsx';
 import { FailureCauses } from './failure-causes.tsx';
 import { LiveTail } from './live-tail.tsx';
+import { ReplayDialog, ReplayList } from './replay-list.tsx';
 import { SavedViews } from './saved-views.tsx';
 
 export function DeliveriesPage() {

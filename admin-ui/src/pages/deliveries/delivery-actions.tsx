@@ -2,12 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Play, RotateCcw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { type Answer, call, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { deliveryParams, deliveryQuery, pathOf } from '../../model/deliveries.ts';
+import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
-import { deliveryParams, deliveryQuery, pathOf } from './deliveries.ts';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
 

@@ -1,18 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
+import { classLabels } from '../../model/attempt-view.tsx';
+import { type DeliverySearch, deliveryFilters, periods } from '../../model/deliveries.ts';
+import { eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { RecordFilter } from '../../model/record-filter.tsx';
+import { nameOf } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/form.tsx';
 import { formatDateMinute } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
-import { Filter, useTyped } from '../../ui/toolbar.tsx';
-import { cityOf, timeAt, wallTime, zone } from '../../ui/zone.ts';
-import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
-import { RecordFilter } from '../records/record-filter.tsx';
-import { nameOf } from '../subscriptions/subscriptions.ts';
-import { classLabels } from './attempt-view.tsx';
-import { type DeliverySearch, deliveryFilters, periods } from './deliveries.ts';
+import { Filter, TimeField, useTyped } from '../../ui/toolbar.tsx';
 import s from './delivery-filters.module.css';
 
 interface DeliveryFiltersProps {
@@ -165,24 +164,6 @@ function NumberField({ label, value, onChange }: NumberFieldProps) {
         onKeyDown={(event) => {
           if (event.key === 'Enter') take();
         }}
-      />
-    </Field>
-  );
-}
-
-interface TimeFieldProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onChange: (value: string | undefined) => void;
-}
-
-export function TimeField({ label, value, onChange }: TimeFieldProps) {
-  return (
-    <Field label={`${label} (${cityOf(zone())})`}>
-      <TextInput
-        type="datetime-local"
-        value={value === undefined ? '' : wallTime(value)}
-        onChange={(event) => onChange(event.target.value === '' ? undefined : timeAt(event.target.value))}
       />
     </Field>
   );

@@ -1,19 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import clsx from 'clsx';
-import type { Answer } from '../../api/client.ts';
-import { CopyButton } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
-import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
-import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
-import { Activity } from '../audit/activity.tsx';
-import { eventQuery } from '../queries.ts';
-import { titleOf, useNames } from '../records/records.tsx';
-import { SubscriptionLink } from '../subscriptions/subscription-link.tsx';
-import { nameOf } from '../subscriptions/subscriptions.ts';
-import { Timeline } from './attempt-timeline.tsx';
-import { AttemptView } from './attempt-view.tsx';
+import { Activity } from '../../model/activity.tsx';
+import { AttemptView } from '../../model/attempt-view.tsx';
+import type { Answer } from '../../model/client.ts';
 import {
   attemptQuery,
   type DeliveryName,
@@ -21,7 +11,17 @@ import {
   nextProbeOf,
   pathOf,
   stateOf,
-} from './deliveries.ts';
+} from '../../model/deliveries.ts';
+import { eventQuery } from '../../model/queries.ts';
+import { titleOf, useNames } from '../../model/records.tsx';
+import { SubscriptionLink } from '../../model/subscription-link.tsx';
+import { nameOf } from '../../model/subscriptions.ts';
+import { CopyButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { Timeline } from './attempt-timeline.tsx';
 import { DeliveryActions } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
 import { ShareActions } from './share-delivery.tsx';

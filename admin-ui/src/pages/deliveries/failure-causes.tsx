@@ -1,7 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
+import { causeOf } from '../../model/causes.ts';
+import { type Answer, call, operationQuery, useMutation } from '../../model/client.ts';
+import type { DeliverySearch } from '../../model/deliveries.ts';
+import { useRefusal } from '../../model/session.ts';
+import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
 import { formatDateTime, number } from '../../ui/format.ts';
 import { Card, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
@@ -9,9 +12,6 @@ import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge } from '../../ui/values.tsx';
-import { SubscriptionLink, useSubscriptionNames } from '../subscriptions/subscription-link.tsx';
-import { causeOf } from './causes.ts';
-import type { DeliverySearch } from './deliveries.ts';
 
 type FailureCause = Answer<'listFailureCauses'>['causes'][number];
 

@@ -3,19 +3,19 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { operationUrl, streamRefusal } from '../../api/client.ts';
-import { sessionQuery } from '../../app/session.ts';
-import { ApiError, errorText } from '../../errors.ts';
-import { useReachability } from '../../reachability.ts';
+import { StatusBadge } from '../../model/attempt-view.tsx';
+import { operationUrl, streamRefusal } from '../../model/client.ts';
+import { pathOf } from '../../model/deliveries.ts';
+import { sessionQuery } from '../../model/session.ts';
+import { useSubscriptionNames } from '../../model/subscription-link.tsx';
 import { Button } from '../../ui/button.tsx';
+import { ApiError, errorText } from '../../ui/errors.ts';
 import { milliseconds, number, plural } from '../../ui/format.ts';
 import { Card, Quiet, Row } from '../../ui/layout.tsx';
+import { useReachability } from '../../ui/reachability.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { ClockTime, Cut, StateBadge } from '../../ui/values.tsx';
-import { useSubscriptionNames } from '../subscriptions/subscription-link.tsx';
-import { StatusBadge } from './attempt-view.tsx';
-import { pathOf } from './deliveries.ts';
 
 export function LiveTail() {
   const tail = useTail();

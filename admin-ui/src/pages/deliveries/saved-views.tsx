@@ -1,14 +1,14 @@
 import { Bookmark } from 'lucide-react';
 import { useState } from 'react';
-import { useMutation } from '../../api/client.ts';
-import { useSession } from '../../app/session.ts';
+import { useMutation } from '../../model/client.ts';
+import type { DeliverySearch } from '../../model/deliveries.ts';
+import { useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toast } from '../../ui/toast.ts';
-import type { DeliverySearch } from './deliveries.ts';
 
 interface SavedView {
   readonly name: string;

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
-import { operationQuery } from '../../api/client.ts';
-import { Logo, PublicFrame } from '../../app/public-frame.tsx';
-import { ApiError } from '../../errors.ts';
+import { AttemptView } from '../../model/attempt-view.tsx';
+import { operationQuery } from '../../model/client.ts';
+import { stateOf } from '../../model/deliveries.ts';
+import { Logo, PublicFrame } from '../../model/public-frame.tsx';
+import { ApiError } from '../../ui/errors.ts';
 import { Card, Facts, Page, Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
-import { AttemptView } from './attempt-view.tsx';
-import { stateOf } from './deliveries.ts';
 import s from './shared-page.module.css';
 
 /** A delivery for somebody with a link and without a session. The token is in the fragment, which no server sees. */

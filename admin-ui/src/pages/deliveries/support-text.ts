@@ -1,5 +1,5 @@
-import type { Answer } from '../../api/client.ts';
-import { causeOf } from './causes.ts';
+import { causeOf } from '../../model/causes.ts';
+import type { Answer } from '../../model/client.ts';
 
 type Delivery = Pick<
   Answer<'getDelivery'>,

@@ -1,4 +1,4 @@
-import { call, type Input } from '../../api/client.ts';
+import { call, type Input } from '../../model/client.ts';
 import type { Step } from './settings-plan.ts';
 
 /** @returns the new secret, if the step makes one. @param headerValue a header without a value is left out */

@@ -1,14 +1,14 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from '../../api/client.ts';
-import { useBaseUrl, useSession } from '../../app/session.ts';
+import { useMutation } from '../../model/client.ts';
+import { languages } from '../../model/queries.ts';
+import { useBaseUrl, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Field, Form, PasswordInput, TextArea } from '../../ui/form.tsx';
 import { Card, Facts, Grid, Page, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { languages } from '../queries.ts';
 import { diagnose } from './diagnose.ts';
 import { SettingsAsCode } from './settings-as-code.tsx';
 import { snippets } from './snippets/index.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { call, type Input, useMutation } from '../../api/client.ts';
-import { ApiError, errorText } from '../../errors.ts';
+import { call, type Input, useMutation } from '../../model/client.ts';
+import { ApiError, errorText } from '../../ui/errors.ts';
 import { Field, Form, TextArea, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { plural } from '../../ui/format.ts';

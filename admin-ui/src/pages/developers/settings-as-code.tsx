@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../../api/client.ts';
-import { useBaseUrl, useSession } from '../../app/session.ts';
+import { call } from '../../model/client.ts';
+import { keysQuery, subscriptionsQuery } from '../../model/queries.ts';
+import type { ApiKey } from '../../model/scopes.ts';
+import { useBaseUrl, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
-import type { ApiKey } from '../keys/scopes.ts';
-import { keysQuery, subscriptionsQuery } from '../queries.ts';
 import { ImportSettings } from './import-settings.tsx';
 import { curlOf, ownSubscriptions, type Present, settingsOf } from './settings.ts';
 

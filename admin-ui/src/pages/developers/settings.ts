@@ -1,8 +1,8 @@
 import type { SettingsFile } from '@causeway/proto';
-import type { Answer } from '../../api/client.ts';
+import type { Answer } from '../../model/client.ts';
+import type { ApiKey } from '../../model/scopes.ts';
+import type { Subscription } from '../../model/subscriptions.ts';
 import { shellQuoted } from '../../ui/format.ts';
-import type { ApiKey } from '../keys/scopes.ts';
-import type { Subscription } from '../subscriptions/subscriptions.ts';
 
 /** What a company has now: all its subscriptions and its active keys. */
 export interface Present {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { settingsFile } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import type { ApiKey } from '../keys/scopes.ts';
-import type { Subscription } from '../subscriptions/subscriptions.ts';
+import type { ApiKey } from '../../model/scopes.ts';
+import type { Subscription } from '../../model/subscriptions.ts';
 import { type CheckedSettings, curlOf, type Present, settingsOf } from './settings.ts';
 import { planOf } from './settings-plan.ts';
 

@@ -1,18 +1,18 @@
 import { subjectOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { Answer } from '../../api/client.ts';
-import { useSession } from '../../app/session.ts';
+import type { Answer } from '../../model/client.ts';
+import { deliveriesQuery } from '../../model/deliveries.ts';
+import { DeliveryTable } from '../../model/delivery-table.tsx';
+import { ErasePerson } from '../../model/erase-person.tsx';
+import { eventQuery, eventTypesQuery } from '../../model/queries.ts';
+import { titleOf, useNames } from '../../model/records.tsx';
+import { useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
-import { deliveriesQuery } from '../deliveries/deliveries.ts';
-import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { eventQuery, eventTypesQuery } from '../queries.ts';
-import { titleOf, useNames } from '../records/records.tsx';
-import { ErasePerson } from './erase-person.tsx';
 
 export function EventPage() {
   const { id } = useParams({ from: '/in/events/$id' });

@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import { type Answer, call, useMutation } from '../../api/client.ts';
-import { useBaseUrl } from '../../app/session.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { type KeyPresetName, keysQuery } from '../../model/queries.ts';
+import { sampleCall } from '../../model/scopes.ts';
+import { useBaseUrl } from '../../model/session.ts';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { type KeyPresetName, keysQuery } from '../queries.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
-import { sampleCall } from './scopes.ts';
 
 interface CreateKeyProps {
   readonly open: boolean;

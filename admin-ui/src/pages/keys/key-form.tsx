@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Input, operationQuery } from '../../api/client.ts';
-import { useSession } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { type Input, operationQuery } from '../../model/client.ts';
+import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../../model/queries.ts';
+import { type ApiKey, keyPresets, type Scope, scopeWords } from '../../model/scopes.ts';
+import { useSession } from '../../model/session.ts';
+import { fieldError } from '../../ui/errors.ts';
 import {
   Checkbox,
   Field,
@@ -18,8 +20,6 @@ import { formatDateMinute, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge, Moment } from '../../ui/values.tsx';
-import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../queries.ts';
-import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
 
 const labels = {
   name: 'Name',

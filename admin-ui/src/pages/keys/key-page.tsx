@@ -2,8 +2,19 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ban, Pencil, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { call, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
+import { call, useMutation } from '../../model/client.ts';
+import {
+  keyQuery,
+  keysQuery,
+  keyUseQuery,
+  rangeLabels,
+  ranges,
+  type UsageRange,
+  usageQuery,
+} from '../../model/queries.ts';
+import { type ApiKey, keyState, scopeWords } from '../../model/scopes.ts';
+import { useRefusal } from '../../model/session.ts';
+import { BucketBar, bucketLabels, UsageChart } from '../../model/usage.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
@@ -13,21 +24,10 @@ import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx'
 import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
-import { BucketBar, bucketLabels, UsageChart } from '../overview/usage.tsx';
-import {
-  keyQuery,
-  keysQuery,
-  keyUseQuery,
-  rangeLabels,
-  ranges,
-  type UsageRange,
-  usageQuery,
-} from '../queries.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
 import { KeyRequests } from './key-requests.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey, Rotation } from './rotate-key.tsx';
-import { type ApiKey, keyState, scopeWords } from './scopes.ts';
 
 export function KeyPage() {
   const { id } = useParams({ from: '/in/keys/$id' });

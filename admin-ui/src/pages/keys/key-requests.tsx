@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { operationQuery } from '../../api/client.ts';
-import { roleAtLeast, useSession } from '../../app/session.ts';
+import { operationQuery } from '../../model/client.ts';
+import type { KeyRequest } from '../../model/scopes.ts';
+import { roleAtLeast, useSession } from '../../model/session.ts';
 import { milliseconds, plural } from '../../ui/format.ts';
 import { Card, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { Badge, Moment, type Tone } from '../../ui/values.tsx';
-import type { KeyRequest } from './scopes.ts';
 
 type StatusKind = '2' | '4' | '5';
 

@@ -2,8 +2,10 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { type LimitedKey, useLimitedKeys } from '../../app/attention.ts';
-import { useRefusal, useSession } from '../../app/session.ts';
+import { type LimitedKey, useLimitedKeys } from '../../model/attention.ts';
+import { type KeySearch, keySorts, keysPageQuery } from '../../model/queries.ts';
+import { type ApiKey, expiresSoon, keyState, permissionsOf, scopeWords } from '../../model/scopes.ts';
+import { useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -13,10 +15,8 @@ import { actionsColumn, type Column, Pager, Table, timeColumn } from '../../ui/t
 import { toast } from '../../ui/toast.ts';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
-import { type KeySearch, keySorts, keysPageQuery } from '../queries.ts';
 import { CreateKey } from './create-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
-import { type ApiKey, expiresSoon, keyState, permissionsOf, scopeWords } from './scopes.ts';
 
 export function KeysPage() {
   const { dialog, preset, revoke, ...search } = useSearch({ from: '/in/keys' });

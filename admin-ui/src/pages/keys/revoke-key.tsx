@@ -1,11 +1,11 @@
-import { call, useMutation } from '../../api/client.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { keysQuery } from '../../model/queries.ts';
+import type { ApiKey } from '../../model/scopes.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { MinuteAgo } from '../../ui/values.tsx';
-import { keysQuery } from '../queries.ts';
-import type { ApiKey } from './scopes.ts';
 
 interface RevokeKeyProps {
   readonly apiKey: ApiKey | undefined;

@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, call, useMutation } from '../../api/client.ts';
-import { fieldError } from '../../errors.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { keysQuery, keyUseQuery } from '../../model/queries.ts';
+import type { ApiKey } from '../../model/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
-import { keysQuery, keyUseQuery } from '../queries.ts';
-import type { ApiKey } from './scopes.ts';
 
 interface RotateKeyProps {
   readonly open: boolean;

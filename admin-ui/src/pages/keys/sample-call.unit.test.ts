@@ -1,6 +1,6 @@
 import { contract, scopes } from '@causeway/proto';
 import { expect, test } from 'vitest';
-import { sampleCall } from './scopes.ts';
+import { sampleCall } from '../../model/scopes.ts';
 
 test.each(scopes)('the sample for a key with only %s is a call that this scope allows', (scope) => {
   const text = sampleCall('https://crm.example/api/v1', 'crm_1_secret', [scope]);

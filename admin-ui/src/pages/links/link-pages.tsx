@@ -1,11 +1,11 @@
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { call, operationQuery, useMutation } from '../../api/client.ts';
-import { NewPasswordField } from '../../app/credential-fields.tsx';
-import { PublicFrame } from '../../app/public-frame.tsx';
-import { enter } from '../../app/session.ts';
-import { ApiError, fieldError } from '../../errors.ts';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { NewPasswordField } from '../../model/credential-fields.tsx';
+import { PublicFrame } from '../../model/public-frame.tsx';
+import { enter } from '../../model/session.ts';
+import { ApiError, fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 

@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, call, useMutation } from '../../api/client.ts';
-import { fieldError } from '../../errors.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { type Channels, noticeChannelsQuery } from '../../model/notices.ts';
 import { Button } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
-import { type Channels, noticeChannelsQuery } from './notices.ts';
 
 type Channel = Channels['channels'][number];
 type ChannelName = Channel['channel'];

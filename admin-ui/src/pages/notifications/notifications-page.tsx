@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { call, useMutation } from '../../api/client.ts';
-import { roleAtLeast, useSession } from '../../app/session.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/notices.ts';
+import { roleAtLeast, useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
@@ -12,7 +13,6 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge } from '../../ui/values.tsx';
 import { ChannelCards } from './channels.tsx';
-import { type Notice, noticeSettingsQuery, noticesQuery } from './notices.ts';
 
 export function NotificationsPage() {
   const { tab = 'list' } = useSearch({ from: '/in/notifications' });

@@ -5,8 +5,8 @@ import {
   useAttention,
   useLimitedKeys,
   useMissedWhileOff,
-} from '../../app/attention.ts';
-import { useRefusal } from '../../app/session.ts';
+} from '../../model/attention.ts';
+import { useRefusal } from '../../model/session.ts';
 import { number, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import { useBaseUrl } from '../../app/session.ts';
+import { firstDeliveryStepsQuery, firstStepsQuery } from '../../model/queries.ts';
+import { sampleCall } from '../../model/scopes.ts';
+import { useBaseUrl } from '../../model/session.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
 import { MinuteAgo } from '../../ui/values.tsx';
-import { sampleCall } from '../keys/scopes.ts';
-import { firstDeliveryStepsQuery, firstStepsQuery } from '../queries.ts';
 import s from './first-steps.module.css';
 
 /** The next step is open; what it waits for is seen within seconds. Nothing once all are done. */

@@ -1,14 +1,9 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
-import type { Answer } from '../../api/client.ts';
-import { useAttention, useAttentionPending } from '../../app/attention.ts';
-import { Sparkline } from '../../ui/chart.tsx';
-import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
-import { Grid, Page } from '../../ui/layout.tsx';
-import { Skeleton } from '../../ui/states.tsx';
-import { Segmented } from '../../ui/toolbar.tsx';
-import { countsQuery } from '../deliveries/deliveries.ts';
+import { useAttention, useAttentionPending } from '../../model/attention.ts';
+import type { Answer } from '../../model/client.ts';
+import { countsQuery } from '../../model/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
@@ -18,12 +13,17 @@ import {
   statsQuery,
   type UsageRange,
   usageQuery,
-} from '../queries.ts';
+} from '../../model/queries.ts';
+import { DeliveryChart, KeyUsage, rangeMs, TookChart, UsageChart } from '../../model/usage.tsx';
+import { Sparkline } from '../../ui/chart.tsx';
+import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
+import { Grid, Page } from '../../ui/layout.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import { Segmented } from '../../ui/toolbar.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
 import { SubscriptionsByHealth } from './subscriptions-by-health.tsx';
-import { DeliveryChart, KeyUsage, rangeMs, TookChart, UsageChart } from './usage.tsx';
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });

@@ -1,14 +1,14 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Answer } from '../../api/client.ts';
+import type { Answer } from '../../model/client.ts';
+import { SubscriptionLink } from '../../model/subscription-link.tsx';
+import { nameOf, stateWith } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { milliseconds, number } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { HealthBar, StateBadge } from '../../ui/values.tsx';
-import { SubscriptionLink } from '../subscriptions/subscription-link.tsx';
-import { nameOf, stateWith } from '../subscriptions/subscriptions.ts';
 
 type Stats = Answer<'getDeliveryStats'>;
 type SubscriptionStats = Stats['subscriptions'][number];

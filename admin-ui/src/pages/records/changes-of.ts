@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/client.ts';
+import type { Answer } from '../../model/client.ts';
 
 type Event = Answer<'listPortalEvents'>['events'][number];
 type Fields = Readonly<Record<string, unknown>>;

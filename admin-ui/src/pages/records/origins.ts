@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { operationQuery } from '../../api/client.ts';
-import { roleAtLeast, useSession } from '../../app/session.ts';
-import { teamQuery } from '../queries.ts';
-import { nameOfMember } from '../team/list-members.ts';
+import { operationQuery } from '../../model/client.ts';
+import { nameOfMember } from '../../model/members.ts';
+import { teamQuery } from '../../model/queries.ts';
+import { roleAtLeast, useSession } from '../../model/session.ts';
 
 /** Who caused something (contract, "Changes"), in words: the name of a key or a member. */
 export const useOrigins = (origins: readonly (string | null)[]): ReadonlyMap<string, string> => {

@@ -1,22 +1,22 @@
 import { summaryOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { Answer } from '../../api/client.ts';
-import { roleAtLeast, useSession } from '../../app/session.ts';
+import { Activity, Changes } from '../../model/activity.tsx';
+import type { Answer } from '../../model/client.ts';
+import { deliveriesQuery } from '../../model/deliveries.ts';
+import { DeliveryTable } from '../../model/delivery-table.tsx';
+import { ErasePerson } from '../../model/erase-person.tsx';
+import { eventsQuery, personQuery } from '../../model/queries.ts';
+import { titleOf } from '../../model/records.tsx';
+import { roleAtLeast, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
-import { Activity, Changes } from '../audit/activity.tsx';
-import { deliveriesQuery } from '../deliveries/deliveries.ts';
-import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { ErasePerson } from '../events/erase-person.tsx';
-import { eventsQuery, personQuery } from '../queries.ts';
 import { changesOf } from './changes-of.ts';
 import { useOrigins } from './origins.ts';
 import s from './record-page.module.css';
-import { titleOf } from './records.tsx';
 
 type Person = NonNullable<Answer<'getPortalPerson'>['person']>;
 

@@ -1,18 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, call, operationQuery, useMutation } from '../../api/client.ts';
-import { createPasskey, knowsPasskeys } from '../../app/passkeys.ts';
-import { sessionQuery, useSession } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { type Answer, call, operationQuery, useMutation } from '../../model/client.ts';
+import { createPasskey, knowsPasskeys } from '../../model/passkeys.ts';
+import { sessionsQuery } from '../../model/queries.ts';
+import { sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Cut } from '../../ui/values.tsx';
-import { sessionsQuery } from '../queries.ts';
 import { browserName } from './sessions.tsx';
 import { CodesDialog } from './two-factor.tsx';
 

@@ -1,10 +1,10 @@
 import { useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import { knowsPasskeys } from '../../app/passkeys.ts';
-import { ProveIdentity } from '../../app/prove-identity.tsx';
-import { PublicFrame } from '../../app/public-frame.tsx';
-import { useSession } from '../../app/session.ts';
-import { useSignOut } from '../../app/sign-out.ts';
+import { knowsPasskeys } from '../../model/passkeys.ts';
+import { ProveIdentity } from '../../model/prove-identity.tsx';
+import { PublicFrame } from '../../model/public-frame.tsx';
+import { useSession } from '../../model/session.ts';
+import { useSignOut } from '../../model/sign-out.ts';
 import { Button } from '../../ui/button.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { AddPasskey } from './passkeys.tsx';

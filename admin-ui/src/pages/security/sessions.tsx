@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { type Answer, call, useMutation } from '../../api/client.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { sessionsQuery } from '../../model/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
@@ -8,7 +9,6 @@ import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, MinuteAgo, TimeAgo } from '../../ui/values.tsx';
-import { sessionsQuery } from '../queries.ts';
 
 type Session = Answer<'listSessions'>['sessions'][number];
 

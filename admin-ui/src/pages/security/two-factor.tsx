@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { encode } from 'uqr';
-import { type Answer, call, useMutation } from '../../api/client.ts';
-import { sessionQuery, useSession } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { type Answer, call, useMutation } from '../../model/client.ts';
+import { sessionsQuery } from '../../model/queries.ts';
+import { sessionQuery, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { toast } from '../../ui/toast.ts';
-import { sessionsQuery } from '../queries.ts';
 import s from './two-factor.module.css';
 
 type StartedTotp = Answer<'startTotp'>;

@@ -1,8 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Answer, call, type Input, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
+import { type Answer, call, type Input, useMutation } from '../../model/client.ts';
+import { subscriptionQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { useRefusal } from '../../model/session.ts';
+import { managedReason, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
@@ -10,11 +12,9 @@ import { useDraft } from '../../ui/form-draft.ts';
 import { BackLink, Page } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
-import { subscriptionQuery, subscriptionsQuery } from '../queries.ts';
 import { conditionsOf, headersOf, type Kinds, paceOf, rulesDraftOf } from './rule-drafts.ts';
 import { useKinds } from './rule-fields.tsx';
 import { draftLabels, emptyDraft, type SubscriptionDraft, SubscriptionForm } from './subscription-form.tsx';
-import { managedReason, nameOf, type Subscription } from './subscriptions.ts';
 
 type CreatedSubscription = Answer<'createPortalSubscription'>;
 

@@ -1,19 +1,19 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { call, operationQuery, useMutation } from '../../api/client.ts';
-import { errorText } from '../../errors.ts';
+import { StatusBadge } from '../../model/attempt-view.tsx';
+import { causeOf } from '../../model/causes.ts';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { subscriptionQuery, useSubscriptionCache } from '../../model/queries.ts';
+import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { errorText } from '../../ui/errors.ts';
 import { plural, span } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice, Skeleton } from '../../ui/states.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
-import { StatusBadge } from '../deliveries/attempt-view.tsx';
-import { causeOf } from '../deliveries/causes.ts';
-import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import type { SubscriptionDialogProps } from './subscription-dialogs.tsx';
-import { nameOf, type Subscription } from './subscriptions.ts';
 
 export function RepairDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
   // While it is open, enabling does not change what the dialog is for.

@@ -1,5 +1,5 @@
-import type { Input } from '../../api/client.ts';
-import type { Subscription } from './subscriptions.ts';
+import type { Input } from '../../model/client.ts';
+import type { Subscription } from '../../model/subscriptions.ts';
 
 export type Condition = NonNullable<Subscription['conditions']>[number];
 

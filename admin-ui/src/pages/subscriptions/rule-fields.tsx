@@ -2,14 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { operationQuery } from '../../api/client.ts';
-import { ApiError, sentence } from '../../errors.ts';
+import { operationQuery } from '../../model/client.ts';
+import { eventTypesQuery } from '../../model/queries.ts';
+import type { EventType } from '../../model/subscriptions.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { ApiError, sentence } from '../../ui/errors.ts';
 import { Field, Fieldset, Select, TextArea, TextInput } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Row } from '../../ui/layout.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
-import { eventTypesQuery } from '../queries.ts';
 import {
   type ConditionRow,
   conditionsOf,
@@ -21,7 +22,6 @@ import {
 } from './rule-drafts.ts';
 import s from './rule-fields.module.css';
 import { conditionText, paceText } from './subscription-rules.tsx';
-import type { EventType } from './subscriptions.ts';
 
 /** The fields that all of these event types have. */
 export const useKinds = (types: readonly EventType[]): Kinds => {

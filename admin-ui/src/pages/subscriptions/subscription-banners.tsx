@@ -1,19 +1,19 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { call, useMutation } from '../../api/client.ts';
-import { errorText, sentence } from '../../errors.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { subscriptionQuery, useSubscriptionCache } from '../../model/queries.ts';
+import { isAutoDisabled, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { errorText, sentence } from '../../ui/errors.ts';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
-import { subscriptionQuery, useSubscriptionCache } from '../queries.ts';
 import { HeldStep } from './repair-dialog.tsx';
 import type { SubscriptionNoticeProps } from './subscription-rules.tsx';
-import { isAutoDisabled, nameOf, type Subscription } from './subscriptions.ts';
 
 interface OffBannerProps extends SubscriptionNoticeProps {
   readonly onRepair: () => void;

@@ -1,20 +1,20 @@
 import { useNavigate } from '@tanstack/react-router';
 import { History, Pause, Play, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { call, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { useSubscriptionCache } from '../../model/queries.ts';
+import { useRefusal } from '../../model/session.ts';
+import { isUndecided, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
 import { plural, span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
-import type { MenuProps } from '../../ui/menu.tsx';
+import type { MenuProps } from '../../ui/menu-popup.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
-import { useSubscriptionCache } from '../queries.ts';
 import { usePause } from './subscription-rules.tsx';
-import { isUndecided, nameOf, type Subscription } from './subscriptions.ts';
 
 export interface SubscriptionDialogProps {
   readonly open: boolean;

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { operationQuery } from '../../api/client.ts';
-import { useSession } from '../../app/session.ts';
-import { fieldError, sentence } from '../../errors.ts';
+import { operationQuery } from '../../model/client.ts';
+import { eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { useSession } from '../../model/session.ts';
+import { type EventType, nameOf, shortUrl } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { fieldError, sentence } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
 import type { Draft } from '../../ui/form-draft.ts';
 import { Card, Row } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
-import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
 import { noRules, type RulesDraft } from './rule-drafts.ts';
 import { RuleFields, useRuleWords } from './rule-fields.tsx';
 import s from './subscription-form.module.css';
-import { type EventType, nameOf, shortUrl } from './subscriptions.ts';
 
 export interface SubscriptionDraft extends RulesDraft {
   readonly name: string;

@@ -1,22 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Ellipsis, FlaskConical, KeyRound, Pencil } from 'lucide-react';
-import { useRefusal } from '../../app/session.ts';
+import { Activity } from '../../model/activity.tsx';
+import { deliveriesQuery } from '../../model/deliveries.ts';
+import { DeliveryTable } from '../../model/delivery-table.tsx';
+import { subscriptionQuery } from '../../model/queries.ts';
+import { useRefusal } from '../../model/session.ts';
+import { managedReason, nameOf, type Subscription, stateOf } from '../../model/subscriptions.ts';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
-import { Activity } from '../audit/activity.tsx';
-import { deliveriesQuery } from '../deliveries/deliveries.ts';
-import { DeliveryTable } from '../deliveries/delivery-table.tsx';
-import { subscriptionQuery } from '../queries.ts';
 import { RepairDialog } from './repair-dialog.tsx';
 import { MissedNotice, OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
 import { PausedNotice, ruleFacts } from './subscription-rules.tsx';
-import { managedReason, nameOf, type Subscription, stateOf } from './subscriptions.ts';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });

@@ -1,13 +1,13 @@
-import { call, useMutation } from '../../api/client.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { useSubscriptionCache } from '../../model/queries.ts';
+import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
-import { useSubscriptionCache } from '../queries.ts';
 import type { Condition } from './rule-drafts.ts';
-import { nameOf, type Subscription } from './subscriptions.ts';
 
 /** Pauses or resumes it, also if a tool manages it. */
 export const usePause = (subscription: Subscription) => {

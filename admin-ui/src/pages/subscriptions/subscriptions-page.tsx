@@ -1,20 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
-import { call, operationQuery, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
-import { number, plural } from '../../ui/format.ts';
-import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { RowMenu } from '../../ui/menu.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
-import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
-import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
-import { subscriptionsQuery } from '../queries.ts';
-import { useDialogActions } from './subscription-dialogs.tsx';
-import { conditionText, paceText } from './subscription-rules.tsx';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { subscriptionsQuery } from '../../model/queries.ts';
+import { useRefusal } from '../../model/session.ts';
 import {
   listSubscriptions,
   managedReason,
@@ -26,7 +15,18 @@ import {
   shortUrl,
   stateOf,
   subscriptionFilters,
-} from './subscriptions.ts';
+} from '../../model/subscriptions.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { number, plural } from '../../ui/format.ts';
+import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
+import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
+import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
+import { useDialogActions } from './subscription-dialogs.tsx';
+import { conditionText, paceText } from './subscription-rules.tsx';
 
 export function SubscriptionsPage() {
   const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, useMutation } from '../../api/client.ts';
-import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { sessionQuery, useRefusal, useSession } from '../../model/session.ts';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';

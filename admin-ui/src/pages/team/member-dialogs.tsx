@@ -1,15 +1,15 @@
 import { useState } from 'react';
-import { call, useMutation } from '../../api/client.ts';
-import { type Role, roleAtLeast, sessionQuery, useSession } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { nameOfMember } from '../../model/members.ts';
+import { keysQuery, subscriptionsQuery, teamQuery } from '../../model/queries.ts';
+import { type Role, roleAtLeast, sessionQuery, useSession } from '../../model/session.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Fieldset, Form, Radio } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
-import { keysQuery, subscriptionsQuery, teamQuery } from '../queries.ts';
-import { nameOfMember } from './list-members.ts';
 import type { Member } from './member-table.tsx';
 import { type Keep, nothing, WorkChoice } from './member-work.tsx';
 

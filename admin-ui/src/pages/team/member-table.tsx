@@ -1,13 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
-import type { Answer } from '../../api/client.ts';
-import { roleAtLeast, roleNames, useRefusal, useSession } from '../../app/session.ts';
+import type { Answer } from '../../model/client.ts';
+import { hasFactor, nameOfMember } from '../../model/members.ts';
+import { roleAtLeast, roleNames, useRefusal, useSession } from '../../model/session.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
 import { Badge, Cut } from '../../ui/values.tsx';
-import { hasFactor, nameOfMember } from './list-members.ts';
 
 export type Member = Answer<'listTeam'>['members'][number];
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { type Answer, operationQuery } from '../../api/client.ts';
-import { type Role, roleAtLeast } from '../../app/session.ts';
-import { errorText } from '../../errors.ts';
+import { type Answer, operationQuery } from '../../model/client.ts';
+import { type Role, roleAtLeast } from '../../model/session.ts';
+import { errorText } from '../../ui/errors.ts';
 import { Checkbox, Fieldset } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Stack } from '../../ui/layout.tsx';

@@ -1,11 +1,11 @@
-import { call, useMutation } from '../../api/client.ts';
-import { sessionQuery, useRefusal, useSession } from '../../app/session.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { hasFactor } from '../../model/members.ts';
+import { sessionQuery, useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card } from '../../ui/layout.tsx';
 import { toast } from '../../ui/toast.ts';
-import { hasFactor } from './list-members.ts';
 import type { Member } from './member-table.tsx';
 
 interface SecondFactorProps {

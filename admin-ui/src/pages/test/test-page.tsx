@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { call, useMutation } from '../../api/client.ts';
-import { useRefusal } from '../../app/session.ts';
-import { fieldError } from '../../errors.ts';
+import { AttemptView } from '../../model/attempt-view.tsx';
+import { call, useMutation } from '../../model/client.ts';
+import { PayloadField, parsePayload } from '../../model/payload-field.tsx';
+import { eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { useRefusal } from '../../model/session.ts';
+import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
+import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, Select, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Grid, Page } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { ClockTime } from '../../ui/values.tsx';
-import { AttemptView } from '../deliveries/attempt-view.tsx';
-import { eventTypesQuery, subscriptionsQuery } from '../queries.ts';
-import { nameOf, type Subscription } from '../subscriptions/subscriptions.ts';
-import { PayloadField, parsePayload } from './payload-field.tsx';
 
 export function TestPage() {
   const refusal = useRefusal('developer');

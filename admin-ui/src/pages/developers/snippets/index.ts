@@ -1,4 +1,4 @@
-import type { languages } from '../../queries.ts';
+import type { languages } from '../../../model/queries.ts';
 import startCs from './start.cs?raw';
 import startGo from './start.go?raw';
 import startJava from './start.java?raw';

@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Card, Quiet, Stack } from '../ui/layout.tsx';
+import { Loaded, SkeletonLines } from '../ui/states.tsx';
+import { Badge, TimeAgo } from '../ui/values.tsx';
+import s from './activity.module.css';
+import { type Entry, namesTarget, targetLink, wordsOf } from './audit-words.ts';
+import { operationQuery } from './client.ts';
+import { roleAtLeast, useSession } from './session.ts';
+
+interface ActivityProps {
+  readonly kind: Entry['target']['kind'];
+  readonly id: string | number;
+}
+
+/** What the audit log has about one thing, for those who may read the log. */
+export function Activity(props: ActivityProps) {
+  const { role } = useSession().user;
+  return roleAtLeast(role, 'admin') ? <ActivityCard {...props} /> : null;
+}
+
+function ActivityCard({ kind, id }: ActivityProps) {
+  const query = useQuery(
+    operationQuery('listAudit', { query: { targetKind: kind, targetId: String(id), limit: 5 } }),
+  );
+  return (
+    <Card
+      title="Activity"
+      actions={
+        <Link to="/audit" search={{ kind, target: String(id) }}>
+          Audit log
+        </Link>
+      }
+    >
+      <Loaded query={query} skeleton={<SkeletonLines lines={4} />}>
+        {({ entries }) =>
+          entries.length === 0 ? (
+            <Quiet>Nobody has changed this.</Quiet>
+          ) : (
+            <Stack>
+              {entries.map((entry) => (
+                <div key={entry.id}>
+                  <EntryText entry={entry} short />
+                  <Quiet small>
+                    <TimeAgo time={entry.createdUtc} />
+                  </Quiet>
+                </div>
+              ))}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+/** @param props.short without the target, which the page is about. */
+export function EntryText({ entry, short }: { readonly entry: Entry; readonly short?: boolean }) {
+  const link = targetLink(entry);
+  return (
+    <Stack gap="xs">
+      <p>
+        <bdi>
+          <strong>{entry.actor.name}</strong>
+        </bdi>
+        {entry.actor.kind !== 'user' && (
+          <>
+            {' '}
+            <Badge>{actorKinds[entry.actor.kind]}</Badge>
+          </>
+        )}{' '}
+        {wordsOf(entry)}{' '}
+        {!short && namesTarget(entry) && (
+          <bdi>
+            <strong>{link ? <Link {...link}>{entry.target.name}</Link> : entry.target.name}</strong>
+          </bdi>
+        )}
+      </p>
+      <Changes before={entry.before} after={entry.after} />
+    </Stack>
+  );
+}
+
+const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
+
+type Fields = Readonly<Record<string, unknown>> | null;
+
+interface ChangesProps {
+  readonly before: Fields;
+  readonly after: Fields;
+  /** Shows all of many fields. */
+  readonly open?: boolean;
+}
+
+export function Changes({ before, after, open = false }: ChangesProps) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return null;
+  const list = (
+    <dl className={s.changes}>
+      {names.map((name) => {
+        const was = before?.[name];
+        const is = after?.[name];
+        return (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {was !== undefined && <del>{formatValue(was)}</del>}
+              {was !== undefined && is !== undefined && <span aria-hidden="true"> → </span>}
+              {is !== undefined && <ins>{formatValue(is)}</ins>}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+  if (open || names.length <= maxUnfolded) return list;
+  return (
+    <details className={s.folded}>
+      <summary>{names.length} fields</summary>
+      {list}
+    </details>
+  );
+}
+
+const maxUnfolded = 2;
+
+const formatValue = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(formatValue).join(', ');
+  if (value === null) return 'none';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};

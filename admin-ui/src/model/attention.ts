@@ -1,0 +1,58 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { type Answer, operationQuery } from './client.ts';
+
+export type Attention = Answer<'getAttention'>;
+
+export const attentionQuery = { ...operationQuery('getAttention', {}), refetchInterval: 30_000 };
+export const lastHourQuery = {
+  ...operationQuery('getUsage', { query: { range: '1h' } }),
+  refetchInterval: 60_000,
+};
+
+export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
+
+export const useAttentionPending = (): boolean => {
+  const attention = useQuery(attentionQuery);
+  const lastHour = useQuery(lastHourQuery);
+  return attention.isPending || lastHour.isPending;
+};
+
+export interface LimitedKey {
+  readonly id: number;
+  readonly name: string;
+  readonly limited: number;
+}
+
+export const useLimitedKeys = (): readonly LimitedKey[] => {
+  const keys = useQuery(lastHourQuery).data?.keys ?? [];
+  return keys
+    .map(({ id, name, buckets }) => ({
+      id,
+      name,
+      limited: buckets.reduce((sum, one) => sum + one.limited, 0),
+    }))
+    .filter(({ limited }) => limited > 0);
+};
+
+/** Subscriptions whose missed events are counted; each takes a request. */
+const maxCounted = 10;
+const countedForMs = 300_000;
+
+/** Undefined until all subscriptions are counted. `more`: not all could be. */
+export const useMissedWhileOff = (
+  off: Attention['off'],
+): { readonly count: number; readonly more: boolean } | undefined =>
+  useQueries({
+    queries: off.slice(0, maxCounted).map(({ id: subscriptionId, disabledUtc: since }) => ({
+      ...operationQuery('previewReplay', { body: { kind: 'missed', subscriptionId, since } }),
+      staleTime: countedForMs,
+      retry: false,
+    })),
+    combine: (results) =>
+      results.some((one) => one.isPending)
+        ? undefined
+        : {
+            count: results.reduce((sum, one) => sum + (one.data?.count ?? 0), 0),
+            more: off.length > maxCounted || results.some((one) => one.isError),
+          },
+  });

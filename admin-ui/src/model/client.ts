@@ -1,0 +1,210 @@
+import table from 'virtual:portal-operations';
+import type { AnswerTo, BodyFor, Contract, Detail, MemberOperationId, QueryOf } from '@causeway/proto';
+import {
+  type DefaultError,
+  queryOptions,
+  type UseMutationOptions,
+  type UseMutationResult,
+  useMutation as useQueryMutation,
+} from '@tanstack/react-query';
+import { useRef } from 'react';
+import { ApiError } from '../ui/errors.ts';
+import { noteAnswer, noteNoAnswer } from '../ui/reachability.ts';
+
+const basePath = '/portal/api/v1';
+
+interface LooseInput {
+  readonly params?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+}
+
+export const call = async <Id extends MemberOperationId>(
+  id: Id,
+  input: Input<Id>,
+  signal?: AbortSignal,
+): Promise<Answer<Id>> => {
+  const { params, query, body } = input as LooseInput;
+  const [method, path] = table[id] ?? unknownOperation(id);
+  const response = await send(method, operationUrl(path, params, query), body, signal);
+  const text = await response.text();
+  if (!response.ok) {
+    const error = responseError(response, text);
+    // The person proves who they are, and the call is made again.
+    if (error.extra.reason === 'proof_required' && (await askForProof())) return call(id, input, signal);
+    throw error;
+  }
+  return (text === '' ? undefined : JSON.parse(text)) as Answer<Id>;
+};
+
+let proofAsked: Promise<boolean> | undefined;
+let showProof: (ask: () => Promise<boolean>) => void = () => {};
+/** The dialog's code loads after the page's. */
+let proofDialog = new Promise<() => Promise<boolean>>((resolve) => {
+  showProof = resolve;
+});
+
+/** @param ask shows the dialog; whether the person proved who they are. */
+export const onProofRequired = (ask: () => Promise<boolean>): void => {
+  showProof(ask);
+  proofDialog = Promise.resolve(ask);
+};
+
+/** Calls at the same time share one dialog. */
+const askForProof = (): Promise<boolean> =>
+  (proofAsked ??= proofDialog
+    .then((ask) => ask())
+    .finally(() => {
+      proofAsked = undefined;
+    }));
+
+const send = async (
+  method: string,
+  url: string,
+  body: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Response> => {
+  try {
+    const response = await fetch(url, {
+      method,
+      credentials: 'same-origin',
+      headers: headersOf(method, body),
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+    noteAnswer();
+    return response;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    noteNoAnswer();
+    throw new ApiError({
+      status: 0,
+      message: 'The server could not be reached. Check your connection and try again.',
+    });
+  }
+};
+
+/** `X-Passive`: `passiveHeader` of the contract. */
+const headersOf = (method: string, body: unknown): Record<string, string> => ({
+  ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  ...(!takeActivity() && method === 'GET' && { 'X-Passive': '1' }),
+});
+
+export const operationUrl = (
+  path: string,
+  params: LooseInput['params'] = {},
+  query: LooseInput['query'] = {},
+): string => {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return `${basePath}${filled}${search.size > 0 ? `?${search}` : ''}`;
+};
+
+/** Why the server refuses an event stream, which EventSource does not say; null if it accepts. */
+export const streamRefusal = async (path: string): Promise<ApiError | null> => {
+  const closing = new AbortController();
+  const response = await send('GET', operationUrl(path), undefined, closing.signal);
+  try {
+    return response.ok ? null : responseError(response, await response.text());
+  } finally {
+    closing.abort();
+  }
+};
+
+const responseError = (response: Response, text: string): ApiError => {
+  const body = parseObject(text);
+  const said = body.error ?? body.message;
+  const retryAfter = Number(response.headers.get('Retry-After'));
+  const { status } = response;
+  return new ApiError({
+    status,
+    message: typeof said === 'string' ? said : `The server answered ${status}.`,
+    details: Array.isArray(body.details) ? (body.details as Detail[]) : [],
+    extra: body,
+    requestId: response.headers.get('X-Request-Id'),
+    retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter > 0 ? retryAfter : null,
+  });
+};
+
+const parseObject = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+};
+
+const unknownOperation = (id: string): never => {
+  throw new Error(`no operation ${id}`);
+};
+
+/** The key is the operation's id and its input, so `[id]` invalidates every variant of the query. */
+export const operationQuery = <Id extends MemberOperationId>(id: Id, input: Input<Id>) =>
+  queryOptions({ queryKey: [id, input] as const, queryFn: ({ signal }) => call(id, input, signal) });
+
+/** Ignores calls of `mutate` while one runs: a double click makes two before `isPending` is rendered. */
+export const useMutation = <Data, Failure = DefaultError, Input = void>(
+  options: UseMutationOptions<Data, Failure, Input>,
+): UseMutationResult<Data, Failure, Input> => {
+  const running = useRef(false);
+  const mutation = useQueryMutation(options);
+  const mutate: typeof mutation.mutate = (...input) => {
+    if (running.current) return;
+    running.current = true;
+    const end = (): void => {
+      running.current = false;
+    };
+    mutation.mutateAsync(...input).then(end, end);
+  };
+  return { ...mutation, mutate };
+};
+
+/** Pages refresh themselves; without user input, those requests must not keep a session alive (passive). */
+let active = true;
+/** A person opened the page: its first calls are no passive ones. `page-ahead.js` has made them already, without headers. */
+const openingMs = 2000;
+let openedMs: number | undefined;
+
+const noteActivity = (): void => {
+  active = true;
+};
+
+export const watchActivity = (): void => {
+  for (const type of ['pointerdown', 'keydown', 'wheel', 'touchstart'])
+    addEventListener(type, noteActivity, { capture: true, passive: true });
+};
+
+const takeActivity = (): boolean => {
+  openedMs ??= performance.now();
+  const was = active || performance.now() - openedMs < openingMs;
+  active = false;
+  return was;
+};
+
+export type { MemberOperationId };
+
+type Params<Id extends MemberOperationId> =
+  ParamsOf<Contract[Id]['path']> extends never
+    ? { readonly params?: undefined }
+    : { readonly params: Readonly<Record<ParamsOf<Contract[Id]['path']>, string | number>> };
+
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
+
+type Value = string | number | boolean | undefined;
+type Query<Id extends MemberOperationId> = Contract[Id]['query'] extends null
+  ? { readonly query?: undefined }
+  : { readonly query?: { readonly [Name in keyof QueryOf<Contract[Id]>]?: Value } };
+
+type Body<Id extends MemberOperationId> = Contract[Id]['body'] extends null
+  ? { readonly body?: undefined }
+  : { readonly body: BodyFor<Id> };
+
+export type Input<Id extends MemberOperationId> = Params<Id> & Query<Id> & Body<Id>;
+
+export type Answer<Id extends MemberOperationId> = AnswerTo<Id>;

@@ -1,0 +1,54 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../ui/button.tsx';
+import { ConfirmDialog } from '../ui/dialog.tsx';
+import { Stack } from '../ui/layout.tsx';
+import { toast } from '../ui/toast.ts';
+import { call, useMutation } from './client.ts';
+import { eventQuery, personQuery } from './queries.ts';
+import { useRefusal } from './session.ts';
+
+/** Erases a person (contract, "Erasure"). @param props.eventId the event that is shown. */
+export function ErasePerson({ id, eventId }: { readonly id: number; readonly eventId?: number }) {
+  const [open, setOpen] = useState(false);
+  const disabledReason = useRefusal('admin');
+  const cache = useQueryClient();
+  const erase = useMutation({
+    mutationFn: () => call('erasePortalPerson', { params: { client_id: id } }),
+    onSuccess: () => {
+      setOpen(false);
+      toast(`Person ${id} erased`);
+      void cache.invalidateQueries({ queryKey: personQuery(id).queryKey });
+      // The server does so within seconds.
+      if (eventId !== undefined)
+        cache.setQueryData(
+          eventQuery(eventId).queryKey,
+          (event) => event && { ...event, payload: { client_id: id, erased: true } },
+        );
+    },
+  });
+  return (
+    <>
+      <Button size="s" disabledReason={disabledReason} onClick={() => setOpen(true)}>
+        Erase person…
+      </Button>
+      <ConfirmDialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title={`Erase person ${id}?`}
+        confirm="Erase person"
+        danger
+        typed="erase"
+        mutation={erase}
+      >
+        <Stack gap="s">
+          <p>
+            The record, its notes and its status history are deleted at once. Within seconds, the payloads of
+            its events and what receivers answered to their deliveries are removed too.
+          </p>
+          <p>Systems that received the data keep it: erase it there as well. This cannot be undone.</p>
+        </Stack>
+      </ConfirmDialog>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { lazyRouteComponent } from '@tanstack/react-router';
+import { ApiError } from '../ui/errors.ts';
+import { serverAnswers } from '../ui/reachability.ts';
+
+/** A page whose code loads when it is first opened, or ahead of that. The router reloads once if a release removed it. */
+export const lazyPage = <Module extends Record<string, unknown>, Name extends keyof Module & string>(
+  load: () => Promise<Module>,
+  name: Name,
+) => lazyRouteComponent(() => loadModule(load), name);
+
+/** Lets the queries of a page begin beside its code. */
+export const load = (
+  { queryClient }: { readonly queryClient: QueryClient },
+  ...queries: readonly { readonly queryKey: QueryKey }[]
+): void => {
+  for (const query of queries) void queryClient.prefetchQuery(query);
+};
+
+/** Throws `ApiError` if the server cannot be reached, because a reload would then lose the page. */
+const loadModule = async <Module>(load: () => Promise<Module>): Promise<Module> => {
+  try {
+    return await load();
+  } catch (error) {
+    if (!isModuleMissing(error) || (await serverAnswers())) throw error;
+    throw new ApiError({
+      status: 0,
+      message: 'The server could not be reached. The page opens as soon as it answers again.',
+    });
+  }
+};
+
+/** Whether a module failed to load, by each browser's message. */
+export const isModuleMissing = (error: unknown): boolean =>
+  error instanceof Error &&
+  /dynamically imported module|Importing a module script failed/i.test(error.message);

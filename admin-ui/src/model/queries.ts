@@ -1,0 +1,126 @@
+import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { type Answer, operationQuery } from './client.ts';
+import type { eventsSearch } from './search.ts';
+import type { Subscription } from './subscriptions.ts';
+
+export const ranges = ['1h', '24h', '7d', '30d'] as const;
+export const rangeLabels = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as const;
+export type UsageRange = (typeof ranges)[number];
+
+const liveOptions = { placeholderData: keepPreviousData, refetchInterval: 30_000 };
+
+export const usageQuery = (range: UsageRange, keyId?: number) => ({
+  ...operationQuery('getUsage', { query: { range, keyId } }),
+  ...liveOptions,
+});
+export const statsQuery = (range: UsageRange) => ({
+  ...operationQuery('getDeliveryStats', { query: { range } }),
+  ...liveOptions,
+});
+
+/** Until all steps are done. */
+const stepOptions = {
+  refetchInterval: ({ state }: { readonly state: { readonly data?: object | undefined } }) =>
+    state.data && Object.values(state.data).every((done) => done !== null) ? false : 5000,
+} as const;
+export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...stepOptions };
+export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...stepOptions };
+
+/** Matches every page of the list, for invalidation. */
+export const keysQuery = operationQuery('listApiKeys', {});
+
+export const keySorts = ['newest', 'used', 'unused'] as const;
+
+/** Beside the active keys. `limited`: those that reached a rate limit in the last hour. */
+export const keyViews = ['revoked', 'limited'] as const;
+
+export interface KeySearch {
+  readonly show?: (typeof keyViews)[number] | undefined;
+  readonly q?: string | undefined;
+  readonly sort?: (typeof keySorts)[number] | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readonly number[]) => {
+  const state = show === 'revoked' ? 'revoked' : 'active';
+  return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
+};
+
+/** Only developers may see it. */
+export const keyUseQuery = (id: number) => ({
+  ...operationQuery('getKeyUse', { params: { id } }),
+  refetchInterval: 15_000,
+});
+
+/** Null if the company has no such key. */
+export const keyQuery = (id: number) => ({
+  ...operationQuery('listApiKeys', { query: { ids: String(id) } }),
+  select: ({ keys }: Answer<'listApiKeys'>) => keys[0] ?? null,
+});
+
+export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
+
+export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
+
+export const useSubscriptionCache = () => {
+  const queryClient = useQueryClient();
+  return {
+    changed: (subscription: Subscription): void => {
+      queryClient.setQueryData(subscriptionQuery(subscription.id).queryKey, subscription);
+      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
+      void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
+    },
+    deleted: (id: number): void => {
+      queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
+      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
+    },
+  };
+};
+
+export const eventTypesQuery = {
+  ...operationQuery('listEventTypes', {}),
+  staleTime: 3_600_000,
+};
+
+export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor' | 'dialog'>;
+
+export const recordParameters = ({ client, invoice, email, external }: RecordSearch) => ({
+  ...{ clientId: client, invoiceId: invoice, email, externalId: external },
+});
+
+export const eventsQuery = ({ type, cursor, ...record }: Omit<ReturnType<typeof eventsSearch>, 'dialog'>) =>
+  operationQuery('listPortalEvents', { query: { type, ...recordParameters(record), cursor } });
+
+export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });
+
+export const personQuery = (id: number) => operationQuery('getPortalPerson', { params: { client_id: id } });
+
+export const teamQuery = operationQuery('listTeam', {});
+
+/** To the minute, so that a query stays the same for a while. */
+export const minutesAgo = (minutes: number): string =>
+  new Date((Math.floor(Date.now() / 60_000) - minutes) * 60_000).toISOString();
+
+export const sessionsQuery = operationQuery('listSessions', {});
+
+/** Keys for which the form comes filled in. */
+export const keyPresetNames = ['form', 'reporting', 'sync', 'agent-read', 'agent-write'] as const;
+export type KeyPresetName = (typeof keyPresetNames)[number];
+
+export const agentCallsQuery = operationQuery('getAgentCalls', {});
+
+/** The programs whose configuration is shown, in the order of their tabs. */
+export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
+
+/** The languages of the code examples, in the order of their tabs. */
+export const languages = [
+  'bash',
+  'node',
+  'typescript',
+  'python',
+  'php',
+  'go',
+  'ruby',
+  'java',
+  'csharp',
+] as const;

@@ -1,0 +1,40 @@
+import { createRoute } from '@tanstack/react-router';
+import { KeyRound } from 'lucide-react';
+import { lazyPage, load } from '../../model/lazy-page.ts';
+import { keyPresetNames, keyQuery, keySorts, keysPageQuery, keyViews, ranges } from '../../model/queries.ts';
+import { pageLink, shellRoute } from '../../model/routes.ts';
+import { anyNumber, anyText, oneOf, pathIds, searchOf } from '../../model/search.ts';
+
+const keySearch = searchOf({
+  dialog: oneOf(['edit', 'rotate', 'revoke']),
+  range: oneOf(ranges),
+  status: oneOf(['2', '4', '5']),
+  cursor: anyText,
+});
+
+export const keysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys',
+  staticData: pageLink('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes'),
+  validateSearch: searchOf({
+    show: oneOf(keyViews),
+    q: anyText,
+    sort: oneOf(keySorts),
+    cursor: anyText,
+    key: anyNumber,
+    dialog: oneOf(['create']),
+    preset: oneOf(keyPresetNames),
+    revoke: anyNumber,
+  }),
+  loader: ({ context }) => load(context, keysPageQuery({})),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
+});
+
+export const keyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/keys/$id',
+  params: pathIds('id'),
+  validateSearch: keySearch,
+  loader: ({ context, params }) => load(context, keyQuery(params.id)),
+  component: lazyPage(() => import('./key-page.tsx'), 'KeyPage'),
+});

@@ -1,0 +1,33 @@
+import { createRoute } from '@tanstack/react-router';
+import { LayoutDashboard } from 'lucide-react';
+import { countsQuery } from '../../model/deliveries.ts';
+import { lazyPage, load } from '../../model/lazy-page.ts';
+import {
+  firstDeliveryStepsQuery,
+  firstStepsQuery,
+  ranges,
+  statsQuery,
+  usageQuery,
+} from '../../model/queries.ts';
+import { pageLink, shellRoute } from '../../model/routes.ts';
+import { oneOf, searchOf } from '../../model/search.ts';
+
+const overviewSearch = searchOf({ range: oneOf(ranges) });
+
+export const overviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  staticData: pageLink(undefined, 'Overview', LayoutDashboard, 'viewer', 'home dashboard usage limits'),
+  validateSearch: overviewSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { range = '24h' } }) =>
+    load(
+      context,
+      firstStepsQuery,
+      firstDeliveryStepsQuery,
+      usageQuery(range),
+      statsQuery(range),
+      countsQuery({ period: range === '30d' ? undefined : range }),
+    ),
+  component: lazyPage(() => import('./overview-page.tsx'), 'OverviewPage'),
+});

@@ -1,0 +1,13 @@
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage, load } from '../../model/lazy-page.ts';
+import { eventsQuery, personQuery } from '../../model/queries.ts';
+import { shellRoute } from '../../model/routes.ts';
+import { pathIds } from '../../model/search.ts';
+
+export const recordRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/clients/$id',
+  params: pathIds('id'),
+  loader: ({ context, params: { id } }) => load(context, personQuery(id), eventsQuery({ client: id })),
+  component: lazyPage(() => import('./record-page.tsx'), 'RecordPage'),
+});
