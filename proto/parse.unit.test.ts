@@ -34,6 +34,13 @@ describe('a query', () => {
     expect(refusedQuery(c.searchClients, 'q=ada&q=ada').text).toBe('q must be given only once');
   });
 
+  test('says how a list is written', () => {
+    for (const raw of ['external_id[]=a&external_id[]=b', 'external_id%5B%5D=a'])
+      expect(refusedQuery(c.listPeople, raw).text).toBe(
+        'unknown query parameter: external_id[]; repeat external_id itself',
+      );
+  });
+
   test.each(['q=%', 'q=%4', 'q=%zz', 'q=%ff', 'q=%c0%80', 'q=%ed%a0%80', '%ff=1'])(
     'refuses the encoding of %s',
     (raw) => {
@@ -230,7 +237,7 @@ describe('a body', () => {
     ['wrong_kind', { ...whole, status: true }, c.createLead],
     ['wrong_kind', '[]', c.createLead],
     ['out_of_range', { ...whole, affiliate_id: 0 }, c.createLead],
-    ['out_of_range', `{"first_name":1e400}`, c.createLead],
+    ['out_of_range', `{"commission_rate":12.50000000000000000001}`, c.updateAffiliate],
     ['out_of_range', { ...person, commission_rate: 1.005 }, c.createAffiliate],
     ['out_of_range', { overlapHours: 73 }, c.rotateSubscriptionSecret],
     ['out_of_range', { ...subscription, eventTypes: ['x'] }, c.createSubscription],
@@ -317,6 +324,21 @@ test('a key with escapes is read as it is, whatever was parsed before', () => {
   }
 });
 
+test('a number that a double does not hold is told to be sent as text only where text is taken', () => {
+  const message = (operation: (typeof keyOperations)[number], text: string, params?: string[]) =>
+    refused(() => parseBody(operation, Buffer.from(text), params)).text;
+  for (const number of ['9007199254740993', '1e400', '123456789012345678901234567890'])
+    expect(message(c.updateLead, `{"affiliate_id":${number}}`, ['5'])).toBe(
+      'affiliate_id must be a positive integer',
+    );
+  expect(message(c.updateAffiliate, '{"commission_rate":12.50000000000000000001}', ['5'])).toBe(
+    'commission_rate cannot be stored exactly as a number',
+  );
+  expect(message(c.createTestEvent, '{"type":"lead.created","payload":{"n":[9007199254740993]}}')).toBe(
+    'payload.n[0] cannot be stored exactly as a number; send it as a string',
+  );
+});
+
 test('a payload that is null is no payload left out', () => {
   for (const [operation, name] of [
     [c.createTestEvent, 'payload'],
@@ -342,12 +364,23 @@ test('a time may be written as RFC 3339 and Python do; a + that became a blank i
     '2026-01-15T11:33:31-05',
   ])
     expect(since(text), text).toBe('2026-01-15T16:33:31.000Z');
+  for (const text of ['1998-12-31T23:59:60Z', '1998-12-31t15:59:60.123-08:00', '1999-01-01T05:29:60%2B0530'])
+    expect(since(text), text).toBe('1998-12-31T23:59:59.999Z');
   const plain = 'since must be an ISO 8601 time with its offset';
   for (const text of ['2026-01-15T22:03:31+05:30', '2026-01-15T22:03:31+0530', '2026-01-15T22:03:31+05'])
     expect(refusedQuery(c.listMissingEvents, `since=${text}`).text).toBe(
       `${plain}; in a URL, its + must be %2B`,
     );
-  for (const text of ['2026-01-15', '2026-01-15T22:03:31', 'now', '2026-01-15T22:03:31%2B5'])
+  for (const text of [
+    '2026-01-15',
+    '2026-01-15T22:03:31',
+    'now',
+    '2026-01-15T22:03:31%2B5',
+    '1998-12-31T22:59:60Z',
+    '1998-12-31T23:58:60Z',
+    '1998-13-31T23:59:60Z',
+    '1998-12-31T23:59:61Z',
+  ])
     expect(refusedQuery(c.listMissingEvents, `since=${text}`).text).toBe(plain);
 });
 

@@ -37,7 +37,7 @@ describe('readBatch', () => {
     [batchOf({}, 5), 'items[1]', 'wrong_kind'],
     [batchOf({}, []), 'items[1]', 'wrong_kind'],
     [batchOf(null), 'items[0]', 'required'],
-    ['{"mode":"create","items":[1e999]}', 'items[0]', 'out_of_range'],
+    ['{"mode":"create","items":[1e999]}', 'items[0]', 'wrong_kind'],
     ['{"mode":"create","mode":"create","items":[{}]}', 'mode', 'must_agree'],
   ])('%s: %s %s', (text, field, code) => {
     expect(refusalOf(text).details).toMatchObject([{ field, code }]);
@@ -58,7 +58,7 @@ describe('readBatch', () => {
         {
           field: 'deep.n',
           code: 'out_of_range',
-          message: 'deep.n cannot be stored exactly as a number; send it as a string',
+          message: 'deep.n cannot be stored exactly as a number',
         },
       ],
       [{ field: '__proto__', code: 'invalid_characters', message: '__proto__ is not an allowed key' }],

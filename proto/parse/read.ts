@@ -39,7 +39,9 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
       if (lists.has(name) && value) given[name] = [value].flat().filter((one) => !isBlank(one));
       if ([given[name] ?? ''].flat().every((one) => isBlank(String(one)))) delete given[name];
     }
-    return read<QueryOf<O>>(schema, given, problems, 'unknown query parameter');
+    const ofKnown = problems.filter(({ field }) => names.includes(field));
+    const asArrays = Object.fromEntries([...lists].map((name) => [`${name}[]`, `repeat ${name} itself`]));
+    return read<QueryOf<O>>(schema, given, ofKnown, { unknown: 'unknown query parameter', hints: asArrays });
   });
 };
 
@@ -71,7 +73,15 @@ export const readFields = <O extends WithBody>(
   const creates = method === 'POST';
   const blankable = creates ? optionalTexts : nullableTexts;
   const given: Record<string, unknown> = { ...value };
-  const told: Detail[] = [...before];
+  const told: Detail[] = before.filter((problem) => !isInexact(problem));
+  // A payload takes any value, a field only numbers, about which its own rule says more.
+  const inexact = before
+    .filter(isInexact)
+    .map((problem) =>
+      records.has(rootOf(problem.field))
+        ? { ...problem, message: `${problem.message}; send it as a string` }
+        : problem,
+    );
   for (const [at, name] of paramsIn(path).entries())
     if (name in given && names.includes(name)) {
       if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
@@ -91,7 +101,11 @@ export const readFields = <O extends WithBody>(
     // A required text that an update clears: blank and null get the same message.
     if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
   }
-  const result = read<BodyOf<O>>(schema, given, told, 'unknown field', elsewhere);
+  const result = read<BodyOf<O>>(schema, given, told, {
+    unknown: 'unknown field',
+    hints: elsewhere,
+    inexact,
+  });
   if (result.value) setAside(result.value, readOnly);
   return result;
 };
@@ -102,13 +116,13 @@ const read = <Value>(
   schema: z.ZodType | null,
   given: Fields,
   before: readonly Detail[],
-  unknown: string,
-  elsewhere: KeyOperation['elsewhere'] = {},
+  { unknown, hints = {}, inexact = [] }: ReadOptions,
 ): ReadResult<Value> => {
   const result = (schema ?? nothing).safeParse(given, { error: explain, reportInput: true });
-  if (result.success && before.length === 0)
+  if (result.success && before.length + inexact.length === 0)
     return { value: result.data as Value, problems: [], valid: () => result.data as Value };
-  const problems = once([...before, ...(result.error ? details(result.error, unknown, elsewhere) : [])]);
+  const ofRules = result.error ? details(result.error, unknown, hints) : [];
+  const problems = once([...before, ...ofRules, ...inexact]);
   const extra = result.error && extraOf(result.error);
   return {
     problems: unknownFirst(problems).slice(0, maxDetails),
@@ -116,6 +130,20 @@ const read = <Value>(
     valid: () => validFields(schema, given, problems) as Partial<Value>,
   };
 };
+
+interface ReadOptions {
+  /** Begins the message about a name that the schema does not have. */
+  readonly unknown: string;
+  /** What such a message adds about some names. */
+  readonly hints?: Readonly<Record<string, string>> | undefined;
+  /** Numbers that a double does not hold as written. */
+  readonly inexact?: readonly Detail[];
+}
+
+/** Among the problems of a text, before its fields are judged. */
+const isInexact = ({ code }: Detail): boolean => code === 'out_of_range';
+
+const rootOf = (field: string): string => /^[^.[]*/.exec(field)?.[0] ?? field;
 
 /** Above what any field allows. Arrays within a payload are not checked. */
 const maxItems = 1_000;
@@ -133,8 +161,7 @@ const whole = <Value>(readIt: () => ReadResult<Value>): ReadResult<Value> => {
 const once = (problems: readonly Detail[]): readonly Detail[] => {
   const fields = new Set<string>();
   return problems.filter(({ field }) => {
-    const root = /^[^.[]*/.exec(field)?.[0] ?? field;
-    if (fields.has(field) || fields.has(root)) return false;
+    if (fields.has(field) || fields.has(rootOf(field))) return false;
     fields.add(field);
     return true;
   });

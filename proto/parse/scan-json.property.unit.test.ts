@@ -109,7 +109,7 @@ describe('a scan of JSON', () => {
     ['{"a":1e-400}', 'a'],
     ['{"a":0.1234567890123456789}', 'a'],
   ])('of %s reports the number that would be altered', (text, field) => {
-    const message = `${field} cannot be stored exactly as a number; send it as a string`;
+    const message = `${field} cannot be stored exactly as a number`;
     expect(scanJson(text).problems).toEqual([{ field, code: 'out_of_range', message }]);
   });
 

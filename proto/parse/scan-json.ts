@@ -102,7 +102,7 @@ export const scanJson = (text: string): JsonScan => {
         }
         // Any decimal of up to 15 digits survives the conversion to a double and back.
         if ((at - start >= 15 || !isPlain) && !isHeldExactly(text.slice(start, at + 1)))
-          addProblem('out_of_range', 'cannot be stored exactly as a number; send it as a string');
+          addProblem('out_of_range', 'cannot be stored exactly as a number');
       }
     }
   }

@@ -87,11 +87,17 @@ export const instantParameter = z
   .transform((value) => new Date(value))
   .optional();
 
-/** As RFC 3339 and Python's `%z` write times too: in lower case, `+0530`, `+05`. */
+/** As RFC 3339 and Python's `%z` write times too: in lower case, `+0530`, `+05`; a leap second is the millisecond before. */
 const withWholeOffset = (given: string): string =>
   given
     .toUpperCase()
-    .replace(/(T.*[+-]\d\d)(?::?(\d\d))?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
+    .replace(/(T.*[+-]\d\d)(?::?(\d\d))?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`)
+    .replace(/^(.*T..:..:)60(?:\.\d+)?(.*)$/, (time, minute, zone) => {
+      const before = new Date(`${minute}59.999${zone}`);
+      return /T23:59:/.test(Number.isNaN(before.getTime()) ? '' : before.toISOString())
+        ? `${minute}59.999${zone}`
+        : time;
+    });
 
 export const ranges = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof ranges)[number];
