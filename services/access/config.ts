@@ -59,7 +59,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       WEBHOOKS_ALLOW_HTTP: flag().default(false),
       WEBHOOKS_ALLOW_PRIVATE: flag().default(false),
       WEBHOOKS_RETRY_SCHEDULE: durations(50, 72 * 3_600_000).default([...retryScheduleMs]),
-      RETENTION_DAYS: integer(1, 3650).default(30),
+      RETENTION_DAYS: integer(1, 400).default(30),
     },
     env,
   );

@@ -129,36 +129,53 @@ interface SwitchingOff {
   readonly more?: UpdateObject<Tables, 'subscriptions'>;
 }
 
-/** @returns how many it removed. */
+/** Rows that cannot be removed are passed over. @returns how many it removed. @throws the first error, after all */
 export const removeExpired = async (context: EndsContext): Promise<number> => {
   const { db, now } = context;
   const at = now();
-  const rows = await acrossTenants(db, 'expired subscriptions of all companies are looked for')
-    .selectFrom('subscriptions')
-    .select(['company_id', 'subscription_id'])
-    .where('expires_utc', '<=', at)
-    .limit(rowsAtOnce)
-    .execute();
-  await eachAlone(rows, ({ company_id, subscription_id }) =>
-    transaction(db, async (trx) => {
-      const row = await trx
-        .selectFrom('subscriptions')
-        .selectAll()
-        .where('company_id', '=', company_id)
-        .where('subscription_id', '=', subscription_id)
-        .where('expires_utc', '<=', at)
-        .forUpdate()
-        .executeTakeFirst();
-      if (row)
-        await removeSubscription(context, trx, {
-          row,
-          editor: { by: bySystem },
-          after: { reason: reasonOf(row) },
-        });
-    }),
-  );
-  return rows.length;
+  const errors: unknown[] = [];
+  for (let removed = 0; ; ) {
+    const rows = await acrossTenants(db, 'expired subscriptions of all companies are looked for')
+      .selectFrom('subscriptions')
+      .select(['company_id', 'subscription_id'])
+      .where('expires_utc', '<=', at)
+      .orderBy('expires_utc')
+      .orderBy('company_id')
+      .orderBy('subscription_id')
+      .offset(errors.length)
+      .limit(rowsAtOnce)
+      .execute();
+    for (const row of rows)
+      await remove(context, row, at).then(
+        () => removed++,
+        (error: unknown) => errors.push(error),
+      );
+    if (rows.length < rowsAtOnce && errors.length > 0) throw errors[0];
+    if (rows.length < rowsAtOnce) return removed;
+  }
 };
+
+const remove = (
+  context: EndsContext,
+  { company_id, subscription_id }: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>,
+  at: Date,
+): Promise<void> =>
+  transaction(context.db, async (trx) => {
+    const row = await trx
+      .selectFrom('subscriptions')
+      .selectAll()
+      .where('company_id', '=', company_id)
+      .where('subscription_id', '=', subscription_id)
+      .where('expires_utc', '<=', at)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row)
+      await removeSubscription(context, trx, {
+        row,
+        editor: { by: bySystem },
+        after: { reason: reasonOf(row) },
+      });
+  });
 
 const reasonOf = ({ disabled_reason }: SubscriptionRow): string =>
   disabled_reason === null ? 'expired' : `no tool for 30 days: ${disabled_reason}`;

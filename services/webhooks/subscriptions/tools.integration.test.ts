@@ -243,18 +243,27 @@ test('An expired subscription is removed with its deliveries, once, and the audi
   ]);
 });
 
-test('a subscription that cannot be removed holds up no other', async () => {
+test('subscriptions that cannot be removed hold up no other, however many they are', async () => {
   const [one, two] = [newCompany(), newCompany()];
-  for (const company of [one, two]) {
-    const { id } = (await save(company)).body;
-    await set(company, id, { expires_utc: new Date() });
-  }
+  const expired = await Promise.all([one, two].map(async (company) => (await save(company)).body.id));
+  const columns = await database.query('SELECT * FROM subscriptions WHERE subscription_id = ?', [expired[0]]);
+  const copies = Array.from({ length: 120 }, (_, at) => [one, 900_000 + at]);
+  const { company_id, subscription_id, ...shared } = columns[0] as Record<string, unknown>;
+  const names = Object.keys(shared).filter((name) => !['is_listed'].includes(name));
+  for (const [companyId, id] of copies)
+    await database.query(
+      `INSERT INTO subscriptions (company_id, subscription_id, ${names.join()})
+       SELECT ?, ?, ${names.join()} FROM subscriptions WHERE company_id = ? AND subscription_id = ?`,
+      [companyId, id, company_id, subscription_id],
+    );
+  await database.query('UPDATE subscriptions SET expires_utc = ? WHERE company_id = ?', [new Date(0), one]);
+  await set(two, expired[1], { expires_utc: new Date() });
   const trigger = `\`${database.name}\`.keep_one`;
   await database.query(
     `CREATE TRIGGER ${trigger} BEFORE DELETE ON \`${database.name}\`.subscriptions FOR EACH ROW
      IF OLD.company_id = ${one} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'kept'; END IF`,
   );
   await expect(removeExpired(context)).rejects.toThrow('kept');
-  expect([(await list(one)).length, (await list(two)).length]).toEqual([1, 0]);
+  expect([(await list(one)).length, (await list(two)).length]).toEqual([121, 0]);
   await database.query(`DROP TRIGGER ${trigger}`);
 });
