@@ -35,7 +35,7 @@ const find = {
 } as const;
 
 const rules =
-  'Emails are compared without case and in no other way, phones by their digits, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first; `hasMore` says whether there are others.';
+  'Emails are compared without case and in no other way, phones by their digits, a `(0)` and an extension that only one of the two has left out, the rest exactly. A record must match all given parameters. Returns at most 25 records, newest first; `hasMore` says whether there are others.';
 
 const answer = z.object({
   clients: z.array(personFound).max(25),

@@ -118,7 +118,7 @@ export const searchClients = defineOperation({
   path: '/integrations/lookups/clients',
   summary: 'Search leads and clients',
   description:
-    'A numeric `q` finds the client with that ID. Any other `q` of 2 or more characters finds those whose name or email contains it, whose phone digits end with it (three digits or more), or whose external_id starts with it. An empty or missing `q` finds nothing.',
+    'A numeric `q` finds the client with that ID. Any other `q` of 2 or more characters finds those whose name or email contains it, whose phone digits, with or without an extension, end with it (three digits or more), or whose external_id starts with it. Case, accents, strokes and ligatures do not count (`lodz` finds `Łódź`). An empty or missing `q` finds nothing.',
   query: z.strictObject({
     q: z
       .string()

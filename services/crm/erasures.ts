@@ -2,6 +2,7 @@ import { erasedPayload, notFound } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
+  eachAlone,
   type Log,
   type Repeated,
   repeat,
@@ -24,15 +25,15 @@ export const startErasures = ({ db, log, now }: ErasuresOptions): Repeated =>
   repeat(
     async () => {
       const companies = await companiesDue(db, now());
-      for (const companyId of companies) {
+      await eachAlone(companies, async (companyId) => {
         const found = await peopleDue(db, companyId, now());
         const due: DuePerson[] = [];
         for (const person of found) if (await eraseRest(db, companyId, person, now())) due.push(person);
-        if (due.length === 0) continue;
+        if (due.length === 0) return;
         const removed = await eraseTraces(db, companyId, new Set(due.map(({ client_id }) => client_id)));
         log.info({ companyId, people: due.length, ...removed }, 'people erased');
         await notePass(db, companyId, due, now());
-      }
+      });
       return companies.length;
     },
     { pauseMs, onError: (error) => log.error({ error }, 'erasing people failed') },
@@ -44,17 +45,20 @@ const secondPassMs = 10 * 60_000;
 /** A pass reads the company's stored answers once for all of them. */
 const peopleAtOnce = 100;
 
-/** The longest waiting first, so that a company that erases many delays the others by one pass at most. */
+/**
+ * The longest waiting first, so that a company that erases many delays the others by one pass at most. A release that removes
+ * nothing in slices notes its passes all the same.
+ */
 const companiesDue = async (db: Database<Tables>, now: Date): Promise<readonly number[]> => {
-  const due = await acrossTenants(db, 'erased people of all companies are looked for')
+  const companies = acrossTenants(db, 'erased people of all companies are looked for')
     .selectFrom('erasures')
     .select('company_id')
-    .where('due_utc', '<=', now)
     .groupBy('company_id')
     .orderBy(({ fn }) => fn.min('due_utc'))
-    .limit(10)
-    .execute();
-  return due.map(({ company_id }) => company_id);
+    .limit(10);
+  const due = await companies.where('due_utc', '<=', now).execute();
+  const unfinished = await companies.where('version', 'is not', null).execute();
+  return [...new Set([...due, ...unfinished].map(({ company_id }) => company_id))];
 };
 
 type DuePerson = Pick<Selectable<Tables['erasures']>, 'client_id' | 'passes' | 'version' | 'origin'>;
@@ -64,7 +68,7 @@ const peopleDue = (db: Database<Tables>, companyId: number, now: Date): Promise<
     .selectFrom('erasures')
     .select(['client_id', 'passes', 'version', 'origin'])
     .where('company_id', '=', companyId)
-    .where('due_utc', '<=', now)
+    .where((eb) => eb.or([eb('due_utc', '<=', now), eb('version', 'is not', null)]))
     .orderBy('due_utc')
     .limit(peopleAtOnce)
     .execute();

@@ -73,6 +73,22 @@ describe('each parameter by itself', () => {
     expect(await findClients(4, { phone: '5550104477' })).toEqual([]);
   });
 
+  test('an extension that only one of two numbers has does not count, nor does a (0)', async () => {
+    const make = (phone: string) => makeClient(crm.db, 6, { phone });
+    const twelve = await make('+1 555 010 4478 x12');
+    const thirteen = await make('+1 (555) 010-4478 ext. 13');
+    const none = await make('1-555-010-4478');
+    const london = await make('+44 (0)20 7946 0018');
+    const desk = await make('tel:+442079460018;ext=5');
+    expect(await findClients(6, { phone: '+15550104478' })).toEqual([none, thirteen, twelve]);
+    expect(await findClients(6, { phone: '+15550104478#13' })).toEqual([none, thirteen]);
+    expect(await findClients(6, { phone: '+1 555 010 4478 int 14' })).toEqual([none]);
+    for (const phone of ['+44 20 7946 0018', '+44 (0)20 7946 0018'])
+      expect(await findClients(6, { phone })).toEqual([desk, london]);
+    expect(await findClients(6, { phone: '+44 (0)20 7946 0018 X5' })).toEqual([desk, london]);
+    expect(await findClients(6, { phone: '020 7946 0018' })).toEqual([]);
+  });
+
   test('external_id is compared exactly', async () => {
     const id = await makeClient(crm.db, 5, { external_id: 'a%_\\b' });
     expect(await findClients(5, { external_id: 'a%_\\b' })).toEqual([id]);

@@ -4,8 +4,8 @@ import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { foldedAddress } from './addresses.ts';
 import type { CrmContext } from './context.ts';
+import { phoneDigits } from './phones.ts';
 import { names, selectPeople, showPerson } from './records.ts';
-import { reversedDigits } from './search/text.ts';
 import type { Tables } from './tables.ts';
 
 export const findLeads = ({ db }: CrmContext) => findPeople(db, contract.findLeads);
@@ -17,16 +17,24 @@ const limit = 25;
 
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
-    const rows = await find(db, companyId, query as FindQuery, operation.id === 'findLeads');
+    const { phone, ...wanted } = query as FindQuery;
+    const found = await Promise.all(
+      phoneConditions(phone).map((called) =>
+        find(db, companyId, { ...wanted, called }, operation.id === 'findLeads'),
+      ),
+    );
+    const byId = new Map(found.flat().map((row) => [row.client_id, row]));
+    const rows = [...byId.values()].sort((one, other) => other.client_id - one.client_id);
     const clients = rows.slice(0, limit).map(showPerson);
     return json(200, { clients, count: clients.length, hasMore: rows.length > limit });
   });
 
 type FindOperation = Contract['findClients' | 'findLeads'];
 type FindQuery = QueryOf<FindOperation>;
+type Wanted = Omit<FindQuery, 'phone'> & { readonly called: PhoneCondition | undefined };
 
 /** One row more than an answer holds. */
-const find = async (db: Kysely<Tables>, companyId: number, wanted: FindQuery, isLead: boolean) => {
+const find = async (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
   const address = wanted.email && foldedAddress(wanted.email);
   const found: Awaited<ReturnType<typeof select>> = [];
   for (let before: number | undefined; ; ) {
@@ -44,7 +52,7 @@ const rowsAtOnce = 250;
 const select = (
   db: Kysely<Tables>,
   companyId: number,
-  wanted: FindQuery,
+  wanted: Wanted,
   isLead: boolean,
   before: number | undefined,
 ) => {
@@ -53,7 +61,9 @@ const select = (
   if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
   if (wanted.email !== undefined) query = query.where('email', 'in', spellings(wanted.email));
   if (before !== undefined) query = query.where('client_id', '<', before);
-  if (wanted.phone !== undefined) query = query.where('phone_reversed', '=', reversedDigits(wanted.phone));
+  if (wanted.called) query = query.where(wanted.called.column, 'in', wanted.called.numbers);
+  if (wanted.called?.withoutExtension)
+    for (const mark of ['%x%', '%#%', '%int%']) query = query.where('phone', 'not like', mark);
   return query
     .orderBy('client_id', 'desc')
     .limit(wanted.email === undefined ? limit + 1 : rowsAtOnce)
@@ -64,3 +74,22 @@ const select = (
 const spellings = (address: string): readonly string[] => [
   ...new Set([address, foldedAddress(address), address.toLowerCase(), address.toUpperCase()]),
 ];
+
+interface PhoneCondition {
+  readonly column: 'phone_reversed' | 'phone_main_reversed';
+  readonly numbers: readonly string[];
+  readonly withoutExtension?: boolean;
+}
+
+/** Each has an index: the same number, or one that only differs by a `(0)` or an extension of one side (contract, "Fields"). */
+const phoneConditions = (phone: string | undefined): readonly (PhoneCondition | undefined)[] => {
+  if (phone === undefined) return [undefined];
+  const { all, dialled, main } = phoneDigits(phone);
+  return [
+    { column: 'phone_reversed', numbers: [all, dialled, main] },
+    { column: 'phone_main_reversed', numbers: [all, dialled] },
+    ...(main === dialled
+      ? []
+      : [{ column: 'phone_main_reversed', numbers: [main], withoutExtension: true } as const]),
+  ];
+};

@@ -119,6 +119,7 @@ interface Clients extends PersonDetails {
   email: string;
   phone: string | null;
   phone_reversed: GeneratedAlways<string | null>;
+  phone_main_reversed: GeneratedAlways<string | null>;
   package_keyword: string | null;
   employee_id: number | null;
   affiliate_id: number | null;
@@ -146,6 +147,7 @@ interface ClientSearchEntries {
   company_id: number;
   entry: number;
   client_id: number;
+  folding: Generated<number>;
 }
 
 interface ClientSearchPostings {

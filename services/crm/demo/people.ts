@@ -1,4 +1,4 @@
-import { normalise } from '../search/text.ts';
+import { fold } from '../search/fold.ts';
 import type { Random } from './random.ts';
 
 interface DemoPerson {
@@ -33,7 +33,7 @@ export const contactOf = (random: Random, firstName: string, lastName: string, n
   };
 };
 
-const plain = (name: string): string => normalise(name).replace(/[^a-z]/g, '');
+const plain = (name: string): string => fold(name).replace(/[^a-z]/g, '');
 
 const domains = ['example.com', 'mail.example', 'example.org', 'post.example', 'example.net', 'work.example'];
 

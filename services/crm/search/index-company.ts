@@ -1,6 +1,7 @@
 import { type Database, isLockedNoWait, later, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Tables } from '../tables.ts';
+import { foldingVersion, foldsAlike } from './fold.ts';
 import { buildPostings, entriesPerChunk } from './postings.ts';
 import { entryText, searchText } from './text.ts';
 
@@ -12,24 +13,46 @@ export const indexCompany = (db: Database<Tables>, companyId: number): Promise<n
   transaction(db, async (trx) => {
     const tail = await lockTail(trx, companyId);
     if (!tail) return 0;
-    const room = entriesPerChunk - tail.entries;
-    const waiting = await takeWaiting(trx, companyId, Math.min(room, entriesPerPass));
+    const waiting = await takeWaiting(
+      trx,
+      companyId,
+      Math.min(entriesPerChunk - tail.entries, entriesPerPass),
+    );
     if (waiting.length === 0) return 0;
-    const clients = [...new Map(waiting.flatMap(known).map((client) => [client.client_id, client])).values()];
-    if (clients.length > 0) {
-      const firstEntry = tail.chunk * entriesPerChunk + tail.entries;
-      const entries = clients.map(({ client_id }, at) => ({
-        company_id: companyId,
-        entry: firstEntry + at,
-        client_id,
-      }));
-      await later(trx, trx.insertInto('client_search_entries').values(entries).compile());
-      const texts = Buffer.from(clients.map((client) => entryText(searchText(client))).join(''));
-      if (clients.length < room) await growTail(trx, companyId, tail.entries + clients.length, texts);
-      else await closeChunk(trx, companyId, tail.chunk, texts);
-    }
+    await append(trx, companyId, tail, waiting.flatMap(known));
     await forget(trx, companyId, waiting);
     return waiting.length;
+  });
+
+/**
+ * Indexes again the clients whose entries another version of the folding wrote, such as the indexer of the release before.
+ * The former entries stay, as those of renamed clients do, and count as folded.
+ * @returns the number of entries handled.
+ */
+export const refoldCompany = (db: Database<Tables>, companyId: number): Promise<number> =>
+  transaction(db, async (trx) => {
+    const tail = await lockTail(trx, companyId);
+    if (!tail) return 0;
+    const outdated = await takeOutdated(
+      trx,
+      companyId,
+      Math.min(entriesPerChunk - tail.entries, entriesPerPass),
+    );
+    if (outdated.length === 0) return 0;
+    const differing = ({ first_name, last_name, email }: KnownClient): boolean =>
+      !foldsAlike(`${first_name} ${last_name} ${email}`);
+    await append(trx, companyId, tail, outdated.flatMap(known).filter(differing));
+    await trx
+      .updateTable('client_search_entries')
+      .set({ folding: foldingVersion })
+      .where('company_id', '=', companyId)
+      .where(
+        'entry',
+        'in',
+        outdated.map(({ entry }) => entry),
+      )
+      .execute();
+    return outdated.length;
   });
 
 /** A pass blocks the event loop, which also answers requests, for a few milliseconds. */
@@ -40,9 +63,9 @@ interface Tail {
   readonly entries: number;
 }
 
-interface PendingClient {
+/** A client deleted since comes without its fields. */
+interface SearchedClient {
   readonly client_id: number;
-  readonly mark: number;
   readonly first_name: string | null;
   readonly last_name: string | null;
   readonly email: string | null;
@@ -69,8 +92,11 @@ const lockTail = async (trx: Trx<Tables>, companyId: number): Promise<Tail | und
   return read.executeTakeFirstOrThrow();
 };
 
-/** A client deleted since it was marked comes without its fields. */
-const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promise<PendingClient[]> =>
+const takeWaiting = (
+  trx: Trx<Tables>,
+  companyId: number,
+  limit: number,
+): Promise<(SearchedClient & { readonly mark: number })[]> =>
   trx
     .selectFrom('client_search_pending as pending')
     .leftJoin('clients', (join) =>
@@ -82,10 +108,52 @@ const takeWaiting = (trx: Trx<Tables>, companyId: number, limit: number): Promis
     .limit(limit)
     .execute();
 
-const known = ({ client_id, first_name, last_name, email }: PendingClient) =>
+const takeOutdated = (
+  trx: Trx<Tables>,
+  companyId: number,
+  limit: number,
+): Promise<(SearchedClient & { readonly entry: number })[]> =>
+  trx
+    .selectFrom('client_search_entries as entries')
+    .leftJoin('clients', (join) =>
+      join.on('clients.company_id', '=', companyId).onRef('clients.client_id', '=', 'entries.client_id'),
+    )
+    .select(['entries.client_id', 'entry', 'first_name', 'last_name', 'email'])
+    .where('entries.company_id', '=', companyId)
+    .where('folding', '<', foldingVersion)
+    .orderBy('entry')
+    .limit(limit)
+    .execute();
+
+type KnownClient = ReturnType<typeof known>[number];
+
+const known = ({ client_id, first_name, last_name, email }: SearchedClient) =>
   first_name !== null && last_name !== null && email !== null
     ? [{ client_id, first_name, last_name, email }]
     : [];
+
+/** @param some no more than the chunk has room for; a client may be among them several times */
+const append = async (
+  trx: Trx<Tables>,
+  companyId: number,
+  tail: Tail,
+  some: readonly KnownClient[],
+): Promise<void> => {
+  const clients = [...new Map(some.map((client) => [client.client_id, client])).values()];
+  if (clients.length === 0) return;
+  const firstEntry = tail.chunk * entriesPerChunk + tail.entries;
+  const entries = clients.map(({ client_id }, at) => ({
+    company_id: companyId,
+    entry: firstEntry + at,
+    client_id,
+    folding: foldingVersion,
+  }));
+  await later(trx, trx.insertInto('client_search_entries').values(entries).compile());
+  const texts = Buffer.from(clients.map((client) => entryText(searchText(client))).join(''));
+  const filled = tail.entries + clients.length;
+  if (filled < entriesPerChunk) await growTail(trx, companyId, filled, texts);
+  else await closeChunk(trx, companyId, tail.chunk, texts);
+};
 
 const growTail = async (
   trx: Trx<Tables>,
@@ -135,7 +203,7 @@ const rowsPerInsert = 500;
 const forget = async (
   trx: Trx<Tables>,
   companyId: number,
-  waiting: readonly PendingClient[],
+  waiting: readonly { readonly client_id: number; readonly mark: number }[],
 ): Promise<void> => {
   const taken = trx
     .deleteFrom('client_search_pending')

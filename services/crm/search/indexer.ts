@@ -9,7 +9,8 @@ import {
 } from '@causeway/runtime';
 import { crmMetrics } from '../metrics.ts';
 import type { Tables } from '../tables.ts';
-import { indexCompany } from './index-company.ts';
+import { foldingVersion } from './fold.ts';
+import { indexCompany, refoldCompany } from './index-company.ts';
 
 /**
  * How the client search finds any substring in milliseconds and never misses a committed client. A company's
@@ -44,6 +45,12 @@ export const startIndexer = ({ db, log, metrics }: IndexerOptions): Repeated => 
         left = moved > 0 ? left - moved : 0;
       }
     }
+    for (const { company_id } of await outdatedCompanies(db))
+      for (let passes = 0; passes < maxPasses && !stopping.aborted; passes++) {
+        const handled = await refoldCompany(db, company_id);
+        taken += handled;
+        if (handled === 0) break;
+      }
     // When idle, looking for work takes at most a hundredth of the time, however long the table is.
     const restMs = taken > 0 ? 0 : 100 * (performance.now() - startedMs);
     pauseMs = Math.min(Math.max(minPauseMs, restMs), maxPauseMs);
@@ -80,3 +87,14 @@ const busyCompanies = (db: Database<Tables>): Promise<{ company_id: number; wait
     .groupBy('company_id')
     .having((eb) => eb.fn.countAll(), '>=', minWaiting)
     .execute();
+
+const outdatedCompanies = (db: Database<Tables>): Promise<{ company_id: number }[]> =>
+  acrossTenants(db, 'the search indexer looks for entries of an earlier folding')
+    .selectFrom('client_search_entries')
+    .select('company_id')
+    .distinct()
+    .where('folding', '<', foldingVersion)
+    .limit(maxOutdated)
+    .execute();
+
+const maxOutdated = 16;

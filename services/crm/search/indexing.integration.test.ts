@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, transaction } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inventPerson } from '../demo/people.ts';
 import { createRandom } from '../demo/random.ts';
@@ -10,9 +11,10 @@ import { indexAll } from '../testing/index-all.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 import { markForSearch } from '../testing/mark-for-search.ts';
 import { findByText } from './find-by-text.ts';
-import { indexCompany } from './index-company.ts';
+import { fold } from './fold.ts';
+import { indexCompany, refoldCompany } from './index-company.ts';
 import { startIndexer } from './indexer.ts';
-import { contains, normalise, searchText } from './text.ts';
+import { contains, searchText } from './text.ts';
 
 let db: Database<Tables>;
 
@@ -22,7 +24,7 @@ beforeAll(async () => {
 });
 
 const find = (companyId: number, query: string, limit = 25) =>
-  findByText(db, { companyId, query: normalise(query), limit, deadlineMs: Number.POSITIVE_INFINITY });
+  findByText(db, { companyId, query: fold(query), limit, deadlineMs: Number.POSITIVE_INFINITY });
 const idsOf = async (companyId: number, query: string) =>
   (await find(companyId, query)).map(({ client_id }) => client_id);
 
@@ -127,7 +129,7 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
       queries.push(text.slice(from, from + 3) + random.pick(texts).email.slice(1, 4));
     }
     for (const query of queries) {
-      const plain = normalise(query);
+      const plain = fold(query);
       if (plain === '') continue;
       const expected = new Set(
         texts.filter((text) => contains(text, plain)).map(({ client_id }) => client_id),
@@ -207,6 +209,53 @@ test('an indexer moves clients by itself until it is stopped', async () => {
   // Creates no client, and marks them all again.
   await makeMany(companyId, 0);
   expect(await waiting(companyId)).toBe(100);
+});
+
+test('what the release before indexed is found in the present folding, as often as it indexes it', async () => {
+  const companyId = 23;
+  const ids: number[] = [];
+  const indexAsBefore = async (last_name: string) => {
+    const client_id = await makeClient(db, companyId, { last_name });
+    ids.push(client_id);
+    const { entries } = (await db
+      .selectFrom('client_search_tails')
+      .select('entries')
+      .where('company_id', '=', companyId)
+      .executeTakeFirst()) ?? { entries: 0 };
+    const texts = Buffer.from(`ann ${last_name.toLowerCase()}\nann@example.com\n`);
+    await db
+      .insertInto('client_search_entries')
+      .values({ company_id: companyId, entry: entries, client_id })
+      .execute();
+    await db
+      .insertInto('client_search_tails')
+      .values({ company_id: companyId, entries: 1, texts })
+      .onDuplicateKeyUpdate({
+        entries: sql`entries + 1`,
+        texts: sql`CONCAT(texts, ${texts})`,
+      })
+      .execute();
+    await db.deleteFrom('client_search_pending').where('company_id', '=', companyId).execute();
+  };
+  await indexAsBefore('Għaxaq');
+  await indexAsBefore('Smith');
+  expect(await idsOf(companyId, 'ghaxaq')).toEqual([]);
+  const indexer = startIndexer({ db });
+  try {
+    await expect.poll(() => idsOf(companyId, 'ghaxaq')).toEqual(ids.slice(0, 1));
+    await indexAsBefore('Għarb');
+    await expect.poll(() => idsOf(companyId, 'gharb')).toEqual(ids.slice(2));
+  } finally {
+    await indexer.stop();
+  }
+  expect(await refoldCompany(db, companyId)).toBe(0);
+  expect(await idsOf(companyId, 'ann')).toHaveLength(3);
+  const entries = await db
+    .selectFrom('client_search_entries')
+    .select('client_id')
+    .where('company_id', '=', companyId)
+    .execute();
+  expect(entries.length).toBe(5);
 });
 
 test('an indexer skips a company that another has locked', async () => {

@@ -63,6 +63,13 @@ describe.each(placements)('of a client %s', (_, settle) => {
     expect(await idsOf(companyId, 'lee kat')).toEqual([]);
   });
 
+  test('the phone is found by the last digits before its extension, and without its (0)', async () => {
+    const { companyId, id } = await one({ phone: '+44 (0)20 7946-0018 ext. 12' });
+    for (const q of ['7946-0018', '+44 20 7946 0018', '(0)20 7946 0018', '0018 x12', '7946 0018 ext. 12'])
+      expect(await idsOf(companyId, q), q).toEqual([id]);
+    for (const q of ['0018 x13', '46-00']) expect(await idsOf(companyId, q), q).toEqual([]);
+  });
+
   test('the phone is found by its last digits, however they are written', async () => {
     const { companyId, id } = await one({ phone: '+1 (555) 010-4477' });
     for (const q of ['-477', '-4477', '010-4477', '0.104.477', '+15550104477', '(555) 010 4477'])

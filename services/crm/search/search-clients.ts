@@ -2,9 +2,10 @@ import { contract } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import type { CrmContext } from '../context.ts';
+import { phoneDigits } from '../phones.ts';
 import type { Tables } from '../tables.ts';
 import { type FoundClient, findByText, foundColumns } from './find-by-text.ts';
-import { normalise, reversedDigits } from './text.ts';
+import { fold } from './fold.ts';
 
 /** Matches by external id or phone number, the most specific, come first (contract, "Client search"). */
 export const searchClients = ({ db }: CrmContext) =>
@@ -36,7 +37,7 @@ export const findByWords = async (
   const lists = await Promise.all([
     findByExternalId(db, companyId, q, limit),
     findByPhone(db, companyId, q, limit),
-    findByText(db, { companyId, query: normalise(q), limit, deadlineMs }),
+    findByText(db, { companyId, query: fold(q), limit, deadlineMs }),
   ]);
   return [...new Map(lists.flat().map((client) => [client.client_id, client])).values()].slice(0, limit);
 };
@@ -72,24 +73,30 @@ const findByExternalId = (
 /** Fewer digits would match too many numbers and push every other match out of the answer. */
 const minPhoneDigits = 3;
 
-/** Only characters of phone numbers, and at least three digits (contract, "Client search"). */
+/** Only what phone numbers are written with, and at least three digits (contract, "Client search"). */
 const findByPhone = async (
   db: Kysely<Tables>,
   companyId: number,
   query: string,
   limit: number,
 ): Promise<readonly FoundClient[]> => {
-  const reversed = /^[\d\s+().\-/x]+$/.test(query) ? reversedDigits(query) : '';
-  return reversed.length < minPhoneDigits
-    ? []
-    : findByPrefix(db, companyId, 'phone_reversed', reversed, limit);
+  if (!/^(?:tel:)?(?:[\d\s+().\-/x#;=]|ext(?:n|ension)?|int)+$/i.test(query)) return [];
+  const { all, dialled } = phoneDigits(query);
+  const find = (column: 'phone_reversed' | 'phone_main_reversed', digits: string) =>
+    digits.length < minPhoneDigits ? [] : findByPrefix(db, companyId, column, digits, limit);
+  const lists = await Promise.all([
+    find('phone_reversed', all),
+    dialled === all ? [] : find('phone_reversed', dialled),
+    find('phone_main_reversed', dialled),
+  ]);
+  return lists.flat();
 };
 
 /** Sorted by the column's index, so the query stops after `limit` rows. */
 const findByPrefix = (
   db: Kysely<Tables>,
   companyId: number,
-  column: 'external_id' | 'phone_reversed',
+  column: 'external_id' | 'phone_reversed' | 'phone_main_reversed',
   prefix: string,
   limit: number,
 ): Promise<FoundClient[]> =>

@@ -1,6 +1,8 @@
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { phoneDigits } from '../phones.ts';
+import { fold } from './fold.ts';
 import {
   alignGrams,
   buildPostings,
@@ -12,15 +14,7 @@ import {
   placesOf,
   type QueryGram,
 } from './postings.ts';
-import {
-  contains,
-  entryText,
-  maxFieldCharacters,
-  normalise,
-  reversedDigits,
-  searchText,
-  tailPlaces,
-} from './text.ts';
+import { contains, entryText, maxFieldCharacters, searchText, tailPlaces } from './text.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 30 });
 /** Few letters, so that texts share many grams; of one, two, three and four bytes, and zero bytes after short ends. */
@@ -31,8 +25,8 @@ describe('the normalised form of a text', () => {
   test('does not change when normalised again, and has no capitals, accents, line breaks or outer blanks', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const plain = normalise(text);
-        expect(normalise(plain)).toBe(plain);
+        const plain = fold(text);
+        expect(fold(plain)).toBe(plain);
         expect(plain).not.toMatch(/[\n\r\t\0]|^\s|\s$|\s\s/);
       }),
       { numRuns: 2000 },
@@ -42,7 +36,7 @@ describe('the normalised form of a text', () => {
   test('ignores case, and the Unicode form of accents', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'aBçÉñÖůŻ ž'), maxLength: 20 }), (text) => {
-        const plain = normalise(text);
+        const plain = fold(text);
         expect(plain).toMatch(/^[a-z ]*$/);
         for (const other of [
           text.toUpperCase(),
@@ -50,7 +44,7 @@ describe('the normalised form of a text', () => {
           text.normalize('NFD'),
           text.normalize('NFKC'),
         ])
-          expect(normalise(other)).toBe(plain);
+          expect(fold(other)).toBe(plain);
       }),
       { numRuns: 300 },
     );
@@ -81,12 +75,31 @@ describe('the normalised form of a text', () => {
   });
 });
 
-test('the digits of a phone number are kept, in reverse order', () => {
+test('the digits of a phone number are kept, in reverse order, and end before an extension', () => {
+  const part = (from: string, maxLength = 20) => fc.string({ unit: fc.constantFrom(...from), maxLength });
+  const mark = fc.constantFrom('x', 'X', ' ext. ', '#', 'int', ';ext=', 'Extension ');
+  const digitsOf = (text: string) =>
+    [...text]
+      .filter((one) => one >= '0' && one <= '9')
+      .toReversed()
+      .join('');
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom(...'0123456789 +()-./x٣'), maxLength: 40 }), (phone) => {
-      const digits = [...phone].filter((one) => one >= '0' && one <= '9');
-      expect(reversedDigits(phone)).toBe(digits.toReversed().join(''));
-    }),
+    fc.property(
+      part('0123456789 +.-/٣'),
+      part('123 -'),
+      mark,
+      part('0123x# '),
+      (first, second, sign, last) => {
+        const all = digitsOf(first + second);
+        const phone = `${first}(0)${second}${sign}${last}`;
+        expect(phoneDigits(phone)).toEqual({
+          all: digitsOf(phone),
+          dialled: digitsOf(first + second + last),
+          main: all,
+        });
+        expect(phoneDigits(first)).toMatchObject({ all: digitsOf(first), main: digitsOf(first) });
+      },
+    ),
     { numRuns: 200 },
   );
 });
