@@ -1,5 +1,4 @@
-import type { Database, Log, Once } from '@causeway/runtime';
-import type { createTurns } from './actions/batches.ts';
+import type { Database, Gate, Log, Once } from '@causeway/runtime';
 import type { ActionRunner } from './actions/runner.ts';
 import type { EventLog } from './events/event-log.ts';
 import type { LookupCache } from './lookup-cache.ts';
@@ -19,6 +18,7 @@ export interface ActionsContext extends LookupContext {
   readonly events: EventLog;
   readonly now: () => Date;
   readonly log: Log;
-  readonly inTurn: ReturnType<typeof createTurns>;
+  /** For the chunks of all batches of the process. */
+  readonly batchGate: Gate;
   readonly random: (bytes: number) => Uint8Array;
 }

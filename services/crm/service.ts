@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { followCallers } from '@causeway/identity';
-import { createOnce, noMetrics, type ServiceOptions, serveOperations } from '@causeway/runtime';
-import { createTurns } from './actions/batches.ts';
+import { createGate, createOnce, noMetrics, type ServiceOptions, serveOperations } from '@causeway/runtime';
+import { chunksGate } from './actions/batches.ts';
 import { createRunner } from './actions/runner.ts';
 import { startCleanup } from './cleanup.ts';
 import { startErasures } from './erasures.ts';
@@ -50,7 +50,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     context: {
       ...{ db, runner, once, events, now, random, log },
       lookupCache: createLookupCache({ db, log }),
-      inTurn: createTurns(),
+      batchGate: createGate(chunksGate),
     },
     guard: callers.guard,
     once,

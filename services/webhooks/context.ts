@@ -1,8 +1,8 @@
-import type { DeliveryPorts } from '@causeway/deliveries';
+import type { DeliveryPorts, SubscriptionRow } from '@causeway/deliveries';
 import { waitingDeliveriesQuota } from '@causeway/proto';
 import type { Bus, Database, KeyRing, Log, Once, Tracer } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
-import type { Challenges } from './subscriptions/verification.ts';
+import type { Editor } from './subscriptions/editor.ts';
 import type { Tables } from './tables.ts';
 
 export interface WebhooksContext {
@@ -18,6 +18,13 @@ export interface WebhooksContext {
   readonly challenges: Challenges;
   readonly now: () => Date;
   readonly random: (bytes: number) => Uint8Array;
+}
+
+/** Challenges sent in the background, after a create or a change of the URL. */
+export interface Challenges {
+  /** Sends a challenge. If this process dies first, enabling the subscription sends another one. */
+  send(editor: Editor, subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>): void;
+  drain(): Promise<void>;
 }
 
 export interface TargetRules {

@@ -1,5 +1,12 @@
-import { type Cursors, createCursors, openSecret, sealSecret } from '@causeway/runtime';
-import type { WebhooksContext } from './context.ts';
+import {
+  type Cursors,
+  createCursors,
+  type Database,
+  type KeyRing,
+  openSecret,
+  sealSecret,
+} from '@causeway/runtime';
+import type { Tables } from './tables.ts';
 
 /** Never renumber: clients store cursors of the event log. */
 const lists = { 'events asc': 1, 'events desc': 1, deliveries: 3, missing: 3 } as const;
@@ -20,7 +27,11 @@ export const openCursors = (context: CursorsContext): WebhooksCursors => {
   });
 };
 
-type CursorsContext = Pick<WebhooksContext, 'db' | 'keyRing' | 'random'>;
+interface CursorsContext {
+  readonly db: Database<Tables>;
+  readonly keyRing: KeyRing;
+  readonly random: (bytes: number) => Uint8Array;
+}
 
 const keyName = 'cursors';
 const keyBytes = 32;

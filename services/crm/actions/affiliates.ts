@@ -7,7 +7,6 @@ import { affiliateRoleId, type Tables } from '../tables.ts';
 import {
   type Action,
   type Change,
-  handleAction,
   isChange,
   refusalOf,
   refusing,
@@ -15,6 +14,7 @@ import {
   timeOfChange,
   versionedAnswer,
 } from './action.ts';
+import { handleAction } from './handle-action.ts';
 import { externalIdTakenError, inUseError, withChanges } from './person.ts';
 
 type NewAffiliate = BodyOf<typeof contract.createAffiliate>;

@@ -170,8 +170,8 @@ interface ItemSending {
 }
 
 /**
- * Hands the items to the runner in chunks, in their order. The chunks of all batches take turns, so that a call
- * for one record, of whichever company, waits for a part of a group and never for whole batches.
+ * Hands the items to the runner in chunks, in their order. The chunks of all batches take turns, the company
+ * with the fewest of late first, so that a call for one record, of whichever company, waits for a part of a group.
  * @throws Problem if nothing was carried out because of a fault, or an item is under way elsewhere
  */
 const carryOut = async (
@@ -206,7 +206,7 @@ const carryOut = async (
   while (waiting.length > 0 && performance.now() < startByMs) {
     const chunk = waiting.splice(0, chunkItems);
     let tookMs = 0;
-    const errors = await context.inTurn(async () => {
+    const errors = await context.batchGate.run(`${call.tenant}`, Number.POSITIVE_INFINITY, async () => {
       const startedMs = performance.now();
       const found = await Promise.all(chunk.map(submit));
       tookMs = performance.now() - startedMs;
@@ -234,30 +234,15 @@ const isElsewhere = (error: unknown): boolean =>
  * companies' calls was 1.3 times as long. All batches of a process together fill a third of a group.
  */
 const chunkItems = 5;
-const chunksAtOnce = 4;
+export const chunksGate = {
+  atOnce: 4,
+  maxPerKey: Number.POSITIVE_INFINITY,
+  maxWaiting: Number.POSITIVE_INFINITY,
+};
 /** At least, and at least as long as the chunk took: most of the time, a batch leaves the database to others. */
 const pauseMs = 20;
 /** No item is begun later than this before the deadline, so that the answer is in time. */
 const finishMs = 5_000;
-
-type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** The turns of all batches of a process. */
-export const createTurns = (): InTurn => {
-  let free = chunksAtOnce;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
-};
 
 const isDone = ({ status }: Answer): boolean => status < 300;
 const mayBeDone = (answer: Answer): boolean => isDone(answer) || answer.status === 504;

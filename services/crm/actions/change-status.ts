@@ -2,15 +2,8 @@ import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type ClientRow, notes } from '../store/store.ts';
-import {
-  type Action,
-  type Change,
-  handleAction,
-  isChange,
-  refusalOf,
-  timeOfChange,
-  versionedAnswer,
-} from './action.ts';
+import { type Action, type Change, isChange, refusalOf, timeOfChange, versionedAnswer } from './action.ts';
+import { handleAction } from './handle-action.ts';
 import { defaultVisibility } from './notes.ts';
 import { writeChanges } from './people.ts';
 import { otherKindError, withChanges } from './person.ts';

@@ -2,15 +2,8 @@ import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type NoteRow, notes } from '../store/store.ts';
-import {
-  type Action,
-  type Change,
-  handleAction,
-  isChange,
-  refusalOf,
-  type Submission,
-  versionedAnswer,
-} from './action.ts';
+import { type Action, type Change, isChange, refusalOf, type Submission, versionedAnswer } from './action.ts';
+import { handleAction } from './handle-action.ts';
 import { withChanges } from './person.ts';
 
 type Body = BodyOf<typeof contract.addClientNote>;

@@ -15,7 +15,6 @@ import {
   type Action,
   type Change,
   type Group,
-  handleAction,
   isChange,
   refusalOf,
   refusing,
@@ -23,6 +22,7 @@ import {
   timeOfChange,
   versionedAnswer,
 } from './action.ts';
+import { handleAction } from './handle-action.ts';
 import {
   applyFields,
   blankPerson,

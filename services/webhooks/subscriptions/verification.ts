@@ -6,19 +6,12 @@ import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
 import { askDispatcher } from '../ask.ts';
 import { auditChange } from '../audit.ts';
-import type { WebhooksContext } from '../context.ts';
+import type { Challenges, WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 import { type Editor, noteChange, switchedOn } from './editor.ts';
 import { noteMissedWhileOff } from './missed.ts';
 import { findSubscription, readSubscription } from './record.ts';
 import { sendNow } from './test.ts';
-
-/** Challenges sent in the background, after a create or a change of the URL. */
-export interface Challenges {
-  /** Sends a challenge. If this process dies first, enabling the subscription sends another one. */
-  send(editor: Editor, subscription: Pick<SubscriptionRow, 'company_id' | 'subscription_id'>): void;
-  drain(): Promise<void>;
-}
 
 export const startChallenges = (context: VerificationContext): Challenges => {
   const underWay = new Set<Promise<void>>();
