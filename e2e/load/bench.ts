@@ -17,8 +17,8 @@ import { benchSoak } from './soak/bench.ts';
 
 const usage = `Usage: npm run bench -- gateway|actions|deliveries|latency|neighbours|search|soak|portal [options]
 
-  gateway            the whole path of a lookup, with its counters
-  actions            creates and updates of leads
+  gateway            the whole path of a lookup, compared with a reference monolith
+  actions            creates and updates of leads, compared with the same monolith
   deliveries         webhooks from the event's row to the receiver, compared with undici alone
   latency            one create at a time: to its answer and to its delivery
   neighbours         how long a delivery takes, alone and beside receivers that hang or fail

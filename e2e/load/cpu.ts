@@ -38,6 +38,18 @@ export const usedBetween = (
   );
 
 /**
+ * `write` and `writev` calls of each process since its start, to sockets, files and its own event loop (`syscw`, proc(5)). What
+ * is sent by `send`, such as the gateway's answers and MySQL's, is not among them.
+ */
+export const readWrites = (processes: Processes): ReadonlyMap<string, number> =>
+  new Map(
+    [...processes].map(([name, pid]) => [
+      name,
+      Number(/^syscw: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]),
+    ]),
+  );
+
+/**
  * CPU seconds that the whole machine has used since its start, including time that the hypervisor gave to others.
  * Shows whether the machine was otherwise quiet during a run.
  */

@@ -3,49 +3,60 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { type BenchContext, makeHome } from '../driver.ts';
-import { measure, type Round } from '../gateway/rounds.ts';
+import { measure, type Round, type Rounds } from '../gateway/rounds.ts';
 import { cpuTable, loadTable } from '../gateway/tables.ts';
-import { startWorld, type World } from '../gateway/world.ts';
+import { type System, startWorld, type World } from '../gateway/world.ts';
 import { runWrk } from '../gateway/wrk.ts';
-import { describeMachine, millis, publish, whole } from '../report.ts';
+import { describeMachine, millis, publish, type Table, whole } from '../report.ts';
 
-/** With 64, groups of calls are half full; with 256, they are full, and the processors are what limits the rate. */
+/** With 64, groups of calls are half full; with 256, they are full, and the processors are what limits both systems. */
 const connectionCounts = [64, 256];
 const script = join(import.meta.dirname, 'write-leads.lua');
 
-/** Measures creates and updates of leads. */
+/**
+ * Compares creates and updates of leads between the cluster and the reference monolith, in alternate turns under the
+ * same load.
+ */
 export const benchActions = async (context: BenchContext): Promise<void> => {
   const { toolchain, programs, say, options } = context;
-  const { wrk } = await programs({ wrk: 'wrk' });
+  const { wrk, 'redis-server': redis } = await programs({ wrk: 'wrk', 'redis-server': 'redis-server' });
   const home = makeHome(context.onEnd);
-  say('starting MySQL and the cluster …');
-  const world = await startWorld(context, home);
+  say('starting MySQL, the cluster, Redis and the monolith …');
+  const world = await startWorld(context, { home, redis });
   const file = join(home, 'leads');
   const leads = await makeLeads(world, file);
   context.onEnd(() => leads.close());
-  const columns: Record<string, readonly Round[]> = {};
+  const run = (kind: Kind['kind'], connections: number): Promise<Rounds> =>
+    runKind({ world, leads, kind, connections, rounds: options.rounds, say }, (system, tag) =>
+      runWrk({
+        wrk,
+        url: system.baseUrl,
+        connections,
+        seconds: options.seconds,
+        keysFile: file,
+        firstKey: 0,
+        script: [script, kind, file, '0', tag],
+      }),
+    );
+  const measured: Table[] = [];
   for (const kind of ['create', 'update'] as const)
     for (const connections of connectionCounts) {
       say(`${kind}s, ${connections} connections, ${options.seconds} s a turn`);
-      columns[`${kind}s, ${connections} connections`] = await runKind(
-        { world, leads, kind, connections, rounds: options.rounds, say },
-        (tag) =>
-          runWrk({
-            wrk,
-            url: world.baseUrl,
-            connections,
-            seconds: options.seconds,
-            keysFile: file,
-            firstKey: 0,
-            script: [script, kind, file, '0', tag],
-          }),
-      );
+      const rounds = await run(kind, connections);
+      const title = `${kind === 'create' ? 'Creates' : 'Updates'}, ${connections} connections`;
+      const cpu = { ...cpuTable(rounds), title: `${title}: CPU microseconds per request` };
+      measured.push(loadTable(rounds, title), cpu);
     }
-  publish('actions', options, howMeasured(options), [
-    await describeMachine({ 'nats-server': toolchain.natsServer, MySQL: toolchain.mysqld, wrk }),
-    loadTable(columns, 'Creates and updates'),
-    cpuTable(columns),
-  ]);
+  const tables = [
+    await describeMachine({
+      'nats-server': toolchain.natsServer,
+      MySQL: toolchain.mysqld,
+      Redis: redis,
+      wrk,
+    }),
+    ...measured,
+  ];
+  publish('actions', options, howMeasured(options), tables);
 };
 
 interface Kind {
@@ -60,32 +71,39 @@ interface Kind {
 /** @throws if a request failed, or a create left no lead or no event. */
 const runKind = async (
   { world, leads, kind, connections, rounds, say }: Kind,
-  load: (tag: string) => Promise<Round['load']>,
-): Promise<readonly Round[]> => {
-  const results: Round[] = [];
+  load: (system: System, tag: string) => Promise<Round['load']>,
+): Promise<Rounds> => {
+  const results = { cluster: [] as Round[], monolith: [] as Round[] };
   for (let round = 0; round <= rounds; round++) {
-    await leads.settle();
-    const done = await measure(world, () => load(`${kind}-${connections}-${round}`));
-    const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
-    if (statusErrors > 0) throw new Error(`${statusErrors} of ${requests} requests were refused`);
-    const made = await leads.made();
-    const expected = kind === 'create' ? requests : 0;
-    // When the load generator stops, one request per connection may still be in flight.
-    if (made < expected || made > expected + connections)
-      throw new Error(`${requests} requests were answered, ${made} leads created`);
-    say(
-      `${round === 0 ? 'warm-up' : `round ${round}`}  ${whole(requestsPerSecond)} requests/s  ` +
-        `p50 ${millis(p50Ms)}  p99 ${millis(p99Ms)}`,
-    );
-    if (round > 0) results.push(done);
+    for (const system of [world.cluster, world.monolith]) {
+      await leads.settle();
+      const done = await measure(world, () => load(system, `${system.name}-${kind}-${connections}-${round}`));
+      const { requests, statusErrors, requestsPerSecond, p50Ms, p99Ms } = done.load;
+      // When the load generator stops, one request per connection may still be in flight.
+      if (statusErrors > 0)
+        throw new Error(`${system.name}: ${statusErrors} of ${requests} requests were refused`);
+      const made = await leads.made();
+      const expected = kind === 'create' ? requests : 0;
+      if (made < expected || made > expected + connections)
+        throw new Error(`${system.name}: ${requests} requests were answered, ${made} leads created`);
+      say(
+        `${round === 0 ? 'warm-up' : `round ${round}`}  ${kind}  ${system.name.padEnd(8)}  ` +
+          `${whole(requestsPerSecond)} requests/s  p50 ${millis(p50Ms)}  p99 ${millis(p99Ms)}`,
+      );
+      if (round > 0) results[system.name].push(done);
+    }
   }
   return results;
 };
 
 const howMeasured = ({ rounds, seconds, startArgs }: BenchContext['options']): string => `
-Creates of leads with a new \`external_id\` each, and updates of two fields, over 6 000 keys of 300 companies, as
-\`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs the cluster, on a MySQL server that flushes each commit to the disk. ${rounds} turns of ${seconds} s each after a
-warm-up. After each turn, every answered create has a lead and an event.
+\`POST /integrations/leads\` with a new \`external_id\` each, and \`PATCH /integrations/leads/{client_id}\` of two fields, over
+6 000 keys of 300 companies, as \`npm start${startArgs.length > 0 ? ` -- ${startArgs.join(' ')}` : ''}\` runs it, against the reference monolith
+(\`monolith/leads.ts\`): one transaction per create (lead, sequence, event), one statement per update. Both write to the same
+MySQL, which flushes each commit to the disk (\`innodb_flush_log_at_trx_commit=1\`). The cluster also keeps an outbox,
+publishes each event to JetStream and marks each lead for the search index; the monolith does none of these. After each
+turn, every answered create has a lead and an event; the next turn begins when everything is published and indexed. The
+systems take turns as in the gateway bench: ${rounds} of ${seconds} s each after a warm-up.
 `;
 
 const leadNew = 1;

@@ -1,41 +1,57 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Program } from '../../../deploy/local/toolchain.ts';
-import { type Cpu, readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
-import { limitOfLimited, type World } from './world.ts';
+import { type Cpu, readCpu, readMachineCpu, readWrites, usedBetween } from '../cpu.ts';
+import { limitOfLimited, type System, type World } from './world.ts';
 import { type Load, runWrk } from './wrk.ts';
 
-/** One turn of load. */
+/** One run of one system. */
 export interface Round {
   readonly load: Load;
   /** CPU time by process, including the load generator. */
   readonly cpu: ReadonlyMap<string, Cpu>;
+  /** Writes by process (`readWrites`). */
+  readonly writes: ReadonlyMap<string, number>;
   /** Cores used by everything else on the machine. */
   readonly coresElsewhere: number;
   readonly exactness: Exactness | undefined;
 }
+
+export type Rounds = Readonly<Record<System['name'], readonly Round[]>>;
 
 export const loadGenerator = 'load generator';
 
 /** Maximum time to read the counters, which must end in the minute in which the load began. */
 const readingMs = 8_000;
 
-/** Loads the cluster `rounds` times and checks the counters after each turn. The first turn is a warm-up and not counted. */
-export const runRounds = async (world: World, options: RoundsOptions): Promise<readonly Round[]> => {
+/**
+ * Loads the systems in alternate turns, `rounds` times each, and checks the counters after each turn. The first turn
+ * of each is a warm-up and not counted.
+ */
+export const runRounds = async (world: World, options: RoundsOptions): Promise<Rounds> => {
   const { path, rounds, seconds, connections, checkCounters } = options;
-  const ledger = openLedger(world, path);
-  const results: Round[] = [];
-  for (let round = 0; round <= rounds; round++) {
+  const { keys, limitedKeys } = world.data;
+  const results = { cluster: [] as Round[], monolith: [] as Round[] };
+  const systems = [world.cluster, world.monolith];
+  const ledgers = new Map(systems.map((system) => [system, openLedger(system, { keys, limitedKeys, path })]));
+
+  const runOne = async (system: System, ledger: Ledger): Promise<Round> => {
     await minuteWithRoom(seconds * 1000 + readingMs);
     const window = windowOf(Date.now());
-    const done = await measure(world, () => runWrk({ ...options, url: world.baseUrl + path, firstKey: 0 }));
+    const round = await measure(world, () => runWrk({ ...options, url: system.baseUrl + path, firstKey: 0 }));
     if (window !== windowOf(Date.now())) throw new Error('the load ran into the next minute');
-    ledger.loaded(done.load.requests, connections);
-    const result = { ...done, exactness: checkCounters ? await ledger.check() : undefined };
-    if (round > 0) results.push(result);
-    options.say(round, result);
+    ledger.loaded(round.load.requests, connections);
+    return { ...round, exactness: checkCounters ? await ledger.check() : undefined };
+  };
+
+  for (let round = 0; round <= rounds; round++) {
+    for (const [system, ledger] of ledgers) {
+      const result = await runOne(system, ledger);
+      if (round > 0) results[system.name].push(result);
+      options.say(round, system.name, result);
+    }
   }
-  await ledger.close();
+  await Promise.all([...ledgers.values()].map((ledger) => ledger.close()));
   return results;
 };
 
@@ -45,15 +61,20 @@ export const measure = async (
   run: () => Promise<Load>,
 ): Promise<Round> => {
   const before = readCpu(processes);
+  const writesBefore = readWrites(processes);
   const machineBefore = readMachineCpu();
   const startedMs = performance.now();
   const load = await run();
   const elapsedSeconds = (performance.now() - startedMs) / 1000;
   const machineSeconds = readMachineCpu() - machineBefore;
-  const cpu = new Map([...usedBetween(before, readCpu(processes)), [loadGenerator, load.cpu]]);
+  const used = usedBetween(before, readCpu(processes));
+  const writes = new Map(
+    [...readWrites(processes)].map(([name, after]) => [name, after - (writesBefore.get(name) ?? 0)]),
+  );
+  const cpu = new Map([...used, [loadGenerator, load.cpu]]);
   const ownSeconds = [...cpu.values()].reduce((sum, { total }) => sum + total, 0);
   const coresElsewhere = Math.max(0, (machineSeconds - ownSeconds) / elapsedSeconds);
-  return { load, cpu, coresElsewhere, exactness: undefined };
+  return { load, cpu, writes, coresElsewhere, exactness: undefined };
 };
 
 const minuteWithRoom = async (neededMs: number): Promise<void> => {
@@ -70,10 +91,10 @@ interface RoundsOptions {
   readonly connections: number;
   readonly checkCounters: boolean;
   /** Called after each turn; round 0 is the warm-up. */
-  readonly say: (round: number, result: Round) => void;
+  readonly say: (round: number, system: System['name'], result: Round) => void;
 }
 
-/** The counters after one run under load. */
+/** The counters of one system after one run under load. */
 interface Exactness {
   readonly counted: number;
   /** Bounds of a correct count: when the load ended, one request per connection may have been in flight. */
@@ -84,7 +105,7 @@ interface Exactness {
   readonly exact: boolean;
 }
 
-/** Tracks the requests sent and compares the counters with them. */
+/** Tracks the requests sent to a system and compares its counters with them. */
 interface Ledger {
   /** Records a run of the load generator. */
   loaded(requests: number, connections: number): void;
@@ -99,8 +120,8 @@ const excess = 3;
 
 const windowOf = (nowMs: number): number => Math.floor(nowMs / 60_000);
 
-const openLedger = ({ baseUrl, data: { keys, limitedKeys } }: World, path: string): Ledger => {
-  const pool = new Pool(baseUrl, { connections, pipelining: 1 });
+const openLedger = (system: System, { keys, limitedKeys, path }: LedgerOptions): Ledger => {
+  const pool = new Pool(system.baseUrl, { connections, pipelining: 1 });
   let window = 0;
   let least = 0;
   let most = 0;
@@ -141,7 +162,7 @@ const openLedger = ({ baseUrl, data: { keys, limitedKeys } }: World, path: strin
       admitted += statuses.filter((status) => status === 200).length;
       const refused = statuses.filter((status) => status === 429).length;
       if (refused + statuses.filter((status) => status === 200).length !== burst.length)
-        throw new Error(`limited keys were answered with ${[...new Set(statuses)].join(', ')}`);
+        throw new Error(`${system.name} answered limited keys with ${[...new Set(statuses)].join(', ')}`);
       if (mine !== windowOf(Date.now())) throw new Error('the minute ended while the counters were read');
       const allowed = limitedKeys.length * limitOfLimited;
       const exact = counted >= expected[0] && counted <= expected[1] && admitted === allowed;
@@ -150,6 +171,12 @@ const openLedger = ({ baseUrl, data: { keys, limitedKeys } }: World, path: strin
     close: () => pool.close(),
   };
 };
+
+interface LedgerOptions {
+  readonly keys: readonly string[];
+  readonly limitedKeys: readonly string[];
+  readonly path: string;
+}
 
 interface Counted {
   readonly status: number;

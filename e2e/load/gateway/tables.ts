@@ -1,61 +1,130 @@
 import type { Cpu } from '../cpu.ts';
-import { median, micros, millis, type Table, whole, withRange } from '../report.ts';
-import { loadGenerator, type Round } from './rounds.ts';
+import { median, micros, millis, ratio, type Table, whole, withRange } from '../report.ts';
+import { loadGenerator, type Round, type Rounds } from './rounds.ts';
 
-/** A column of figures for each named set of rounds. */
-export type Columns = Readonly<Record<string, readonly Round[]>>;
+const compared = ['', 'cluster', 'monolith', 'cluster : monolith'];
+const names = ['cluster', 'monolith'] as const;
 
-/** Throughput and latency under load. */
-export const loadTable = (columns: Columns, title: string): Table => {
-  const sets = Object.values(columns);
+/** Throughput and latency of both under full load, and the ratios of the paired rounds. */
+export const loadTable = (rounds: Rounds, title: string): Table => {
   const row = (label: string, of: (round: Round) => number, write: (value: number) => string) => [
     label,
-    ...sets.map((rounds) => withRange(rounds.map(of), write)),
+    ...names.map((name) => withRange(rounds[name].map(of), write)),
+    withRange(pairs(rounds, of), ratio),
   ];
-  const sum = (label: string, of: (round: Round) => number) => [
-    label,
-    ...sets.map((rounds) => whole(rounds.reduce((all, round) => all + of(round), 0))),
-  ];
+  const sum = (of: (round: Round) => number) =>
+    names.map((name) => whole(rounds[name].reduce((all, one) => all + of(one), 0)));
   return {
     title,
-    columns: ['', ...Object.keys(columns)],
+    columns: compared,
     rows: [
       row('requests/s', ({ load }) => load.requestsPerSecond, whole),
       row('p50', ({ load }) => load.p50Ms, millis),
       row('p99', ({ load }) => load.p99Ms, millis),
       row('CPU µs/request, without the load generator', serverCpu, micros),
       row('cores busy, load generator included', coresBusy, decimal),
-      row('cores busy with anything else', ({ coresElsewhere }) => coresElsewhere, decimal),
-      sum('requests', ({ load }) => load.requests),
-      sum(
-        'answers other than 200, errors of connections',
-        ({ load }) => load.statusErrors + load.socketErrors,
-      ),
+      [
+        'cores busy with anything else',
+        ...names.map((name) =>
+          withRange(
+            rounds[name].map(({ coresElsewhere }) => coresElsewhere),
+            decimal,
+          ),
+        ),
+        '',
+      ],
+      ['requests', ...sum(({ load }) => load.requests), ''],
+      ['answers other than 200', ...sum(({ load }) => load.statusErrors), ''],
+      ['connection errors, time-outs', ...sum(({ load }) => load.socketErrors), ''],
     ],
   };
 };
 
-/** CPU time per request of each process, medians of the rounds. */
-export const cpuTable = (columns: Columns): Table => {
-  const sets = Object.values(columns);
-  const names = [...new Set(sets.flatMap((rounds) => [...(rounds[0]?.cpu.keys() ?? [])]))];
-  const per = (rounds: readonly Round[], name: string, part: keyof Cpu): string =>
-    micros(median(rounds.map((round) => usPerRequest(round, round.cpu.get(name)?.[part] ?? 0))));
+/** CPU microseconds per request of every process, medians of the rounds. */
+export const cpuTable = (rounds: Rounds): Table => {
+  const processes = [...(rounds.cluster[0]?.cpu.keys() ?? [])];
+  const per = (name: (typeof names)[number], process: string, part: keyof Cpu) =>
+    micros(median(rounds[name].map((round) => usPerRequest(round, round.cpu.get(process)?.[part] ?? 0))));
   return {
     title: 'CPU microseconds per request',
-    columns: ['process', ...Object.keys(columns).flatMap((name) => [name, 'in the kernel'])],
-    rows: names.map((name) => [
-      name,
-      ...sets.flatMap((rounds) => [per(rounds, name, 'total'), per(rounds, name, 'kernel')]),
+    columns: ['process', ...names.flatMap((name) => [name, 'in the kernel'])],
+    rows: processes.map((process) => [
+      process,
+      ...names.flatMap((name) => [per(name, process, 'total'), per(name, process, 'kernel')]),
     ]),
-    isDetail: true,
   };
 };
 
-const usPerRequest = ({ load }: Round, cpuSeconds: number): number => (cpuSeconds * 1e6) / load.requests;
+/** Writes of each process of the cluster that makes at least one in a hundred requests, medians of the rounds. */
+export const writesTable = (full: Rounds, single: Rounds): Table => {
+  const per = ({ cluster }: Rounds, process: string): number =>
+    median(cluster.map(({ writes, load }) => (writes.get(process) ?? 0) / load.requests));
+  const processes = [...(full.cluster[0]?.writes.keys() ?? [])];
+  return {
+    title: 'Writes per request (`write` and `writev`; answers are sent by `send`)',
+    columns: ['process', 'under load', 'sequential'],
+    rows: processes
+      .filter((process) => per(full, process) >= 0.01)
+      .map((process) => [process, per(full, process).toFixed(3), per(single, process).toFixed(2)]),
+  };
+};
+
+/** The counters after each turn under load. */
+export const exactnessTable = (rounds: Rounds): Table => ({
+  title: 'Counters after each turn',
+  columns: ['turn', 'counted', 'must be between', 'and', 'admitted for limited keys', 'must be', 'exact'],
+  rows: names.flatMap((name) =>
+    rounds[name].flatMap(({ exactness: found }, at) =>
+      found
+        ? [
+            [
+              `${name} ${at + 1}`,
+              whole(found.counted),
+              ...found.expected.map(whole),
+              whole(found.admitted),
+              whole(found.allowed),
+              found.exact ? 'yes' : 'NO',
+            ],
+          ]
+        : [],
+    ),
+  ),
+});
+
+/** One client that sends a request as soon as the previous one is answered. */
+export const sequentialTable = (rounds: Rounds): Table => {
+  const p50 = (round: Round) => round.load.p50Ms;
+  const difference = rounds.cluster.map((round, at) => p50(round) - p50(rounds.monolith[at]!));
+  return {
+    title: 'One sequential client',
+    columns: ['', ...names, 'difference'],
+    rows: [
+      [
+        'p50',
+        ...names.map((name) => withRange(rounds[name].map(p50), millis)),
+        withRange(difference, millis),
+      ],
+      [
+        'p99',
+        ...names.map((name) =>
+          withRange(
+            rounds[name].map(({ load }) => load.p99Ms),
+            millis,
+          ),
+        ),
+        '',
+      ],
+    ],
+  };
+};
+
+const pairs = (rounds: Rounds, of: (round: Round) => number): number[] =>
+  rounds.cluster.map((round, at) => of(round) / of(rounds.monolith[at]!));
 
 const seconds = ({ cpu }: Round, without?: string): number =>
   [...cpu].reduce((sum, [name, { total }]) => (name === without ? sum : sum + total), 0);
+
+const usPerRequest = ({ load }: Round, cpuSeconds: number): number => (cpuSeconds * 1e6) / load.requests;
 
 const serverCpu = (round: Round): number => usPerRequest(round, seconds(round, loadGenerator));
 

@@ -4,16 +4,24 @@ import { createKeyValue, hashKeyValue, lastFour } from '@causeway/identity';
 import { migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../../deploy/local/ports.ts';
+import type { Program } from '../../../deploy/local/toolchain.ts';
 import { firstNames, lastNames } from '../../../services/crm/demo/people.ts';
 import type { Processes } from '../cpu.ts';
-import { type BenchContext, startBenchCluster, startBenchMysql } from '../driver.ts';
+import { type BenchContext, startBenchCluster, startBenchMysql, startChild } from '../driver.ts';
 
-/** The cluster under measurement, with its data. */
-export interface World {
+/** One of the two systems under measurement. */
+export interface System {
+  readonly name: 'cluster' | 'monolith';
   readonly baseUrl: string;
+}
+
+/** Both systems, running on one MySQL with the same data. */
+export interface World {
+  readonly cluster: System;
+  readonly monolith: System;
   readonly data: Data;
   readonly mysqlUrl: string;
-  /** All processes whose CPU time is reported. */
+  /** All processes of both systems whose CPU time is reported. */
   readonly processes: Processes;
 }
 
@@ -23,7 +31,7 @@ const limit = '10000000';
 
 export const startWorld = async (
   { env, toolchain, options, onEnd }: BenchContext,
-  home: string,
+  { home, redis }: WorldOptions,
 ): Promise<World> => {
   const mysql = await startBenchMysql(home, toolchain.mysqld, onEnd);
   await migrate(
@@ -31,21 +39,73 @@ export const startWorld = async (
     ['access', 'crm'].map((name) => ({ name, folder: join(root, 'services', name, 'migrations') })),
   );
   const data = await fillDatabase(mysql.url);
+  const common = { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: limit, RATE_LIMIT_WRITE: limit };
+
   const cluster = await startBenchCluster({
     home,
-    env: { ...env, MYSQL_URL: mysql.url, RATE_LIMIT_READ: limit, RATE_LIMIT_WRITE: limit },
+    env: common,
     port: await freePort(),
     args: options.startArgs,
     onEnd,
   });
+
+  const redisPort = await freePort();
+  const redisServer = await startChild({
+    name: 'Redis',
+    command: redis.command,
+    // Without persistence, for the fastest possible Redis.
+    args: [
+      ...redis.args,
+      '--bind',
+      '127.0.0.1',
+      '--port',
+      `${redisPort}`,
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+    ],
+    logFile: join(home, 'logs', 'redis.log'),
+  });
+  onEnd(() => redisServer.stop());
+  const monolithPort = await freePort();
+  const monolithUrl = `http://127.0.0.1:${monolithPort}`;
+  const monolith = await startChild({
+    name: 'the monolith',
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../monolith/main.ts')],
+    env: { ...common, REDIS_URL: `redis://127.0.0.1:${redisPort}`, PORT: `${monolithPort}` },
+    logFile: join(home, 'logs', 'monolith.log'),
+  });
+  onEnd(() => monolith.stop());
+  await monolith.until(() => answers(monolithUrl));
+
   return {
-    baseUrl: cluster.stack.baseUrl,
+    cluster: { name: 'cluster', baseUrl: cluster.stack.baseUrl },
+    monolith: { name: 'monolith', baseUrl: monolithUrl },
     data,
     mysqlUrl: mysql.url,
-    processes: new Map([...cluster.processes, ['mysql', mysql.pid]]),
+    processes: new Map([
+      ...cluster.processes,
+      ['monolith', monolith.pid],
+      ['redis', redisServer.pid],
+      ['mysql', mysql.pid],
+    ]),
   };
 };
 
+const answers = async (url: string): Promise<true | undefined> =>
+  fetch(url).then(
+    () => true as const,
+    () => undefined,
+  );
+
+interface WorldOptions {
+  readonly home: string;
+  readonly redis: Program;
+}
+
+/** The data that both systems are queried for. */
 interface Data {
   /** Ordered so that neighbours belong to different companies. */
   readonly keys: readonly string[];
