@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commands } from './commands.ts';
-import { columns, helpAll, helpFor } from './print.ts';
+import { columns, helpAll, helpFor, plain } from './print.ts';
 import { generatePassword, readArguments } from './run.ts';
 
 const bodyOf = (line: string) => {
@@ -113,4 +113,28 @@ test('generated passwords differ and are long enough', () => {
   const made = new Set(Array.from({ length: 100 }, generatePassword));
   expect(made.size).toBe(100);
   for (const password of made) expect(password).toMatch(/^([2-9a-hj-km-np-z]{5}-){3}[2-9a-hj-km-np-z]{5}$/);
+});
+
+test('answers are plain text: aligned lines, and a table of each list without its empty columns', () => {
+  expect(
+    plain({
+      company_id: 17,
+      until_utc: '2026-03-01T09:30:00.000Z',
+      limits: { read: 5, write: null },
+      subscriptions: [
+        { id: 1, enabled: true, disabled_reason: null, oldest: { event_id: 4711 } },
+        { id: 2, enabled: false, disabled_reason: null, oldest: null },
+      ],
+      keys: [],
+    }),
+  ).toBe(`company id    17
+until (UTC)   2026-03-01 09:30
+limits read   5
+limits write  –
+
+id  enabled  oldest event id
+1   yes      4711
+2   no       –
+
+No keys.`);
 });

@@ -26,6 +26,8 @@ export interface Command {
     readonly join: (before: Body, latest: Body) => Body;
   };
   readonly succeeded?: (answer: Body) => boolean;
+  /** What to do next, printed below the answer. */
+  readonly advice?: (answer: Body) => string | undefined;
 }
 
 export type OperationId = OperatorOperationId;
@@ -33,7 +35,10 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const company = { value: 'ID', about: "the company's number", required: true } as const;
 
-const resealing: Pick<Command, 'parts' | 'succeeded'> = {
+/** Answers that no later command shows again. */
+const copyNow = (): string => 'Copy it now: this is the only time it is shown.';
+
+const resealing: Pick<Command, 'parts' | 'succeeded' | 'advice'> = {
   parts: {
     next: ({ next }) => (next === null ? undefined : { after: next }),
     join: (before, latest) => ({
@@ -44,6 +49,10 @@ const resealing: Pick<Command, 'parts' | 'succeeded'> = {
     }),
   },
   succeeded: ({ unopened }) => unopened === 0,
+  advice: ({ unopened }) =>
+    unopened === 0
+      ? 'No other key is needed any more.'
+      : 'What could not be opened is unchanged: the key ring does not have its key.',
 };
 
 export const commands: readonly Command[] = [
@@ -82,6 +91,7 @@ export const commands: readonly Command[] = [
       'Scopes: integrations:read, integrations:write, events:read, webhooks:write, admin. None implies another.',
     ],
     operation: 'createKey',
+    advice: copyNow,
     body: ({ company, name, scopes }) => ({
       company_id: wholeNumber('company', company),
       name,
@@ -101,6 +111,7 @@ export const commands: readonly Command[] = [
     options: { id: { value: 'ID', about: "the key's number, as `key list` shows it", required: true } },
     notes: ['A revoked key cannot be restored. Revoking it again does no harm.'],
     operation: 'revokeKey',
+    advice: () => 'No gateway accepts it any more.',
     body: ({ id }) => ({ id: wholeNumber('id', id) }),
   },
   {
@@ -149,6 +160,7 @@ export const commands: readonly Command[] = [
     options: { company, id: { value: 'ID', about: 'the client_id', required: true } },
     notes: ['It cannot be undone. The audit log of the company shows it.'],
     operation: 'erasePersonOfCompany',
+    advice: () => 'Payloads of events follow within seconds, and what was on its way within ten minutes.',
     lane: 'operator-crm',
     body: ({ company, id }) => ({
       company_id: wholeNumber('company', company),
@@ -194,6 +206,7 @@ export const commands: readonly Command[] = [
       'password-stdin': { about: 'read the password from standard input instead' },
     },
     operation: 'createPortalOwner',
+    advice: ({ password }) => (password === undefined ? undefined : copyNow()),
     body: ({ company, email, password }) => ({
       company_id: wholeNumber('company', company),
       email,
@@ -215,6 +228,7 @@ export const commands: readonly Command[] = [
       'other companies do not change.',
     ],
     operation: 'resetPortalOwner',
+    advice: () => `It is to be opened below the portal's own origin. ${copyNow()}`,
     body: ({ company, email, 'two-factor': two_factor }) => ({
       company_id: wholeNumber('company', company),
       email,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { type Body, type Command, commands, UsageError, type Values } from './commands.ts';
-import { helpAll, helpFor, hintFor, printers } from './print.ts';
+import { helpAll, helpFor, hintFor, plain } from './print.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -74,8 +74,8 @@ const ask = async (
       answer = answer ? (parts?.join(answer, latest) ?? latest) : latest;
     }
     const shown = { ...answer, ...password?.shown };
-    const print = printers[command.operation] as (answer: unknown) => string;
-    terminal.out(`${json ? JSON.stringify(shown) : print(shown)}\n`);
+    const advice = command.advice?.(shown);
+    terminal.out(`${json ? JSON.stringify(shown) : plain(shown)}\n${json || !advice ? '' : `\n${advice}\n`}`);
     return answer && command.succeeded?.(answer) === false ? 1 : 0;
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
