@@ -199,6 +199,7 @@ const groups: Readonly<Record<string, RegExp>> = {
 
 const cpuTable = (rounds: Rounds, title: string): Table => ({
   title,
+  isDetail: true,
   columns: ['part', ...names],
   rows: Object.entries(groups).map(([label, pattern]) => [
     label,

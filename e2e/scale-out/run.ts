@@ -51,7 +51,12 @@ const write = async (
     ...{ MySQL: mysqld, 'nats-server': natsServer, wrk },
     Vitess: { command: programs.vtgate, args: [] },
   });
-  writeResults('scale-out', howMeasured(options), [machine, ...tables], results);
+  writeResults(
+    'scale-out',
+    howMeasured(options),
+    [machine, ...tables.filter(({ isDetail }) => !isDetail)],
+    results,
+  );
 };
 
 const results = {
