@@ -24,6 +24,7 @@ export default defineConfig(({ mode }) => ({
           include: [...testFiles.unit],
           exclude: excluded(mode),
           ...keepsModules,
+          expect: polling,
           testTimeout: 60_000,
         },
       },

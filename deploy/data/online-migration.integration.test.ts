@@ -79,6 +79,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
   cleanUp(() => report.end());
   await report.query('START TRANSACTION');
   await report.query('SELECT COUNT(*) FROM clients');
+  // As long as a report that somebody runs: longer than the lock waits of the change.
   const ended = sleep(5_000).then(() => report.query('COMMIT'));
   const applied = await migrateBy(
     '001-add-postal-code.sql',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startMysql } from '../local/mysql.ts';
 import { readToolchain } from '../local/toolchain.ts';
 import { readMysql } from '../monitoring/servers/watch.ts';
@@ -44,16 +44,14 @@ test.runIf(mysqld)(
     await primary.connection.query('INSERT INTO facts VALUES (1), (2)');
 
     // What the program that watches reports of a replica that keeps up.
-    await vi.waitFor(
-      async () => expect((await readMysql(standby.url)).replica).toEqual({ running: true, lagSeconds: 0 }),
-      60_000,
-    );
+    await expect
+      .poll(async () => (await readMysql(standby.url)).replica)
+      .toEqual({ running: true, lagSeconds: 0 });
     await primary.connection.query(stopWrites);
     await expect(primary.connection.query('INSERT INTO facts VALUES (3)')).rejects.toThrow(/read-only/);
-    await vi.waitFor(
-      async () => expect((await ask(standby.connection, 'SELECT COUNT(*) AS n FROM facts')).n).toBe(2),
-      60_000,
-    );
+    await expect
+      .poll(async () => (await ask(standby.connection, 'SELECT COUNT(*) AS n FROM facts')).n)
+      .toBe(2);
     await expect(standby.connection.query('INSERT INTO facts VALUES (4)')).rejects.toThrow(/read-only/);
 
     expect(promote).toHaveLength(3);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseMysqlUrl, readEnv } from '@causeway/runtime';
 import { cleanUp, type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openOperator } from '../local/demo.ts';
 import type { Stack } from '../local/home.ts';
 import { startMysql } from '../local/mysql.ts';
@@ -57,7 +57,7 @@ test.runIf(mysqld)(
     const stream = book.start('Keep every change', { BACKUP: backup });
     const late = await create(ask, 3);
     const known = [...early, ...late];
-    await vi.waitFor(() => expect(idsAt(receiver, '/up').length).toBe(known.length), { timeout: 60_000 });
+    await expect.poll(() => idsAt(receiver, '/up').length).toBe(known.length);
     const seen = await walk(ask);
     const revoked = await withOperator(first.stack.natsUrl, (operator) =>
       operator.ask('createKey', { company_id: company.id, name: 'r', scopes: ['integrations:read'] }),
@@ -65,18 +65,14 @@ test.runIf(mysqld)(
     const cookie = await signIn(first.stack);
     expect(await sessionStatus(first.stack, cookie)).toBe(200);
     const isWaiting = "SELECT COUNT(*) AS n FROM deliveries WHERE state = 'waiting'";
-    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(known.length), {
-      timeout: 60_000,
-    });
+    await expect.poll(async () => (await query(lost.url, isWaiting))[0]?.n).toBe(known.length);
 
     // After the point in time: the restore undoes all of this.
     const moment = await nextMoment();
     const undone = await create(ask, 4);
     receiver.behave('/down', undefined);
     await makeRetriesDue(lost.url);
-    await vi.waitFor(async () => expect((await query(lost.url, isWaiting))[0]?.n).toBe(0), {
-      timeout: 60_000,
-    });
+    await expect.poll(async () => (await query(lost.url, isWaiting))[0]?.n).toBe(0);
     const seenLater = await walk(ask, seen.cursor);
     expect(seenLater.ids.length).toBe(undone.length);
     await withOperator(first.stack.natsUrl, (operator) => operator.ask('revokeKey', { id: revoked.id }));
@@ -114,9 +110,7 @@ test.runIf(mysqld)(
       () => company.key,
     );
     const fresh = await create(askAgain, 2);
-    await vi.waitFor(() => expect(idsAt(receiver, '/down').length).toBe(known.length + fresh.length), {
-      timeout: 60_000,
-    });
+    await expect.poll(() => idsAt(receiver, '/down').length).toBe(known.length + fresh.length);
     // A delivery too many would arrive meanwhile.
     await sleep(1_000);
 
@@ -228,12 +222,7 @@ const nextMoment = async (): Promise<string> => {
 
 const caughtUp = async (url: string, folder: string): Promise<void> => {
   const [end] = await query(url, 'SHOW BINARY LOG STATUS');
-  await vi.waitFor(
-    () => expect(statSync(join(folder, end?.File)).size).toBeGreaterThanOrEqual(end?.Position),
-    {
-      timeout: 60_000,
-    },
-  );
+  await expect.poll(() => statSync(join(folder, end?.File)).size).toBeGreaterThanOrEqual(end?.Position);
 };
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };

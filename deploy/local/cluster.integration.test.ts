@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runtimeMetrics } from '@causeway/runtime';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratch } from '../../e2e/runner/servers.ts';
 import { serversMetrics } from '../monitoring/servers/watch.ts';
 import { declaredMetrics } from '../monitoring/testing/metrics.ts';
@@ -60,8 +60,7 @@ const processesAbout = (home: string): string[] =>
     }
   });
 
-const nothingLeft = (home: string) =>
-  vi.waitFor(() => expect(processesAbout(home)).toEqual([]), { timeout: 30_000, interval: 200 });
+const nothingLeft = (home: string) => expect.poll(() => processesAbout(home)).toEqual([]);
 
 afterAll(async () => {
   for (const home of homes) {
@@ -136,7 +135,7 @@ describe('a running stack', () => {
     };
     expect((await fetch(`${stack.receiverUrl}hook`, delivery)).status).toBe(200);
     const log = () => readFileSync(join(home, 'logs', 'receiver.log'), 'utf8');
-    await vi.waitFor(() => expect(log()).toMatch(/ {2}client\.created {2}event 7 {2}.*→ 200\n/), 60_000);
+    await expect.poll(() => log()).toMatch(/ {2}client\.created {2}event 7 {2}.*→ 200\n/);
   });
 
   test('cannot be started a second time; the answer says where it runs', async () => {
@@ -156,10 +155,7 @@ describe('a running stack', () => {
   test('runs beside another in the foreground, whose curl commands work when pasted; Ctrl-C twice ends that with exit code 0', async () => {
     const other = newHome();
     const run = command('start.ts', other, '--port', String(await freePort()));
-    await vi.waitFor(() => expect(run.said.text).toContain('Ctrl-C ends it'), {
-      timeout: 60_000,
-      interval: 50,
-    });
+    await expect.poll(() => run.said.text).toContain('Ctrl-C ends it');
     const second = readStack(other) as Stack;
     expect(await lookUpEmployees(second)).toMatchObject({ status: 200 });
     expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 });
@@ -190,11 +186,8 @@ describe('a running stack', () => {
       const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;
       const before = pidOf();
       process.kill(before, 'SIGKILL');
-      await vi.waitFor(() => expect(pidOf()).not.toBe(before), { timeout: 60_000, interval: 50 });
-      await vi.waitFor(async () => expect(await lookUpEmployees(stack)).toMatchObject({ status: 200 }), {
-        timeout: 60_000,
-        interval: 100,
-      });
+      await expect.poll(() => pidOf()).not.toBe(before);
+      await expect.poll(() => lookUpEmployees(stack)).toMatchObject({ status: 200 });
     },
   );
 
@@ -221,7 +214,7 @@ describe('a running stack', () => {
 test('a Ctrl-C in the middle of a start leaves nothing running', async () => {
   const home = newHome();
   const run = command('start.ts', home, '--port', String(await freePort()));
-  await vi.waitFor(() => expect(run.said.text).toContain('schema'), { timeout: 60_000, interval: 10 });
+  await expect.poll(() => run.said.text).toContain('schema');
   run.child.kill('SIGINT');
   expect(await run.ended).toMatchObject({ code: 0 });
   await nothingLeft(home);

@@ -33,7 +33,7 @@ test('a program that is killed restarts under another process id and logs one li
   const first = kept.pid() as number;
   changed.mockClear();
   process.kill(first, 'SIGKILL');
-  await vi.waitFor(() => expect(changed).toHaveBeenCalled(), 60_000);
+  await expect.poll(() => changed).toHaveBeenCalled();
   expect(kept.pid()).not.toBe(first);
   expect(() => process.kill(kept.pid() as number, 0)).not.toThrow();
   expect(lines).toEqual(['part ended (SIGKILL); restarting in 20 ms']);
@@ -44,7 +44,7 @@ test('the pause before a restart doubles up to its limit', async () => {
   let runs = 0;
   const { kept, lines } = supervise(() => shell(runs++ === 0 ? 'sleep 0.1' : 'false'));
   await kept.ready;
-  await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(5), 60_000);
+  await expect.poll(() => lines.length).toBeGreaterThanOrEqual(5);
   await kept.stop();
   expect(lines.slice(0, 5).map((line) => line.match(/in (\d+) ms/)?.[1])).toEqual([
     '20',
@@ -70,9 +70,9 @@ test('a restart runs the program at once, even during the delay after it ended b
   await kept.ready;
   const first = kept.pid();
   await kept.restart();
-  await vi.waitFor(() => expect(lines).toEqual(['part ended (code 1); restarting in 60000 ms']), 60_000);
+  await expect.poll(() => lines).toEqual(['part ended (code 1); restarting in 60000 ms']);
   await kept.restart();
-  await vi.waitFor(() => expect(runs).toBe(3), 60_000);
+  await expect.poll(() => runs).toBe(3);
   expect(kept.pid()).not.toBe(first);
   await kept.stop();
 });

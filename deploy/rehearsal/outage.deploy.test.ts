@@ -112,6 +112,7 @@ test('a page comes within three minutes after NATS freezes, and after MySQL does
     try {
       let raised: readonly string[] = [];
       while (raised.length === 0 && performance.now() - frozenMs < pageWithinMs) {
+        // As often as Prometheus evaluates its rules.
         await sleep(1_000);
         raised = await pages();
       }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@causeway/runtime/testing/until';
 import { beforeAll, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { readDocument } from './support/documented.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Company, type Json, openWorld, type Reply } from './support/world.ts';

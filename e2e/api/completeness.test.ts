@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { contract, type Scope } from '@causeway/proto';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 

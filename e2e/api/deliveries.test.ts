@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import type { Received } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';
 

@@ -1,8 +1,8 @@
 import { unverifiedReason } from '@causeway/proto';
 import type { Received } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { openTeam } from './support/portal.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { type Json, openWorld, type Reply } from './support/world.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { contract, eventTypes, samplePayload } from '@causeway/proto';
+import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { openWorld, type Reply } from './support/world.ts';
 

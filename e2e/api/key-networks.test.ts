@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { cleanUp } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { startGateway } from './support/gateway.ts';
 import { openTeam } from './support/portal.ts';
 import { openWorld, send } from './support/world.ts';

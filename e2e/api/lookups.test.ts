@@ -1,5 +1,5 @@
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { addPerson, clientActive, leadNew } from './support/people.ts';
 import { openWorld } from './support/world.ts';
 

@@ -17,10 +17,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../deploy/local/ports.ts';
 import { actionProperties, eventProperty } from '../../proto/connectors/n8n/nodes/properties.ts';
-import { until } from './support/clock.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 // The packed nodes in a real n8n, against the cluster, and in n8n's own lint. Both are far too large for every run.

@@ -1,7 +1,7 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { beforeEach, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/factor-codes.ts';
-import { until } from './support/clock.ts';
 import {
   clientAddress,
   goodPassword,

@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { openTeam } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 

@@ -1,6 +1,6 @@
 import { eventTypes } from '@causeway/proto';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { openTeam, type Team } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 

@@ -1,5 +1,5 @@
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { openLeaver } from './support/leaver.ts';
 import { openWorld } from './support/world.ts';
 

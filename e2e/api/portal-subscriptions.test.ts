@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 

@@ -1,9 +1,9 @@
 import { deliveryTailSubject } from '@causeway/proto';
 import { connectBus } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { startGateway } from './support/gateway.ts';
 import { type Browser, openBrowser, openTeam } from './support/portal.ts';
 import { metric } from './support/processes.ts';

@@ -1,7 +1,7 @@
 import { eventTypes } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { readPublished } from './support/published.ts';
 import { type Json, openWorld } from './support/world.ts';
 

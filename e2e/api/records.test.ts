@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -99,12 +99,9 @@ test('A person is erased by a key with admin alone, and nothing readable tells o
   const erased = await erase(admin);
   expect([erased.status, erased.text]).toEqual([204, '']);
   expect((await world.ask(path, { key })).status).toBe(404);
-  await vi.waitFor(
-    async () => {
-      const { json } = await world.ask('/events?type=lead.created&limit=100', { key: reader });
-      const payloads = json.events.map(({ payload }: { payload: object }) => payload);
-      expect(payloads).toContainEqual({ client_id: made.client_id, erased: true });
-    },
-    { timeout: 30_000, interval: 200 },
-  );
+  const payloads = async () => {
+    const { json } = await world.ask('/events?type=lead.created&limit=100', { key: reader });
+    return json.events.map(({ payload }: { payload: object }) => payload);
+  };
+  await expect.poll(payloads).toContainEqual({ client_id: made.client_id, erased: true });
 });

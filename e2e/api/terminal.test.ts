@@ -2,7 +2,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { testReceiver } from '@causeway/runtime/testing';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { until } from '@causeway/runtime/testing/until';
+import { expect, onTestFinished, test } from 'vitest';
 import { verifyWebhook } from '../../proto/client/index.ts';
 import { run } from '../../services/access/cli/run.ts';
 import { openWorld } from './support/world.ts';
@@ -38,11 +39,8 @@ const start = (key: string | undefined, ...args: readonly string[]) => {
   };
 };
 
-const until = (text: () => string, wanted: RegExp): Promise<RegExpExecArray> =>
-  vi.waitFor(() => wanted.exec(text()) ?? expect.fail(`${wanted} is not in ${text()}`), {
-    timeout: 60_000,
-    interval: 25,
-  });
+const found = (text: () => string, wanted: RegExp): Promise<RegExpExecArray> =>
+  until(String(wanted), () => wanted.exec(text()));
 
 interface Arrived {
   readonly url: string;
@@ -72,20 +70,20 @@ test('listen forwards events, signed and to the whole URL, and goes on where it 
   const receiver = await startReceiver();
   const forward = `http://127.0.0.1:${receiver.port}/hooks/crm?tenant=7&a=%2F`;
   const first = start(key, 'listen', '--forward', forward, '--types', 'lead.created,invoice.created');
-  const [, secret] = await until(() => first.said.out, /Signing secret: (whsec_\S+)\n/);
+  const [, secret] = await found(() => first.said.out, /Signing secret: (whsec_\S+)\n/);
   for (const type of ['lead.created', 'client.created', 'invoice.created'])
     expect(await start(key, 'trigger', type).code).toBe(0);
-  await until(() => first.said.out, /invoice\.created {2}200 /);
+  await found(() => first.said.out, /invoice\.created {2}200 /);
   expect(receiver.arrived.map(({ url }) => url)).toEqual(Array(2).fill('/hooks/crm?tenant=7&a=%2F'));
   for (const { headers, body } of receiver.arrived)
     expect((await verifyWebhook(body, headers, secret!)).companyId).toBe(company.id);
 
   expect(await first.stop()).toBe(0);
-  const [, cursor] = await until(() => first.said.out, /--cursor (\S+)\n/);
+  const [, cursor] = await found(() => first.said.out, /--cursor (\S+)\n/);
   // What was missed meanwhile.
   await start(key, 'trigger', 'invoice.created', '--payload', '{"invoice_id":77}').code;
   const second = start(key, 'listen', '--forward', forward, '--cursor', cursor!, '--secret', secret!);
-  await until(() => second.said.out, /invoice\.created {2}200 /);
+  await found(() => second.said.out, /invoice\.created {2}200 /);
   expect(JSON.parse(receiver.arrived.at(-1)!.body).payload).toEqual({ invoice_id: 77 });
 });
 
@@ -95,11 +93,11 @@ test('listen waits for a receiver that is away, and follows no redirect', async 
   const { port, stop } = await startReceiver();
   await stop();
   const listening = start(key, 'listen', '--forward', `http://127.0.0.1:${port}`);
-  await until(() => listening.said.out, /Signing secret/);
+  await found(() => listening.said.out, /Signing secret/);
   await start(key, 'trigger', 'lead.created').code;
-  await until(() => listening.said.out, /no answer from/);
+  await found(() => listening.said.out, /no answer from/);
   await startReceiver(port, 307, { location: `http://127.0.0.1:${elsewhere.port}/` });
-  await until(() => listening.said.out, /lead\.created {2}307 /);
+  await found(() => listening.said.out, /lead\.created {2}307 /);
   expect(elsewhere.arrived).toEqual([]);
 });
 
@@ -109,9 +107,9 @@ test('tail shows each delivery', async () => {
   const body = JSON.stringify({ url: receiver.url, eventTypes: ['payment.failed'] });
   const { json } = await world.ask('/webhooks/subscriptions', { key, method: 'POST', body });
   const tailing = start(key, 'tail', '--subscription', String(json.id));
-  await until(() => tailing.said.out, /from now on/);
+  await found(() => tailing.said.out, /from now on/);
   await start(key, 'trigger', 'payment.failed').code;
-  await until(() => tailing.said.out, /payment\.failed {2}succeeded {2}attempt 1 {2}200\n/);
+  await found(() => tailing.said.out, /payment\.failed {2}succeeded {2}attempt 1 {2}200\n/);
   expect(await tailing.stop()).toBe(0);
 });
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { scopes } from '@causeway/proto';
 import { readEnv } from '@causeway/runtime';
 import { type CollectedSpan, cleanUp, startCollector, withDatabase } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { startCluster } from '../../deploy/local/cluster.ts';
@@ -13,7 +14,6 @@ import { parseOptions } from '../../deploy/local/options.ts';
 import { freePort } from '../../deploy/local/ports.ts';
 import { terminalReport } from '../../deploy/local/report.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { until } from './support/clock.ts';
 import { startPublishedReceiver } from './support/published.ts';
 import { openWorld, type Reply, send } from './support/world.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from './support/clock.ts';
 import { type Key, openWorld, type Reply } from './support/world.ts';
 
 // Checks "Waiting" of the contract as a client that follows a feed sees it.

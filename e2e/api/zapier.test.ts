@@ -1,11 +1,11 @@
 import type { Received } from '@causeway/runtime/testing';
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
 import zapier, { type Bundle } from 'zapier-platform-core';
 import { actions, events } from '../../proto/connectors/table.ts';
 import app from '../../proto/connectors/zapier/index.ts';
 import { keyOf } from '../../proto/connectors/zapier/names.ts';
-import { until } from './support/clock.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 // The Zapier app in Zapier's own test harness, against the cluster.

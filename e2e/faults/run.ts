@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { scopes } from '@causeway/proto';
-import { outcome, until } from '../api/support/clock.ts';
+import { until } from '@causeway/runtime/testing/until';
+import { outcome } from '../api/support/clock.ts';
 import { allDelivered } from '../api/support/delivered.ts';
 import { type Documented, readDocument } from '../api/support/documented.ts';
 import type { Json, Reply } from '../api/support/open.ts';

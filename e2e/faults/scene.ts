@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { connectBus } from '@causeway/runtime';
+import { until } from '@causeway/runtime/testing/until';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { startCluster } from '../../deploy/local/cluster.ts';
 import { prepareHome } from '../../deploy/local/home.ts';
@@ -9,7 +10,6 @@ import { freePort } from '../../deploy/local/ports.ts';
 import type { Wiring } from '../../deploy/local/programs.ts';
 import type { Report } from '../../deploy/local/report.ts';
 import { readToolchain } from '../../deploy/local/toolchain.ts';
-import { until } from '../api/support/clock.ts';
 import { openWorldAt, type World } from '../api/support/open.ts';
 import { allReady, signal } from '../api/support/processes.ts';
 import { makeDisks } from './disks.ts';

@@ -1,7 +1,7 @@
 import { basePath } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { openWorld } from '../api/support/world.ts';
 import { spoil } from './changes.ts';
 import { createDice } from './dice.ts';

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Received, testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import type { Page } from '@playwright/test';
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 

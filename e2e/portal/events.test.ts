@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 

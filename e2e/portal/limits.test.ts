@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { openTeam } from '../api/support/portal.ts';
 import { furnish } from './support/furnish.ts';
 import { moveTo } from './support/pages.ts';

@@ -16,7 +16,6 @@ const mailsTo = async (address: string): Promise<readonly InboxMail[]> => {
   const mails = (await (await fetch(`${inject('stack').inboxUrl}mails.json`)).json()) as InboxMail[];
   return mails.filter(({ recipients }) => recipients.includes(address));
 };
-const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 250 });
 
 describe('Notifications', () => {
   test('tell of a subscription that is switched off, in the bell, by mail and to the webhook', async () => {
@@ -37,10 +36,12 @@ describe('Notifications', () => {
     await see(bell).toBeVisible();
     await see(page.getByRole('status').filter({ hasText: 'unread notification' })).toBeAttached();
     const title = '“Billing” was switched off';
-    await eventually(async () => {
-      const { json } = await team.owner.browser.ask('GET', '/notices');
-      return json.notices.map((one: { title: string }) => one.title);
-    }).toContain(title);
+    await expect
+      .poll(async () => {
+        const { json } = await team.owner.browser.ask('GET', '/notices');
+        return json.notices.map((one: { title: string }) => one.title);
+      })
+      .toContain(title);
     await page.reload();
     await bell.focus();
     await page.keyboard.press('Enter');
@@ -52,12 +53,12 @@ describe('Notifications', () => {
     await see(page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible();
 
     const mail = async () => (await mailsTo(team.owner.email)).find(({ subject }) => subject.includes(title));
-    await eventually(mail).toBeDefined();
+    await expect.poll(mail).toBeDefined();
     expect((await mail())!.text).toContain(`/portal/subscriptions/${id}`);
     const posted = () => receiver.received.filter((one) => one.path === path);
     const disabled = () =>
       posted().find(({ headers }) => headers['x-webhook-event'] === 'operational.subscription_disabled');
-    await eventually(disabled).toBeDefined();
+    await expect.poll(disabled).toBeDefined();
     const { body, headers } = disabled()!;
     const message = new Webhook(made.json.signingSecret).verify(
       String(body),
@@ -125,8 +126,8 @@ describe('Notifications', () => {
     const email = `grace-${team.companyId}@example.com`;
     const { json } = await team.owner.browser.ask('POST', '/team/invitations', { email, role: 'viewer' });
     expect(json.mailed).toBe(true);
-    await eventually(async () => (await mailsTo(email)).map(({ text }) => text)).toEqual([
-      expect.stringContaining(json.link),
-    ]);
+    await expect
+      .poll(async () => (await mailsTo(email)).map(({ text }) => text))
+      .toEqual([expect.stringContaining(json.link)]);
   });
 });

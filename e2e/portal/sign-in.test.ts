@@ -1,7 +1,7 @@
+import { until } from '@causeway/runtime/testing/until';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
-import { until } from '../api/support/clock.ts';
 import { clientAddress, type Member, moveElsewhere, openBrowser, openTeam } from '../api/support/portal.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';

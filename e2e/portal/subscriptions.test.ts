@@ -1,7 +1,7 @@
 import { type Received, testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { command, tabTo } from './support/keyboard.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';

@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { until } from '../api/support/clock.ts';
 import { clientAddress, goodPassword } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';

@@ -1,7 +1,7 @@
 import { randomHex } from '@causeway/runtime';
-import { testLane } from '@causeway/runtime/testing';
+import { testLane, until } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eraseTraces } from './erasures.ts';
 import { entriesPerChunk } from './search/postings.ts';
 import { bootCrm } from './testing/boot.ts';
@@ -26,18 +26,15 @@ const erase = async (companyId: number, id: number) => {
 
 /** Waits for the first pass over what is left of a person. */
 const settled = (companyId: number, id: number) =>
-  vi.waitUntil(
-    async () => {
-      const row = await db
-        .selectFrom('erasures')
-        .select('passes')
-        .where('company_id', '=', companyId)
-        .where('client_id', '=', id)
-        .executeTakeFirst();
-      return (row?.passes ?? 0) > 0;
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  until(`the first pass over ${id}`, async () => {
+    const row = await db
+      .selectFrom('erasures')
+      .select('passes')
+      .where('company_id', '=', companyId)
+      .where('client_id', '=', id)
+      .executeTakeFirst();
+    return (row?.passes ?? 0) > 0;
+  });
 
 const addAttempt = async (companyId: number, event: { event_id: number; created_utc: Date }) =>
   crm.database.query(

@@ -4,7 +4,7 @@ import { deliveryTailSubject, sequenceHeader } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, openWorld, origin, type World } from './testing/boot.ts';
+import { openWorld, origin, type World } from './testing/boot.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ test('an announced delivery arrives signed, with the envelope as its body, and i
   const told = world.bus.nc.subscribe(deliveryTailSubject(subscription.company_id), { max: 1 });
   await world.bus.nc.flush();
   const [key] = await world.deliver(subscription, 1);
-  await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
+  await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
   for await (const message of told)
     expect(message.json()).toMatchObject([
       { eventId: key!.event_id, attempt: 1, state: 'succeeded', statusCode: 200, nextAttemptUtc: null },
@@ -68,7 +68,7 @@ test('every delivery says who caused its event, and which number of which subscr
     ...(await world.deliver(subscription, 1, { by: 'queue', replayId: 7 })),
     ...(await world.deliver(subscription, 1, { without: sequenceHeader })),
   ];
-  await eventually(() => receiver.received.length).toBe(2 * keys.length);
+  await expect.poll(() => receiver.received.length).toBe(2 * keys.length);
   for (const { event_id } of keys)
     for (const { headers } of receiver.received.filter(({ id }) => Number(id) === event_id))
       expect(headers).toMatchObject({
@@ -84,14 +84,14 @@ test('a thousand deliveries arrive once each, by either path', async () => {
   const receiver = await testReceiver();
   const [woken, queued] = [await world.subscribe(receiver.url), await world.subscribe(receiver.url)];
   const keys = [...(await world.deliver(woken, 600)), ...(await world.deliver(queued, 400, { by: 'queue' }))];
-  await eventually(() => receiver.received.length).toBe(keys.length);
+  await expect.poll(() => receiver.received.length).toBe(keys.length);
   // Time for a duplicate to arrive.
   await sleep(300);
   expect(receiver.received.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
     keys.map((key) => key.event_id),
   );
   for (const subscription of [woken, queued])
-    await eventually(
-      async () => new Set((await world.deliveries(subscription)).map(({ state }) => state)),
-    ).toEqual(new Set(['succeeded']));
+    await expect
+      .poll(async () => new Set((await world.deliveries(subscription)).map(({ state }) => state)))
+      .toEqual(new Set(['succeeded']));
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventType, type TestDelivery, testDeliverySubject } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { openWorld, type Subscription, type World } from './testing/boot.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ test('a failed delivery is retried after its wait, with the same body and a new 
   receiver.answer = (response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
-  await eventually(() => states(subscription)).toEqual({ succeeded: 1 });
+  await expect.poll(() => states(subscription)).toEqual({ succeeded: 1 });
   const [first, second, third] = receiver.received;
   expect(second!.atMs - first!.atMs).toBeGreaterThanOrEqual(1_190);
   expect(third!.atMs - second!.atMs).toBeGreaterThanOrEqual(290);
@@ -45,7 +45,7 @@ test('a delivery fails after its last attempt, and is not attempted again', asyn
   receiver.answer = (response) => response.writeHead(302, { location: receiver.url }).end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
-  await eventually(() => states(subscription)).toEqual({ failed: 1 });
+  await expect.poll(() => states(subscription)).toEqual({ failed: 1 });
   // Time for a wrong fourth attempt, which would be due after 50 ms.
   await sleep(400);
   expect(await world.deliveries(subscription)).toMatchObject([
@@ -63,7 +63,7 @@ test('the retry waits for the Retry-After of a 503', async () => {
     receiver.received.length === 1 ? response.writeHead(503, { 'retry-after': '2' }).end() : response.end();
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 1);
-  await eventually(() => states(subscription)).toEqual({ succeeded: 1 });
+  await expect.poll(() => states(subscription)).toEqual({ succeeded: 1 });
   expect(receiver.received[1]!.atMs - receiver.received[0]!.atMs).toBeGreaterThanOrEqual(1_990);
   await drain();
 });
@@ -76,26 +76,28 @@ describe('a subscription is disabled', () => {
     await world.deliver(subscription, 3, { by: 'queue', dueMs: Date.now() + 3_600_000 });
     receiver.answer = (response) => response.writeHead(410).end();
     await world.deliver(subscription, 1);
-    await eventually(() => world.subscription(subscription)).toMatchObject({
-      enabled: 0,
-      disabled_reason: 'the receiver answered 410 Gone',
-    });
-    await eventually(() => states(subscription)).toEqual({ held: 4 });
+    await expect
+      .poll(() => world.subscription(subscription))
+      .toMatchObject({
+        enabled: 0,
+        disabled_reason: 'the receiver answered 410 Gone',
+      });
+    await expect.poll(() => states(subscription)).toEqual({ held: 4 });
     expect((await world.attempts(subscription))[0]).toMatchObject({
       status_code: 410,
       next_attempt_utc: null,
     });
-    await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
+    await expect.poll(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
     // Deliveries that were written meanwhile are held too, not attempted; later events are missed.
     await world.deliver(subscription, 2, { by: 'queue' });
     await world.deliver(subscription, 1);
-    await eventually(() => states(subscription)).toEqual({ held: 6 });
+    await expect.poll(() => states(subscription)).toEqual({ held: 6 });
     expect(receiver.received).toHaveLength(1);
     await drain();
     const watching = await world.start();
-    await eventually(() => watching.metrics.registry.metrics()).toMatch(
-      /^dispatcher_waiting_queues\{kind="held"\} 1$/m,
-    );
+    await expect
+      .poll(() => watching.metrics.registry.metrics())
+      .toMatch(/^dispatcher_waiting_queues\{kind="held"\} 1$/m);
     expect(await watching.metrics.registry.metrics()).toMatch(
       /^dispatcher_oldest_due_seconds\{kind="held"\} \d+\.\d+$/m,
     );
@@ -108,7 +110,7 @@ describe('a subscription is disabled', () => {
     receiver.answer = (response) => response.writeHead(410).end();
     const subscription = await world.subscribe(receiver.url, { managed_by: 'n8n' });
     await world.deliver(subscription, 1);
-    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    await expect.poll(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
     const [row] = await world.database.query<Readonly<Record<string, Date>>>(
       'SELECT disabled_utc, expires_utc FROM subscriptions WHERE subscription_id = ?',
       [subscription.subscription_id],
@@ -117,7 +119,7 @@ describe('a subscription is disabled', () => {
     expect(expires_utc!.getTime() - disabled_utc!.getTime()).toBe(30 * 86_400_000);
     const own = await world.subscribe(receiver.url);
     await world.deliver(own, 1);
-    await eventually(() => world.subscription(own)).toMatchObject({ enabled: 0 });
+    await expect.poll(() => world.subscription(own)).toMatchObject({ enabled: 0 });
     expect(
       await world.database.query('SELECT expires_utc FROM subscriptions WHERE subscription_id = ?', [
         own.subscription_id,
@@ -138,7 +140,7 @@ describe('a subscription is disabled', () => {
       response.writeHead(410).end();
     };
     await world.deliver(subscription, 1);
-    await eventually(() => world.deliveries(subscription)).toMatchObject([{ last_status: 410 }]);
+    await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ last_status: 410 }]);
     expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
     await drain();
   });
@@ -151,15 +153,17 @@ describe('a subscription is disabled', () => {
     receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 30);
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 2_000);
-    await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(6);
+    await expect.poll(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(6);
     // By now all attempts that were under way when it began to fail have ended.
     receiver.mostAtATime = 0;
     const before = receiver.received.length;
     const failuresBefore = (await world.queue(subscription))!.consecutive_failures;
-    await eventually(() => world.subscription(subscription)).toEqual({
-      enabled: 0,
-      disabled_reason: '20 consecutive failures',
-    });
+    await expect
+      .poll(() => world.subscription(subscription))
+      .toEqual({
+        enabled: 0,
+        disabled_reason: '20 consecutive failures',
+      });
     expect(
       await world.database.query(
         'SELECT actor_kind, action, target_id, after_json FROM audit_log WHERE company_id = ? AND target_id = ?',
@@ -179,8 +183,8 @@ describe('a subscription is disabled', () => {
     const probes = receiver.received.slice(before).map(({ atMs }) => atMs);
     for (const [at, atMs] of probes.slice(1).entries())
       expect(atMs - probes[at]!).toBeGreaterThanOrEqual(10 * Math.min(2 ** (at + 1), 60));
-    await eventually(() => states(subscription)).toEqual({ held: 2_000 });
-    await eventually(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
+    await expect.poll(() => states(subscription)).toEqual({ held: 2_000 });
+    await expect.poll(async () => (await world.queue(subscription))!.next_due_utc).toBeNull();
     const made = receiver.received.length;
     // Time for a wrong attempt of a held delivery.
     await sleep(400);
@@ -208,7 +212,7 @@ describe('auto-disable counts', () => {
     receiver.answer = () => {};
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 300);
-    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    await expect.poll(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
     expect(await failures(subscription)).toBe(20);
     const attempts = await world.attempts(subscription);
     expect(attempts.filter(({ error_class }) => error_class !== 'timeout')).toEqual([]);
@@ -242,9 +246,9 @@ describe('a failing subscription backs off', () => {
     const subscription = await world.subscribe(receiver.url);
     const first = await start();
     await world.deliver(subscription, 5);
-    await eventually(async () => (await world.attempts(subscription)).length).toBe(5);
+    await expect.poll(async () => (await world.attempts(subscription)).length).toBe(5);
     const queue = async () => (await world.queue(subscription))!;
-    await eventually(async () => (await queue()).consecutive_failures).toBe(5);
+    await expect.poll(async () => (await queue()).consecutive_failures).toBe(5);
     return {
       subscription,
       receiver,
@@ -285,18 +289,18 @@ describe('a failing subscription backs off', () => {
     expect(await waitMs()).toBe(600_000);
     // New events do not make the probe come earlier, on their way through either the message or the outbox.
     await world.deliver(subscription, 20);
-    await eventually(() => states(subscription)).toEqual({ waiting: 25 });
+    await expect.poll(() => states(subscription)).toEqual({ waiting: 25 });
     await world.deliver(subscription, 5, { by: 'queue' });
     expect(await waitMs()).toBe(600_000);
     pass(599_999);
     await rests();
     pass(1);
-    await eventually(() => receiver.received.length).toBe(6);
-    await eventually(async () => (await queue()).consecutive_failures).toBe(6);
+    await expect.poll(() => receiver.received.length).toBe(6);
+    await expect.poll(async () => (await queue()).consecutive_failures).toBe(6);
     expect(await waitMs()).toBe(600_000);
     receiver.answer = undefined;
     pass(600_000);
-    await eventually(() => states(subscription)).toEqual({ succeeded: 30 });
+    await expect.poll(() => states(subscription)).toEqual({ succeeded: 30 });
     expect(await queue()).toMatchObject({ consecutive_failures: 0 });
     const attempts = (await world.deliveries(subscription)).map((one) => one.attempts);
     expect(attempts.reduce((sum, count) => sum + count)).toBe(6 + 30);
@@ -308,7 +312,7 @@ describe('a failing subscription backs off', () => {
     await drain();
     const dispatchers = [await start(), await start()];
     await world.deliver(subscription, 10);
-    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    await expect.poll(() => states(subscription)).toEqual({ waiting: 15 });
     await rests();
     const waits: number[] = [];
     for (let failures = 6; failures <= 20; failures++) {
@@ -317,7 +321,7 @@ describe('a failing subscription backs off', () => {
       pass(wait - 1);
       if (failures % 5 === 0) await rests();
       pass(1);
-      await eventually(async () => (await queue()).consecutive_failures).toBe(failures);
+      await expect.poll(async () => (await queue()).consecutive_failures).toBe(failures);
       expect(receiver.received).toHaveLength(failures);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, ...Array(9).fill(60)].map((seconds) => seconds * 1_000));
@@ -330,7 +334,7 @@ describe('a failing subscription backs off', () => {
       retryAfter: '3600',
     });
     await world.deliver(subscription, 10);
-    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    await expect.poll(() => states(subscription)).toEqual({ waiting: 15 });
     await ask();
     await rests();
     expect(await waitMs()).toBe(3_600_000);
@@ -338,13 +342,13 @@ describe('a failing subscription backs off', () => {
     receiver.answer = (response, { body }) =>
       String(body).includes('test') ? response.end() : fail(response);
     await ask();
-    await eventually(async () => (await queue()).consecutive_failures).toBe(6);
+    await expect.poll(async () => (await queue()).consecutive_failures).toBe(6);
     expect(await waitMs()).toBe(3_600_000);
     await rests();
     receiver.answer = undefined;
     await ask();
     // The others were attempted, and wait for their retries.
-    await eventually(() => states(subscription)).toEqual({ succeeded: 9, waiting: 6 });
+    await expect.poll(() => states(subscription)).toEqual({ succeeded: 9, waiting: 6 });
     expect(await queue()).toMatchObject({ consecutive_failures: 0 });
     await drain();
   });
@@ -353,18 +357,18 @@ describe('a failing subscription backs off', () => {
     const { receiver, subscription, queue, start, pass, rests, ask, drain } = await backOff();
     const other = await start();
     await world.deliver(subscription, 10);
-    await eventually(() => states(subscription)).toEqual({ waiting: 15 });
+    await expect.poll(() => states(subscription)).toEqual({ waiting: 15 });
     const probes: ServerResponse[] = [];
     receiver.answer = (response, { body }) =>
       String(body).includes('test') ? response.end() : void probes.push(response);
     pass(1_000);
-    await eventually(() => probes.length).toBe(1);
+    await expect.poll(() => probes.length).toBe(1);
     for (let asked = 0; asked < 5; asked++) await ask();
     await rests();
     expect(probes).toHaveLength(1);
     receiver.answer = undefined;
     probes[0]!.end();
-    await eventually(async () => (await queue()).consecutive_failures).toBe(0);
+    await expect.poll(async () => (await queue()).consecutive_failures).toBe(0);
     await drain();
     await other.drain();
   });
@@ -390,10 +394,10 @@ describe('probes alternate', () => {
       ['["payment.failed"]', subscription.company_id, subscription.subscription_id],
     );
     let dispatchers = [await world.start(options), await world.start(options)];
-    await eventually(() => receiver.received.length).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(4);
     for (const { drain } of dispatchers) await drain();
     dispatchers = [await world.start(options), await world.start(options)];
-    await eventually(() => receiver.received.length).toBeGreaterThanOrEqual(9);
+    await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(9);
     for (const { drain } of dispatchers) await drain();
     expect(receiver.received.slice(0, 9).map(({ id }) => Number(id))).toEqual([
       ...[old[0], late[2], other],
@@ -412,14 +416,14 @@ describe('probes alternate', () => {
         response.writeHead(headers['x-webhook-event'] === 'payment.failed' ? 500 : 200).end();
       const subscription = await world.subscribe(receiver.url, types);
       await world.deliver(subscription, bad, { type: 'payment.failed' });
-      await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(
-        4,
-      );
+      await expect
+        .poll(async () => (await world.queue(subscription))!.consecutive_failures)
+        .toBeGreaterThan(4);
       const arrived = () =>
         receiver.received.filter(({ headers }) => headers['x-webhook-event'] === 'lead.created').length;
       for (let good = 1; good <= 10; good++) {
         await world.deliver(subscription, 1, { type: 'lead.created' });
-        await eventually(arrived).toBe(good);
+        await expect.poll(arrived).toBe(good);
       }
       expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
       await drain();
@@ -442,13 +446,13 @@ test('a receiver’s restart under full traffic disables nothing, and everything
   // Traffic before the receiver goes down.
   await sleep(400);
   await receiver.down();
-  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(7);
+  await expect.poll(async () => (await world.queue(subscription))!.consecutive_failures).toBeGreaterThan(7);
   await receiver.up();
   // Traffic after the receiver is back.
   await sleep(400);
   sending = false;
   await traffic;
-  await eventually(() => states(subscription)).toEqual({ succeeded: sent });
+  await expect.poll(() => states(subscription)).toEqual({ succeeded: sent });
   expect(await world.subscription(subscription)).toEqual({ enabled: 1, disabled_reason: null });
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   await drain();
@@ -464,8 +468,8 @@ test('deliveries of a deleted subscription are dropped, and its queue is removed
   await world.deliver(subscription, 1_500, { by: 'queue' });
   await world.deliver(subscription, 3);
   // Deliveries that were only announced get no rows.
-  await eventually(() => states(subscription)).toEqual({ dropped: 1_500 });
-  await eventually(() => world.queue(subscription)).toBeUndefined();
+  await expect.poll(() => states(subscription)).toEqual({ dropped: 1_500 });
+  await expect.poll(() => world.queue(subscription)).toBeUndefined();
   expect(receiver.received).toEqual([]);
   await drain();
 });
@@ -493,10 +497,10 @@ describe('a replay', () => {
     );
     const replayId = await makeReplay(subscription);
     await world.deliver(subscription, 1, { by: 'queue', replayId });
-    await eventually(() => counts(replayId)).toEqual({ succeeded: 1, failed: 0 });
+    await expect.poll(() => counts(replayId)).toEqual({ succeeded: 1, failed: 0 });
     receiver.answer = (response) => response.writeHead(500).end();
     await world.deliver(subscription, 1, { by: 'queue', replayId });
-    await eventually(() => counts(replayId)).toEqual({ succeeded: 1, failed: 1 });
+    await expect.poll(() => counts(replayId)).toEqual({ succeeded: 1, failed: 1 });
     expect(receiver.received.map(({ headers }) => headers['x-webhook-replay'])).toEqual(
       Array(3).fill(`${replayId}`),
     );
@@ -510,7 +514,7 @@ test('a secret that cannot be decrypted causes no request, and its delivery stay
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url, { secret: Buffer.from('garbage') });
   await world.deliver(subscription, 1);
-  await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
+  await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ state: 'waiting', attempts: 0 }]);
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   expect(receiver.received).toEqual([]);
   await drain();

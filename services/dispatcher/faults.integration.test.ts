@@ -8,7 +8,7 @@ import {
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Receiver, startProxy, testReceiver, type Verdict } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { countOf, eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { countOf, openWorld, type Subscription, type World } from './testing/boot.ts';
 import { databaseBehind } from './testing/database-behind.ts';
 
 let world: World;
@@ -35,7 +35,7 @@ test('two dispatchers share events and backlogs, and each delivery is sent once'
     ...(await world.deliver(subscription, 300)),
   ];
   for (let burst = 0; burst < 10; burst++) keys.push(...(await world.deliver(subscription, 20)));
-  await eventually(delivered).toBe(800);
+  await expect.poll(delivered).toBe(800);
   // Time for a duplicate to arrive.
   await sleep(300);
   expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
@@ -45,7 +45,7 @@ test('a delivery whose dispatcher is gone is due when its lease expires', async 
   await world.start();
   const dueMs = Date.now() + 800;
   await world.deliver(subscription, 3, { silent: true, dueMs });
-  await eventually(delivered).toBe(3);
+  await expect.poll(delivered).toBe(3);
   for (const { atMs } of receiver.received) {
     expect(atMs).toBeGreaterThanOrEqual(dueMs);
   }
@@ -60,7 +60,7 @@ test('an event that arrives late in its lease becomes waiting deliveries, unless
   // Lets the lease of the late event run down.
   await sleep(1_200);
   const { metrics } = await world.start();
-  await eventually(idsReceived).toEqual([late!.event_id]);
+  await expect.poll(idsReceived).toEqual([late!.event_id]);
   expect(await countOf(metrics, 'dispatcher_first_taken_total')).toBe(0);
 });
 
@@ -69,9 +69,9 @@ test('a dispatcher that was frozen past the leases of its events delivers each o
   receiver.answer = (response) => void setTimeout(() => response.end(), 600);
   await world.start({ now: () => new Date(Date.now() + frozenMs) });
   const keys = await world.deliver(subscription, 20);
-  await eventually(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   frozenMs = 10_000;
-  await eventually(delivered).toBe(20);
+  await expect.poll(delivered).toBe(20);
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
   expect(receiver.received).toHaveLength(20);
 });
@@ -80,7 +80,7 @@ test('a draining dispatcher finishes and records its attempts, and gives the res
   receiver.answer = (response) => void setTimeout(() => response.end(), 400);
   const { drain } = await world.start();
   await world.deliver(subscription, 30);
-  await eventually(() => receiver.received.length > 0).toBe(true);
+  await expect.poll(() => receiver.received.length > 0).toBe(true);
   await drain();
   const done = await delivered();
   expect(done).toBeLessThan(30);
@@ -93,7 +93,7 @@ test('a draining dispatcher finishes and records its attempts, and gives the res
   }
   expect((await world.queue(subscription))!.next_due_utc!.getTime()).toBeLessThanOrEqual(Date.now());
   await world.start();
-  await eventually(delivered).toBe(30);
+  await expect.poll(delivered).toBe(30);
   expect(receiver.received).toHaveLength(30);
 });
 
@@ -101,7 +101,7 @@ test('a dispatcher that drains while NATS dies still records its attempts', asyn
   receiver.answer = (response) => void setTimeout(() => response.end(), 1_500);
   const { drain } = await world.start({ timeoutMs: 10_000 });
   await world.deliver(subscription, 1);
-  await eventually(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   await world.nats.pause();
   const drained = drain();
   await world.nats.kill();
@@ -115,7 +115,7 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
   receiver.answer = (response) => void setTimeout(() => response.end(), 300);
   await world.start({ db });
   await world.deliver(subscription, 1);
-  await eventually(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   away = true;
   await world.deliver(subscription, 20);
   // Time for a wrong attempt to start.
@@ -124,7 +124,7 @@ test('while MySQL is down results are kept and no attempt starts; then everythin
   expect(await delivered()).toBe(0);
   away = false;
   receiver.answer = (response) => response.end();
-  await eventually(async () => (await delivered()) >= 4).toBe(true);
+  await expect.poll(async () => (await delivered()) >= 4).toBe(true);
   expect((await world.attempts(subscription))[0]).toMatchObject({ attempt: 1, status_code: 200 });
   expect(receiver.received.filter(({ id }) => Number(id) === 1)).toHaveLength(1);
 });
@@ -143,9 +143,9 @@ test.each([
   );
   await refusing;
   await world.deliver(subscription, 4);
-  await eventually(async () => (await countOf(metrics, 'dispatcher_unrecorded')) > 0).toBe(true);
+  await expect.poll(async () => (await countOf(metrics, 'dispatcher_unrecorded')) > 0).toBe(true);
   await world.database.query(`DROP TRIGGER \`${world.database.name}\`.refuse`);
-  await eventually(delivered).toBe(4);
+  await expect.poll(delivered).toBe(4);
   expect(receiver.received).toHaveLength(4);
   expect(await countOf(metrics, 'dispatcher_record_refused_total')).toBe(0);
 });
@@ -165,8 +165,8 @@ test('a commit whose answer is lost is written again, and counts nothing twice',
   receiver.answer = (response) => response.writeHead(500).end();
   await world.start({ db, scheduleMs: [60_000] });
   await world.deliver(subscription, 3);
-  await eventually(async () => (await world.attempts(subscription)).length).toBe(3);
-  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBe(3);
+  await expect.poll(async () => (await world.attempts(subscription)).length).toBe(3);
+  await expect.poll(async () => (await world.queue(subscription))!.consecutive_failures).toBe(3);
   // Time for a second run of the write to count the failures again.
   await sleep(500);
   expect(lost).toBeGreaterThan(0);
@@ -181,18 +181,20 @@ test('without NATS events come from the outbox; a lost stream is created again',
   const { metrics } = await world.start();
   await world.nats.stop();
   await world.deliver(subscription, 5);
-  await eventually(delivered).toBe(5);
+  await expect.poll(delivered).toBe(5);
   // The stream is in memory, so it is gone.
   await world.nats.restart();
-  await eventually(() => world.bus.connected()).toBe(true);
+  await expect.poll(() => world.bus.connected()).toBe(true);
   const taken = () => countOf(metrics, 'dispatcher_first_taken_total');
   const before = await taken();
   let sent = 5;
-  await eventually(async () => {
-    sent += (await world.deliver(subscription, 1)).length;
-    return taken();
-  }).toBeGreaterThan(before);
-  await eventually(delivered).toBe(sent);
+  await expect
+    .poll(async () => {
+      sent += (await world.deliver(subscription, 1)).length;
+      return taken();
+    })
+    .toBeGreaterThan(before);
+  await expect.poll(delivered).toBe(sent);
 });
 
 test('a test delivery is one signed attempt that is not recorded, even for a disabled subscription', async () => {
@@ -240,10 +242,10 @@ test('a test delivery is one signed attempt that is not recorded, even for a dis
 test('attempts are added up by minute, including their durations', async () => {
   const { drain } = await world.start({ scheduleMs: [] });
   await world.deliver(subscription, 6);
-  await eventually(delivered).toBe(6);
+  await expect.poll(delivered).toBe(6);
   receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 120);
   await world.deliver(subscription, 2);
-  await eventually(async () => (await world.attempts(subscription)).length).toBe(8);
+  await expect.poll(async () => (await world.attempts(subscription)).length).toBe(8);
   await drain();
   const rows = await world.database.query<Record<string, number>>('SELECT * FROM delivery_minutes');
   const sum = (column: string) => rows.reduce((total, row) => total + row[column]!, 0);

@@ -7,7 +7,7 @@ import type { LeasedDelivery, TakenEvent } from './delivery.ts';
 import { createHealth } from './health.ts';
 import { createRecorder } from './record/recorder.ts';
 import { type Tables, tenantTables } from './tables.ts';
-import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { openWorld, type Subscription, type World } from './testing/boot.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -45,17 +45,19 @@ test('An event that was swept at the quota while it was attempted is not missed'
     // An attempt normally begins within this time.
     await sleep(1_000);
   }
-  await eventually(async () => {
-    await endLeases();
-    return missedBy(subscription);
-  }).toBe(sent);
+  await expect
+    .poll(async () => {
+      await endLeases();
+      return missedBy(subscription);
+    })
+    .toBe(sent);
   expect(await inOutbox()).toBe(0);
   // The dispatcher has to know that its leases have ended.
   await sleep(outboxLeaseMs);
   answers = true;
   for (const answer of waiting) answer();
   const attempted = () => receiver.received.length;
-  await eventually(async () => (await missedBy(subscription)) + attempted()).toBe(sent);
+  await expect.poll(async () => (await missedBy(subscription)) + attempted()).toBe(sent);
   expect(attempted()).toBeGreaterThan(0);
   expect(await world.deliveries(subscription)).toMatchObject(
     receiver.received.map(() => ({ state: 'failed', attempts: 1 })),
@@ -75,7 +77,7 @@ test('A delivery that has arrived is not missed when its event is swept at the q
   ]);
   await world.start({ waitingQuota: 0 });
   await endLeases();
-  await eventually(inOutbox).toBe(0);
+  await expect.poll(inOutbox).toBe(0);
   expect(await missedBy(subscription)).toBe(0);
 });
 
@@ -144,7 +146,7 @@ test('A delivery without room counts once, whether its event is finished or swep
   expect(await missedBy(swept.first)).toBe(0);
   await world.start({ waitingQuota: 0 });
   await endLeases();
-  await eventually(inOutbox).toBe(0);
+  await expect.poll(inOutbox).toBe(0);
   expect([await missedBy(swept.first), await missedBy(swept.second)]).toEqual([1, 1]);
 });
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { eventually, openWorld } from './testing/boot.ts';
+import { openWorld } from './testing/boot.ts';
 
 test('a hanging receiver with thousands of waiting deliveries, and a failing one, delay no other', async () => {
   const world = await openWorld();
@@ -23,7 +23,7 @@ test('a hanging receiver with thousands of waiting deliveries, and a failing one
     if (round % 10 === 0) await world.deliver(bad[0]!, 20);
     await sleep(20);
   }
-  await eventually(() => healthy.received.length).toBe(200);
+  await expect.poll(() => healthy.received.length).toBe(200);
   const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(Number(id))!).sort((a, b) => a - b);
   // A delivery behind the hanging receiver would have waited for its deadline.
   expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(5_500);
@@ -41,12 +41,12 @@ test('a flood of retries leaves first attempts their slots', async () => {
     const subscription = await world.subscribe(slow.url);
     await world.deliver(subscription, 40, { by: 'queue' });
   }
-  await eventually(() => held.length).toBe(16);
+  await expect.poll(() => held.length).toBe(16);
   const quick = await testReceiver();
   const subscription = await world.subscribe(quick.url);
   for (let round = 1; round <= 20; round++) {
     await world.deliver(subscription, 1);
-    await eventually(() => quick.received.length).toBe(round);
+    await expect.poll(() => quick.received.length).toBe(round);
   }
   // No retry ended, so each first attempt had a slot that no retry may have.
   expect(held.length).toBe(16);
@@ -63,14 +63,14 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
   while (many.length < 200) many.push(await world.subscribe(slow.url, { company_id: first.company_id }));
   for (const subscription of many) await world.deliver(subscription, 5, { by: 'queue' });
   const { drain } = await world.start({ slots: 16, timeoutMs: 5_000, scheduleMs: [200], random: () => 0.5 });
-  await eventually(() => slow.received.length).toBeGreaterThan(8);
+  await expect.poll(() => slow.received.length).toBeGreaterThan(8);
 
   other.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();
   const subscription = await world.subscribe(other.url);
   for (const by of ['event', 'queue'] as const) {
     const before = slow.received.length;
     await world.deliver(subscription, 1, { by });
-    await eventually(async () => (await world.deliveries(subscription)).at(-1)!.state).toBe('succeeded');
+    await expect.poll(async () => (await world.deliveries(subscription)).at(-1)!.state).toBe('succeeded');
     // 990 deliveries were due earlier. The attempts begun meanwhile are those of a few turns.
     expect(slow.received.length - before).toBeLessThan(300);
   }
@@ -96,7 +96,7 @@ test('a host gets no more concurrent attempts than its limit, over all companies
       world.deliver(subscription, 20, { by: at % 2 ? 'event' : 'queue' }),
     ),
   );
-  await eventually(() => receiver.received.length).toBe(100);
+  await expect.poll(() => receiver.received.length).toBe(100);
   expect(receiver.mostAtATime).toBeLessThanOrEqual(6);
   await drain();
 });

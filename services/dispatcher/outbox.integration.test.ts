@@ -1,6 +1,6 @@
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { openWorld, type Subscription, type World } from './testing/boot.ts';
 import { startFanOut } from './testing/start-fan-out.ts';
 
 let world: World;
@@ -17,7 +17,7 @@ const startWarm = async (options: Parameters<World['start']>[0]): Promise<void> 
   await world.start(options);
   const other = await world.subscribe((await testReceiver()).url);
   await world.deliver(other, 1);
-  await eventually(() => world.deliveries(other)).toMatchObject([{ state: 'succeeded' }]);
+  await expect.poll(() => world.deliveries(other)).toMatchObject([{ state: 'succeeded' }]);
 };
 
 const outbox = async (): Promise<number> =>
@@ -26,12 +26,12 @@ const outbox = async (): Promise<number> =>
 test('an announced event leaves the outbox when all its deliveries are recorded', async () => {
   await world.start({ timeoutMs: 10_000 });
   await world.deliver(subscription, 200);
-  await eventually(outbox).toBe(0);
+  await expect.poll(outbox).toBe(0);
   // A delivery that found no room has a row, and waits in its queue.
   expect(await world.deliveries(subscription)).toHaveLength(200);
-  await eventually(() => world.deliveries(subscription)).toMatchObject(
-    Array(200).fill({ state: 'succeeded', attempts: 1 }),
-  );
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject(Array(200).fill({ state: 'succeeded', attempts: 1 }));
   expect(receiver.received).toHaveLength(200);
 });
 
@@ -39,33 +39,33 @@ test('a slow first attempt gets a row as waiting, and its event leaves the outbo
   receiver.answer = () => {};
   await startWarm({ timeoutMs: 5_000, scheduleMs: [60_000] });
   const [key] = await world.deliver(subscription, 1);
-  await eventually(() => world.deliveries(subscription)).toMatchObject([
-    { event_id: key!.event_id, state: 'waiting', attempts: 0, due_utc: expect.any(Date) },
-  ]);
-  await eventually(outbox).toBe(0);
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject([{ event_id: key!.event_id, state: 'waiting', attempts: 0, due_utc: expect.any(Date) }]);
+  await expect.poll(outbox).toBe(0);
   expect(receiver.received).toHaveLength(1);
-  await eventually(() => world.deliveries(subscription)).toMatchObject([
-    { state: 'waiting', attempts: 1, last_error: 'timeout' },
-  ]);
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject([{ state: 'waiting', attempts: 1, last_error: 'timeout' }]);
 });
 
 test('a slow success counts as a success, although its row was written before', async () => {
   receiver.answer = (response) => void setTimeout(() => response.end(), 2_000);
   await world.start({ timeoutMs: 5_000 });
   await world.deliver(subscription, 3);
-  await eventually(() => world.deliveries(subscription)).toMatchObject(
-    Array(3).fill({ state: 'waiting', attempts: 0 }),
-  );
-  await eventually(() => world.deliveries(subscription)).toMatchObject(
-    Array(3).fill({ state: 'succeeded', attempts: 1, last_status: 200, due_utc: null }),
-  );
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject(Array(3).fill({ state: 'waiting', attempts: 0 }));
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject(Array(3).fill({ state: 'succeeded', attempts: 1, last_status: 200, due_utc: null }));
 });
 
 test('an event whose subscription was deleted leaves the outbox without a delivery', async () => {
   await world.database.query('DELETE FROM subscriptions');
   await world.start();
   await world.deliver(subscription, 2);
-  await eventually(outbox).toBe(0);
+  await expect.poll(outbox).toBe(0);
   expect(await world.deliveries(subscription)).toEqual([]);
   expect(receiver.received).toEqual([]);
 });
@@ -78,7 +78,7 @@ test('a failure for a subscription that was deleted meanwhile leaves no waiting 
   };
   await startWarm({});
   await world.deliver(subscription, 1);
-  await eventually(outbox).toBe(0);
+  await expect.poll(outbox).toBe(0);
   expect(await world.deliveries(subscription)).toEqual([]);
   expect(await world.attempts(subscription)).toMatchObject([{ status_code: 500 }]);
 });
@@ -89,7 +89,7 @@ test('a company with a long outbox after an outage delays another by one sweep',
   await world.deliver(other, 1, { by: 'outbox' });
   await world.database.query('UPDATE event_outbox SET leased_until = NOW(3) - INTERVAL 1 SECOND');
   startFanOut(world.database);
-  await eventually(outbox).toBe(0);
+  await expect.poll(outbox).toBe(0);
   const [earlier] = await world.database.query<{ count: number }>(
     `SELECT COUNT(*) AS count FROM deliveries WHERE company_id = ? AND updated_utc <
        (SELECT MIN(updated_utc) FROM deliveries WHERE company_id = ?)`,

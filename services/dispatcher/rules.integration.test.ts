@@ -3,7 +3,7 @@ import { sealSecret } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, openWorld, type Subscription, type World } from './testing/boot.ts';
+import { openWorld, type Subscription, type World } from './testing/boot.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -39,8 +39,8 @@ test('an event goes to the subscriptions whose conditions it meets, by its messa
   for (const by of ['event', 'outbox'] as const)
     for (const payload of ['{"status":"open"}', '{"status":"void"}', '{"client_id":7,"erased":true}'])
       await world.deliver(choosy, 2, { by, payload });
-  await eventually(settled).toBe(0);
-  await eventually(() => world.states(choosy)).toEqual({ succeeded: 4 });
+  await expect.poll(settled).toBe(0);
+  await expect.poll(() => world.states(choosy)).toEqual({ succeeded: 4 });
   expect(receiver.received.map(({ body }) => String(body)).every((body) => body.includes('"open"'))).toBe(
     true,
   );
@@ -56,13 +56,13 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   const [first, second] = await Promise.all([world.start(options), world.start(options)]);
   await world.deliver(paced, 10);
   await world.deliver(paced, 6, { by: 'outbox' });
-  await eventually(() => receiver.received.length).toBeGreaterThan(5);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(5);
   await first.drain();
   const third = await world.start(options);
   await world.deliver(other, 20);
-  await eventually(() => world.states(other)).toEqual({ succeeded: 20 });
+  await expect.poll(() => world.states(other)).toEqual({ succeeded: 20 });
   expect((await world.states(paced)).waiting).toBeGreaterThan(0);
-  await eventually(() => world.states(paced)).toEqual({ succeeded: 16 });
+  await expect.poll(() => world.states(paced)).toEqual({ succeeded: 16 });
   expect(await mostWithin(paced, 1_000)).toBeLessThanOrEqual(4);
   expect(await world.queue(paced)).toMatchObject({ consecutive_failures: 0 });
   await Promise.all([second.drain(), third.drain()]);
@@ -75,19 +75,19 @@ test('a paced queue is late by its own due time, not by that of its deliveries',
     const { metrics, drain } = await world.start();
     const read = async () =>
       /^dispatcher_oldest_due_seconds\{kind="open"\} (\d+)/m.exec(await metrics.registry.metrics())?.[1];
-    await eventually(read).toMatch(/\d/);
+    await expect.poll(read).toMatch(/\d/);
     const seconds = Number(await read());
     await drain();
     return seconds;
   };
   await world.deliver(paced, 1);
   const { drain } = await world.start();
-  await eventually(() => world.states(paced)).toEqual({ succeeded: 1 });
+  await expect.poll(() => world.states(paced)).toEqual({ succeeded: 1 });
   await world.deliver(paced, 2, { by: 'queue', dueMs: Date.now() - 300_000 });
   // The queue is looked at, and is due again when the minute is over.
-  await eventually(async () => +(await world.queue(paced))!.next_due_utc! - Date.now()).toBeGreaterThan(
-    1_000,
-  );
+  await expect
+    .poll(async () => +(await world.queue(paced))!.next_due_utc! - Date.now())
+    .toBeGreaterThan(1_000);
   await drain();
   expect(await lateness()).toBeLessThan(60);
 
@@ -108,12 +108,12 @@ test('deliveries of a paused subscription wait over a restart, and go out in the
   const before = await world.start();
   await world.deliver(subscription, 5);
   await world.deliver(subscription, 5, { by: 'outbox' });
-  await eventually(() => world.states(other)).toEqual({ succeeded: 10 });
-  await eventually(() => world.states(subscription)).toEqual({ waiting: 10 });
+  await expect.poll(() => world.states(other)).toEqual({ succeeded: 10 });
+  await expect.poll(() => world.states(subscription)).toEqual({ waiting: 10 });
   await before.drain();
   const { drain, metrics } = await world.start();
   const parked = async () => ((await world.queue(subscription))!.next_due_utc?.getTime() ?? 0) - Date.now();
-  await eventually(parked).toBeGreaterThan(10_000);
+  await expect.poll(parked).toBeGreaterThan(10_000);
   // Time for a wrong attempt.
   await sleep(400);
   expect(await world.states(subscription)).toEqual({ waiting: 10 });
@@ -121,7 +121,7 @@ test('deliveries of a paused subscription wait over a restart, and go out in the
     /^dispatcher_oldest_due_seconds\{kind="open"\} [1-9]/m,
   );
   await set(subscription, { paused_utc: null, paused_by: null });
-  await eventually(() => world.states(subscription)).toEqual({ succeeded: 10 });
+  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 10 });
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   const starts = await world.attempts(subscription);
   const ids = starts.toSorted((a, b) => +a.started_utc - +b.started_utc).map(({ event_id }) => event_id);
@@ -140,7 +140,7 @@ test('its own headers go with every attempt, and are stored in none', async () =
   const { drain } = await world.start();
   await world.deliver(subscription, 1);
   await world.deliver(subscription, 1, { by: 'queue' });
-  await eventually(() => world.states(subscription)).toEqual({ succeeded: 2 });
+  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 2 });
   expect(receiver.received.map(({ headers }) => headers.authorization)).toEqual([secret, secret]);
   expect(JSON.stringify(await world.attempts(subscription))).not.toContain('very-secret');
   const raw = await world.database.query('SELECT sent, request_headers FROM delivery_attempts');
@@ -186,7 +186,7 @@ test('what waits and is no longer asked for is discarded when its turn comes, an
     [new Date(), new Date(), ...ids],
   );
   const { drain } = await world.start({ probeIntervalMs: 600_000 });
-  await eventually(() => world.states(subscription)).toEqual({ dropped: 705, succeeded: 5 });
+  await expect.poll(() => world.states(subscription)).toEqual({ dropped: 705, succeeded: 5 });
   expect(receiver.received).toHaveLength(5);
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   expect(

@@ -1,7 +1,7 @@
 import { type DeliveryTailEntry, deliveryTailSubject } from '@causeway/proto';
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, openWorld, type World } from './testing/boot.ts';
+import { openWorld, type World } from './testing/boot.ts';
 
 const quota = 10;
 let world: World;
@@ -37,10 +37,12 @@ test('Dispatchers never write more waiting deliveries than the quota; deliveries
   });
   await world.deliver(first, 60);
   let most = 0;
-  await eventually(async () => {
-    most = Math.max(most, await waiting());
-    return outbox();
-  }).toBe(0);
+  await expect
+    .poll(async () => {
+      most = Math.max(most, await waiting());
+      return outbox();
+    })
+    .toBe(0);
   expect(most).toBeLessThanOrEqual(quota);
   const [{ missed }] = (await world.database.query(
     'SELECT COALESCE(SUM(missed), 0) AS missed FROM missed_events WHERE company_id = ?',
@@ -52,7 +54,7 @@ test('Dispatchers never write more waiting deliveries than the quota; deliveries
   expect(rows.length - untried.length + Number(missed)).toBe(120);
   const failed = rows.filter(({ state }) => state === 'failed');
   expect(failed.map(({ attempts }) => attempts)).toEqual(failed.map(() => 1));
-  await eventually(() => shownFailed.sort()).toEqual(failed.map(({ event_id }) => event_id).sort());
+  await expect.poll(() => shownFailed.sort()).toEqual(failed.map(({ event_id }) => event_id).sort());
 });
 
 test('The portal’s count of failed attempts includes those that do not count as consecutive failures', async () => {
@@ -68,6 +70,6 @@ test('The portal’s count of failed attempts includes those that do not count a
         [subscription.subscription_id],
       )
     )[0]!;
-  await eventually(async () => (await queue()).consecutive_failures).toBeGreaterThanOrEqual(5);
-  await eventually(async () => (await queue()).failed_attempts).toBe(receiver.received.length);
+  await expect.poll(async () => (await queue()).consecutive_failures).toBeGreaterThanOrEqual(5);
+  await expect.poll(async () => (await queue()).failed_attempts).toBe(receiver.received.length);
 });

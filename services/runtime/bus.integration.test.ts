@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Bus, connectBus } from './bus.ts';
 import { startProxy } from './database/testing/proxy.ts';
 import { createMetrics } from './metrics.ts';
@@ -22,7 +22,7 @@ test('a silent server is given up within seconds, and others are tried first', a
   bus.onReconnect(() => tried.push(bus.nc.getServer()));
   await mine.pause();
   onTestFinished(() => mine.resume());
-  await vi.waitFor(() => expect(tried).toHaveLength(1), 60_000);
+  await expect.poll(() => tried).toHaveLength(1);
   expect(others.some(({ url }) => url.endsWith(tried[0]!))).toBe(true);
   await bus.nc.flush();
 }, 30_000);
@@ -81,11 +81,11 @@ describe('with a standby', () => {
     const mine = servers.find(({ url }) => url.endsWith(bus.nc.getServer()))!;
     await mine.pause();
     onTestFinished(() => mine.resume());
-    await vi.waitFor(async () => expect(await left('silent')).toBe(1), 60_000);
-    await vi.waitFor(() => expect(bus.connected()).toBe(true), 60_000);
+    await expect.poll(() => left('silent')).toBe(1);
+    await expect.poll(() => bus.connected()).toBe(true);
     expect(bus.nc.getServer()).not.toBe(new URL(mine.url).host);
     bus.nc.publish('news', 'x');
-    await vi.waitFor(() => expect(heard).toEqual(['x']), 60_000);
+    await expect.poll(() => heard).toEqual(['x']);
   });
 
   test('a killed server is left for the one that answers', async () => {
@@ -123,12 +123,11 @@ describe('with a standby', () => {
     const onEach = await Promise.all(
       urls.map((url, at) => standing([url, urls[(at + 1) % 3]!, urls[(at + 2) % 3]!])),
     );
-    for (const { isReady } of onEach)
-      await vi.waitFor(async () => expect(await isReady()).toBe(true), { timeout: 60_000, interval: 50 });
+    for (const { isReady } of onEach) await expect.poll(() => isReady()).toBe(true);
     const own = onEach.map(({ bus }) => bus.nc.getServer());
     const host = new URL(urls[0]!).host;
     await cutOff(0);
-    await vi.waitFor(() => expect(onEach.every(({ bus }) => bus.nc.getServer() !== host)).toBe(true), 60_000);
+    await expect.poll(() => onEach.every(({ bus }) => bus.nc.getServer() !== host)).toBe(true);
     for (const [at, { bus, left }] of onEach.entries()) {
       expect(await left('cut off')).toBe(own[at] === host ? 1 : 0);
       if (own[at] !== host) expect(bus.nc.getServer()).toBe(own[at]);

@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createLogOutput } from './log.ts';
 import { cleanUp } from './testing/cleanup.ts';
 
@@ -22,7 +22,7 @@ test('lines are written in order, the last ones by a flush', async () => {
   const lines = Array.from({ length: 3000 }, (_, at) => `${at} ${'ä'.repeat(100)}\n`);
   for (const line of lines.slice(0, 2000)) output.write(line);
   const written = lines.slice(0, 2000).join('');
-  await vi.waitFor(() => expect(text()).toBe(written), { timeout: 20_000 });
+  await expect.poll(() => text()).toBe(written);
   for (const line of lines.slice(2000, 2010)) output.write(line);
   output.flush();
   expect(text()).toBe(written + lines.slice(2000, 2010).join(''));

@@ -1,7 +1,7 @@
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { cleanUp } from './testing/cleanup.ts';
 import { compileCache } from './testing/compile-cache.ts';
 import { startProgram } from './testing/program.ts';
@@ -29,7 +29,7 @@ test('every readiness check is a metric', async () => {
   expect(await process.metrics()).toContain('process_ready{check="NATS"} 1\n');
   expect(await process.metrics()).toContain('process_ready{check="started"} 1\n');
   process.signal();
-  await vi.waitFor(async () => expect(await process.metrics()).toContain('process_ready{check="NATS"} 0\n'));
+  await expect.poll(() => process.metrics()).toContain('process_ready{check="NATS"} 0\n');
   expect(await process.metrics()).toContain('process_ready{check="started"} 1\n');
   expect(await process.readyz()).toBe(503);
 });
@@ -39,7 +39,7 @@ test('a log on a full disk loses lines, which are counted, and ends no process',
   // Longer than the logger waits before it writes.
   await sleep(700);
   process.signal();
-  await vi.waitFor(async () => expect(await process.metrics()).toMatch(/^log_lines_lost_total [1-9]\d\d+$/m));
+  await expect.poll(() => process.metrics()).toMatch(/^log_lines_lost_total [1-9]\d\d+$/m);
   expect(await process.stop()).toBe(0);
 });
 
@@ -47,9 +47,7 @@ test('what throws outside of any call is counted, and ends no process', async ()
   const process = await start('ignore');
   expect(await process.metrics()).toContain('process_unexpected_errors_total 0\n');
   process.signal('SIGWINCH');
-  await vi.waitFor(async () =>
-    expect(await process.metrics()).toContain('process_unexpected_errors_total 3\n'),
-  );
+  await expect.poll(() => process.metrics()).toContain('process_unexpected_errors_total 3\n');
   expect(await process.readyz()).toBe(200);
   expect(await process.stop()).toBe(0);
 });

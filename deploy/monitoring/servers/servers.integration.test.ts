@@ -5,7 +5,7 @@ import { createMetrics, readEnv } from '@causeway/runtime';
 import { cleanUp, provided, startProgram } from '@causeway/runtime/testing';
 import { createConnection } from 'mysql2/promise';
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { startMysql } from '../../local/mysql.ts';
 import { freePorts } from '../../local/ports.ts';
 import { readToolchain } from '../../local/toolchain.ts';
@@ -59,12 +59,12 @@ cluster { name: c, listen: "127.0.0.1:${route}", routes: [${routes.split(',').ma
     [...(await read()).matchAll(new RegExp(`^${name}\\{[^}]*\\} (.*)$`, 'gm'))].map(([, value]) =>
       Number(value),
     );
-  await vi.waitFor(async () => expect(await values('nats_peers_missing')).toEqual([0]), 60_000);
-  await vi.waitFor(async () => expect(await values('nats_leader_known')).toEqual([1, 1, 1]), 60_000);
+  await expect.poll(() => values('nats_peers_missing')).toEqual([0]);
+  await expect.poll(() => values('nats_leader_known')).toEqual([1, 1, 1]);
   expect(await values('server_up')).toEqual([1, 1, 1]);
   expect(await values('nats_store_ratio')).toHaveLength(6);
   await ends[2]!('SIGKILL');
-  await vi.waitFor(async () => expect(await values('nats_peers_missing')).toContain(1), 60_000);
+  await expect.poll(() => values('nats_peers_missing')).toContain(1);
 });
 
 const { mysqld } = readToolchain(readEnv());
@@ -94,7 +94,7 @@ test.runIf(mysqld)(
     const read = watch({ mysqlUrls: [`${url.href}?tls=encrypt`], backup, nowMs: () => nowMs });
     const behind = async () =>
       Number(/^backup_binlog_behind_seconds (.*)$/m.exec(await read())?.[1] ?? Number.NaN);
-    await vi.waitFor(async () => expect(await read()).toMatch(/^server_up\{[^}]*\} 1$/m), 30_000);
+    await expect.poll(() => read()).toMatch(/^server_up\{[^}]*\} 1$/m);
     // The server made its own certificate, valid for ten years.
     expect(await read()).toMatch(/^server_certificate_seconds\{[^}]*\} 31\d{7}/m);
     expect(await read()).not.toMatch(/^mysql_replica_running\{/m);
@@ -109,24 +109,23 @@ test.runIf(mysqld)(
     const dump = join(backup, '20260301T000000Z.sql.gz');
     writeFileSync(dump, '');
     utimesSync(dump, new Date(), new Date(nowMs - 3_600_000));
-    await vi.waitFor(async () => expect(await behind()).toBeLessThan(1), 30_000);
-    await vi.waitFor(async () => expect(await read()).toMatch(/^backup_age_seconds 3600/m), 30_000);
+    await expect.poll(() => behind()).toBeLessThan(1);
+    await expect.poll(() => read()).toMatch(/^backup_age_seconds 3600/m);
     await connection.query('CREATE TABLE causeway_test_more (id INT)');
-    await vi.waitFor(async () => {
-      nowMs += 1_000;
-      expect(await behind()).toBeGreaterThan(10);
-    }, 30_000);
+    await expect
+      .poll(() => {
+        nowMs += 1_000;
+        return behind();
+      })
+      .toBeGreaterThan(10);
 
     await connection.query("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = 1");
-    await vi.waitFor(async () => expect(await read()).toMatch(/^mysql_replica_running\{[^}]*\} 0$/m), 30_000);
+    await expect.poll(() => read()).toMatch(/^mysql_replica_running\{[^}]*\} 0$/m);
   },
 );
 
 test('a disk reports its free share, and one that cannot be read disappears', async () => {
   const read = watch({ paths: [tmpdir(), '/nonexistent'] });
-  await vi.waitFor(
-    async () => expect(await read()).toMatch(/^disk_free_ratio\{path="\/tmp[^}]*\} 0\.\d+$/m),
-    10_000,
-  );
+  await expect.poll(() => read()).toMatch(/^disk_free_ratio\{path="\/tmp[^}]*\} 0\.\d+$/m);
   expect(await read()).not.toContain('nonexistent');
 });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanUp } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { afterEach, expect, test } from 'vitest';
 import { serviceSpecs } from '../../../deploy/local/programs.ts';
 import { openReceiver } from '../../faults/receiver.ts';
 import { runFault } from '../../faults/run.ts';
-import { until } from '../support/clock.ts';
 import { ends, startLoad } from '../support/load.ts';
 import { allReady, atLeast, processesOf, signal } from '../support/processes.ts';
 import { rawRequest, rawSocket } from '../support/raw.ts';
@@ -47,6 +47,7 @@ test('A gateway that stops answers its held requests at once; others outlive the
     answered++;
     return reply;
   });
+  // Longer than an answer takes that does not wait.
   await sleep(500);
   expect(answered).toBe(0);
   const stopping = processesOf(world, 'gateway').slice(0, -1);

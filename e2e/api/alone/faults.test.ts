@@ -1,5 +1,5 @@
-import { afterEach, expect, test, vi } from 'vitest';
-import { until } from '../support/clock.ts';
+import { until } from '@causeway/runtime/testing/until';
+import { afterEach, expect, test } from 'vitest';
 import { endOf, ends, type Load, type Shot, startLoad } from '../support/load.ts';
 import { allReady, atLeast, keepAway, signal, sumOf } from '../support/processes.ts';
 import { openWorld, type Reply } from '../support/world.ts';
@@ -163,8 +163,7 @@ test('When every crm is killed after a person was erased, what tells of them is 
     atLeast(world, 'crm', 2).map(({ name }) => signal(world, name, 'SIGKILL')),
   );
   const payload = { client_id: made.client_id, erased: true };
-  await vi.waitFor(
-    async () => expect((await world.ask('/events', { key })).json.events).toMatchObject([{ payload }]),
-    { timeout: 60_000, interval: 200 },
-  );
+  await expect
+    .poll(async () => (await world.ask('/events', { key })).json.events)
+    .toMatchObject([{ payload }]);
 });

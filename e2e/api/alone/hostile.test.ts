@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../support/clock.ts';
 import { watchMemory } from '../support/memory.ts';
 import { processesOf, sumOf } from '../support/processes.ts';
 import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
@@ -99,6 +99,7 @@ describe('Unread answers', () => {
     expect(length).toBeGreaterThan(100_000);
     const { socket, write } = deaf();
     await write(Buffer.from(rawRequest(`GET ${contract} HTTP/1.1`, [])));
+    // The buffers of both ends fill in this time.
     await sleep(300);
     let received = '';
     socket.on('data', (chunk) => {
@@ -343,6 +344,7 @@ describe('A request whose end two parsers could see in different places', () => 
           closed = true;
         });
       socket.write(first());
+      // A parser that waits for more bytes answers nothing.
       await Promise.race([until('an answer', () => statusesOf(text).length > 0 || closed), sleep(400)]);
       socket.write(second);
       await until('the connection ends', () => closed);
@@ -426,6 +428,7 @@ describe('Every answer', () => {
     const ask = () => socket.write(rawRequest(`GET ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]));
     ask();
     await until('an answer', () => statusesOf(text).length === 1);
+    // Shorter than the eight seconds for which the gateway says that it keeps the connection.
     await sleep(7_000);
     ask();
     await until('another, or the end', () => statusesOf(text).length === 2 || closed);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inOneMinute, until } from '../support/clock.ts';
+import { inOneMinute } from '../support/clock.ts';
 import { sumOf } from '../support/processes.ts';
 import { rawExchange, rawRequest, rawSocket } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@causeway/runtime/testing/until';
 import { expect, onTestFinished, test } from 'vitest';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { allReady, processesOf, signal } from '../support/processes.ts';
 import { type Json, openWorld, type Reply } from '../support/world.ts';
 

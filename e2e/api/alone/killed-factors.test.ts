@@ -1,6 +1,7 @@
+import { until } from '@causeway/runtime/testing/until';
 import { beforeEach, expect, test } from 'vitest';
 import { newAuthenticator } from '../../../services/access/testing/authenticator.ts';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { hold, kill, withoutNats } from '../support/kill.ts';
 import { type Browser, moveElsewhere, openBrowser, openTeam } from '../support/portal.ts';
 import { allReady } from '../support/processes.ts';

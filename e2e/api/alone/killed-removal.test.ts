@@ -1,5 +1,6 @@
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { hold, kill } from '../support/kill.ts';
 import { openLeaver } from '../support/leaver.ts';
 import { allReady } from '../support/processes.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { expect, test } from 'vitest';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { hold, kill, withoutNats } from '../support/kill.ts';
 import { allReady } from '../support/processes.ts';
 import { type Json, openWorld } from '../support/world.ts';

@@ -1,6 +1,7 @@
+import { until } from '@causeway/runtime/testing/until';
 import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { openTeam } from '../support/portal.ts';
 import { allReady, atLeast, keepAway, pidOf, signal } from '../support/processes.ts';
 import { openWorld, type Reply } from '../support/world.ts';

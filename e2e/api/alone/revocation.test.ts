@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { outcome, until } from '../support/clock.ts';
+import { outcome } from '../support/clock.ts';
 import { ends, startLoad } from '../support/load.ts';
 import { allReady, atLeast, signal } from '../support/processes.ts';
 import { openWorld, type Reply, send } from '../support/world.ts';

@@ -16,6 +16,7 @@ const ask = async (path: string, { key = ours, ...rest }: Json = {}): Promise<Js
   for (;;) {
     const reply = await world.ask(path, { key, ...rest }).catch(() => undefined);
     if (reply && reply.status < 500) return reply;
+    // As a client that does not flood a service which is away.
     await sleep(100);
   }
 };

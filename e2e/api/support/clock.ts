@@ -36,21 +36,6 @@ export const inOneMinute = <Given extends unknown[]>(
 
 const minuteNow = (): number => Math.floor(Date.now() / minuteMs);
 
-/** Polls until `check` returns something truthy. @throws after the timeout, which suits a machine four times slower. */
-export const until = async <Result>(
-  what: string,
-  check: () => Promise<Result> | Result,
-  { timeoutMs = 60_000, everyMs = 50 } = {},
-): Promise<NonNullable<Result>> => {
-  const endMs = performance.now() + timeoutMs;
-  for (;;) {
-    const result = await check();
-    if (result) return result as NonNullable<Result>;
-    if (performance.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await sleep(everyMs);
-  }
-};
-
 /** The value of a promise, or the error it was rejected with. */
 export const outcome = <Value>(work: Promise<Value>): Promise<Value | Error> =>
   work.catch((error: Error) => error);

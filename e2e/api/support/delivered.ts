@@ -1,4 +1,4 @@
-import { until } from './clock.ts';
+import { until } from '@causeway/runtime/testing/until';
 
 /** Runs SQL against the cluster's database. */
 export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;

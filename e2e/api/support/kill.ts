@@ -1,5 +1,5 @@
+import { until } from '@causeway/runtime/testing/until';
 import { createConnection } from 'mysql2/promise';
-import { until } from './clock.ts';
 import type { World } from './open.ts';
 import { processesOf, signal } from './processes.ts';
 

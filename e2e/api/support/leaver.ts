@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
+import { until } from '@causeway/runtime/testing/until';
 import { expect } from 'vitest';
-import { until } from './clock.ts';
 import type { World } from './open.ts';
 import { openTeam } from './portal.ts';
 

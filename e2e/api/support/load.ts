@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@causeway/runtime/testing/until';
 import { Pool } from 'undici';
-import { outcome, until } from './clock.ts';
+import { outcome } from './clock.ts';
 import { type Ask, type Reply, send, type World } from './open.ts';
 
 /** One request of a load: when it was sent, how long it took, and its result. Times as of `performance.now()`. */

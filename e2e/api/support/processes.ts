@@ -1,5 +1,5 @@
+import { until } from '@causeway/runtime/testing/until';
 import type { StackProcess } from '../../../deploy/local/home.ts';
-import { until } from './clock.ts';
 import type { World } from './open.ts';
 
 /** The cluster's processes of one kind: `gateway`, `crm`, `nats`. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../api/support/clock.ts';
+import { until } from '@causeway/runtime/testing/until';
 import type { World } from '../../api/support/open.ts';
 import type { Attack, Sample, Samples } from './attack.ts';
 

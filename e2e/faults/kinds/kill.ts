@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventStream, keyBucket } from '@causeway/proto';
-import { until } from '../../api/support/clock.ts';
+import { until } from '@causeway/runtime/testing/until';
 import { signal } from '../../api/support/processes.ts';
 import type { Bounds } from '../bounds.ts';
 import type { Fault, Scene } from '../fault.ts';

@@ -1,6 +1,6 @@
 import { type EventType, scopes } from '@causeway/proto';
 import type { Receiver } from '@causeway/runtime/testing';
-import { until } from '../../api/support/clock.ts';
+import { until } from '@causeway/runtime/testing/until';
 import type { Team } from '../../api/support/portal.ts';
 import type { Json, World } from '../../api/support/world.ts';
 import { openSubscriber } from './subscriber.ts';

@@ -9,8 +9,8 @@ import {
   scopes,
 } from '@causeway/proto';
 import { type Answer, type Bus, createLog, each, type Log } from '@causeway/runtime';
-import { cleanUp, testNatsCluster } from '@causeway/runtime/testing';
-import { expect, test, vi } from 'vitest';
+import { cleanUp, testNatsCluster, until } from '@causeway/runtime/testing';
+import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const never = 3_600_000;
@@ -112,14 +112,10 @@ const openLeaderless = async () => {
   const ask = operatorOf(await world.openBus('operator'));
   // The bucket of a cluster that has just started may still elect its leader.
   const create = (operation: 'createCompany' | 'createKey', body: object) =>
-    vi.waitFor(
-      async () => {
-        const made = await ask(operation, body);
-        expect(made.status).toBe(201);
-        return made.body;
-      },
-      { timeout: 60_000 },
-    );
+    until(operation, async () => {
+      const made = await ask(operation, body);
+      return made.status === 201 && made.body;
+    });
   const { company_id } = await create('createCompany', { name: 'Acme' });
   const made = await create('createKey', { company_id, name: 'k', scopes: [...scopes] });
   const bus = await world.openBus('crm');
@@ -130,7 +126,7 @@ const openLeaderless = async () => {
     now: () => new Date(),
   });
   cleanUp(() => callers.close());
-  await vi.waitUntil(callers.ready, { timeout: 60_000 });
+  await expect.poll(callers.ready).toBe(true);
   for (const other of others) await other.kill();
   const operation = operationById.get('listClientStatuses')!;
   const answer = callers.guard({ operation, answer: each(async () => ({ status: 200, body: null })) });
@@ -185,10 +181,10 @@ test('access is asked until it can answer, while the bucket has no leader', asyn
   await world.database.query('RENAME TABLE api_keys TO api_keys_away');
   await bus.nc.reconnect();
   // More often than a copy asks before it also reads the bucket.
-  await vi.waitUntil(() => asked >= 7, { timeout: 60_000 });
+  await expect.poll(() => asked >= 7).toBeTruthy();
   expect(callers.ready()).toBe(false);
   await world.database.query('RENAME TABLE api_keys_away TO api_keys');
-  await vi.waitUntil(callers.ready, { timeout: 60_000 });
+  await expect.poll(callers.ready).toBe(true);
   // The first look at the bucket still hangs.
   expect(unreadable).toEqual([]);
 });

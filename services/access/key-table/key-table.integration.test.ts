@@ -3,7 +3,7 @@ import { createSessionSigner, hashKeyValue } from '@causeway/identity';
 import { companyEntryName, type KeyEntry, keyBucket, keyEntryName, metaEntryName } from '@causeway/proto';
 import { createLog } from '@causeway/runtime';
 import { Kvm } from '@nats-io/kv';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AccessOptions } from '../service.ts';
 import { joinAsGateway, operatorOf, testPortal, testWorld } from '../testing/boot.ts';
 import { expireRevoked, readTable, writeEntry } from './bucket.ts';
@@ -38,7 +38,7 @@ test('a deleted bucket is filled again at the next check, including revoked keys
   expect(Object.keys(before)).toHaveLength(3 + 1 + 1 + 1);
 
   await table.destroy();
-  await vi.waitFor(async () => expect(await textsOf(table)).toEqual(before), { timeout: 60_000 });
+  await expect.poll(() => textsOf(table)).toEqual(before);
 });
 
 test('a NATS server that returns without its store is filled at once', async () => {
@@ -46,13 +46,8 @@ test('a NATS server that returns without its store is filled at once', async () 
   const { value } = await newKey();
   await (await world.openTable()).destroy();
   await world.nats.restart();
-  await vi.waitFor(
-    async () => {
-      const table = await world.openTable();
-      expect((await table.get(keyEntryName(hashKeyValue(value))))?.json()).toMatchObject({ active: true });
-    },
-    { timeout: 60_000, interval: 250 },
-  );
+  const entry = async () => (await (await world.openTable()).get(keyEntryName(hashKeyValue(value))))?.json();
+  await expect.poll(entry, { interval: 250 }).toMatchObject({ active: true });
 });
 
 test('an operation that finds the bucket missing rebuilds the table and succeeds', async () => {

@@ -1,5 +1,5 @@
 import { type KeyUse, keyUsedSubject } from '@causeway/proto';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
 const world = await testWorld();
@@ -26,8 +26,7 @@ const lastUsed = async (id: number): Promise<string | null> =>
   (await ask('listKeys', { company_id })).body.keys.find((key: { id: number }) => key.id === id)
     .last_used_utc;
 /** The uses of a report are written in order, so all earlier uses are written too. */
-const written = async (id: number, minute: number) =>
-  vi.waitFor(async () => expect(await lastUsed(id)).toBe(iso(minute)), { timeout: 60_000, interval: 100 });
+const written = async (id: number, minute: number) => expect.poll(() => lastUsed(id)).toBe(iso(minute));
 
 test("a reported use becomes the key's last use, to the minute", async () => {
   const id = await newKey();
@@ -42,7 +41,7 @@ test('the last use never precedes the creation: a key used in the minute it was 
   const created = new Date(minute * 60_000 + 30_250);
   await world.database.query('UPDATE api_keys SET created_utc = ? WHERE id = ?', [created, id]);
   await report([[id, company_id, minute]]);
-  await vi.waitFor(async () => expect(await lastUsed(id)).toBe(created.toISOString()), { timeout: 5000 });
+  await expect.poll(() => lastUsed(id)).toBe(created.toISOString());
   await report([[id, company_id, minute + 1]]);
   await written(id, minute + 1);
 });
@@ -85,7 +84,7 @@ test('a revoked key records a use before its revocation that is reported later, 
 test('a report with a time in the future counts for now', async () => {
   const id = await newKey();
   await report([[id, company_id, thisMinute() + 60 * 24]]);
-  await vi.waitFor(async () => expect(await lastUsed(id)).not.toBeNull(), { timeout: 60_000, interval: 100 });
+  await expect.poll(() => lastUsed(id)).not.toBeNull();
   expect(new Date((await lastUsed(id))!).getTime()).toBeLessThanOrEqual(Date.now());
 });
 
@@ -119,15 +118,13 @@ test('a report of thousands of keys is written completely', async () => {
   const ids = await world.database.query<{ id: number }>("SELECT id FROM api_keys WHERE name LIKE 'many %'");
   const minute = thisMinute() - 5;
   await report(ids.map(({ id }, at) => [id, many, minute - (at % 3)]));
-  await vi.waitFor(
-    async () => {
-      const [count] = await world.database.query<{ used: number }>(
-        "SELECT COUNT(last_used_utc) AS used FROM api_keys WHERE name LIKE 'many %'",
-      );
-      expect(count!.used).toBe(1700);
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  const used = async () => {
+    const [count] = await world.database.query<{ used: number }>(
+      "SELECT COUNT(last_used_utc) AS used FROM api_keys WHERE name LIKE 'many %'",
+    );
+    return count!.used;
+  };
+  await expect.poll(used).toBe(1700);
 });
 
 test('a malformed report does not affect others', async () => {

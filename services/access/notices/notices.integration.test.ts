@@ -42,20 +42,21 @@ const newAddress = () => `person${++serial}@example.com`;
 const tokenOf = (link: unknown) => String(link).split('#')[1];
 const mailsTo = (address: string) => inbox.mails().filter(({ recipients }) => recipients.includes(address));
 const subjectsTo = (address: string) => mailsTo(address).map(({ subject }) => subject);
-const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000, interval: 50 });
 const settled = (companyId: number) =>
-  eventually(() =>
-    rowsOf(
-      `SELECT 1 FROM notices WHERE company_id = ? AND due_utc <= UTC_TIMESTAMP(3)
+  expect
+    .poll(() =>
+      rowsOf(
+        `SELECT 1 FROM notices WHERE company_id = ? AND due_utc <= UTC_TIMESTAMP(3)
        UNION ALL SELECT 1 FROM notice_sends WHERE company_id = ?`,
-      ...[companyId, companyId],
-    ),
-  ).toEqual([]);
+        ...[companyId, companyId],
+      ),
+    )
+    .toEqual([]);
 
 /** The server has refused what there is, which waits for another attempt. */
 const refused = async (companyId: number) => {
   const rows = (where: string) =>
-    eventually(() => rowsOf(`SELECT 1 FROM notice_sends WHERE company_id = ? AND ${where}`, companyId));
+    expect.poll(() => rowsOf(`SELECT 1 FROM notice_sends WHERE company_id = ? AND ${where}`, companyId));
   await rows('TRUE').not.toEqual([]);
   await rows('(attempts = 0 OR due_utc > UTC_TIMESTAMP(3) + INTERVAL 45 SECOND)').toEqual([]);
 };
@@ -102,7 +103,7 @@ describe('a notice', () => {
     );
     await writeNotices(db, [failing(one.companyId, 5)]);
     await writeNotices(db, [failing(two.companyId, 5, 'Billing')]);
-    await eventually(() => subjectsTo(two.owner.email)).toContain('“Billing” is failing · Acme');
+    await expect.poll(() => subjectsTo(two.owner.email)).toContain('“Billing” is failing · Acme');
     await rowsOf(`DROP TRIGGER ${trigger}`);
     await settled(one.companyId);
   });
@@ -119,14 +120,14 @@ describe('a notice', () => {
       companyId,
     );
     await writeNotices(db, [failing(companyId, 6, 'Billing')]);
-    await eventually(() => subjectsTo(owner.email)).toContain('“Billing” is failing · Acme');
+    await expect.poll(() => subjectsTo(owner.email)).toContain('“Billing” is failing · Acme');
   });
 
   test('goes once to each member whose role gets it, and a second one of its cause to nobody', async () => {
     const { companyId, owner, member } = await newCompany();
     const [developer, viewer] = [await member('developer'), await member('viewer')];
     await writeNotices(db, [failing(companyId, 7, 'Billing')]);
-    await eventually(() => subjectsTo(developer.email)).toContain('“Billing” is failing · Acme');
+    await expect.poll(() => subjectsTo(developer.email)).toContain('“Billing” is failing · Acme');
     await writeNotices(db, [failing(companyId, 7, 'Billing')]);
     await settled(companyId);
     for (const { email } of [owner, developer])
@@ -145,7 +146,7 @@ describe('a notice', () => {
     await owner.browser.ask('changeRole', { role: 'viewer' }, [String(developer.id)]);
     const title = `${developer.email} is now viewer · Acme`;
     for (const { email } of [owner, admin, developer])
-      await eventually(() => subjectsTo(email)).toContain(title);
+      await expect.poll(() => subjectsTo(email)).toContain(title);
     await settled(companyId);
     expect(mailsTo(developer.email).at(-1)!.text).toContain('https://crm.example.com/portal/security');
     expect(mailsTo(admin.email).at(-1)!.text).toContain('https://crm.example.com/portal/team');
@@ -178,9 +179,9 @@ describe('a notice', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     refuse = () => promise;
     await writeNotices(db, [failing(companyId, 8)]);
-    await eventually(() => rowsOf('SELECT 1 FROM notice_sends WHERE company_id = ?', companyId)).not.toEqual(
-      [],
-    );
+    await expect
+      .poll(() => rowsOf('SELECT 1 FROM notice_sends WHERE company_id = ?', companyId))
+      .not.toEqual([]);
     await owner.browser.ask('removeMember', undefined, [String(left.id)]);
     resolve();
     await settled(companyId);
@@ -228,7 +229,7 @@ describe('many notices', () => {
         Array.from({ length: 500 }, (_, one) => failing(noisy.companyId, at + one)),
       );
     await writeNotices(db, [failing(quiet.companyId, 1, 'Calm')]);
-    await eventually(() => subjectsTo(quiet.owner.email)).toContain('“Calm” is failing · Quiet');
+    await expect.poll(() => subjectsTo(quiet.owner.email)).toContain('“Calm” is failing · Quiet');
     await settled(noisy.companyId);
     const mails = () => subjectsTo(noisy.owner.email).filter((subject) => /failing/.test(subject)).length;
     expect(mails()).toBeLessThanOrEqual(3);
@@ -326,7 +327,7 @@ test('a process that is killed while it sends loses no mail, and the mail keeps 
   const email = newAddress();
   await ask('createPortalOwner', { company_id, email, password });
   await writeNotices(own.openDb(), [failing(company_id, 5, 'Billing')]);
-  await eventually(() => own.database.query('SELECT 1 FROM notice_sends')).toHaveLength(2);
+  await expect.poll(() => own.database.query('SELECT 1 FROM notice_sends')).toHaveLength(2);
   await started.promise;
   await first.kill();
   expect(mailbox.mails()).toEqual([]);
@@ -337,9 +338,9 @@ test('a process that is killed while it sends loses no mail, and the mail keeps 
   expect(rows.map(({ attempts }) => attempts).toSorted()).toEqual([0, 1]);
   await own.database.query('UPDATE notice_sends SET due_utc = UTC_TIMESTAMP(3)');
   await start();
-  await eventually(() => own.database.query('SELECT 1 FROM notice_sends')).toEqual([]);
+  await expect.poll(() => own.database.query('SELECT 1 FROM notice_sends')).toEqual([]);
   // Two messages; the server gets the interrupted one twice.
-  await eventually(() => mailbox.mails().length).toBe(3);
+  await expect.poll(() => mailbox.mails().length).toBe(3);
   expect(new Set(mailbox.mails().map(({ messageId }) => messageId)).size).toBe(2);
 });
 
@@ -452,7 +453,7 @@ test('a key that used most of a limit is told once a day, with its limit', async
   // A process looks when it starts.
   await world.startAccess({ mail, gatherMs: 0 });
   await world.startAccess({ mail, gatherMs: 0 });
-  await eventually(() => subjectsTo(owner.email)).toContain('“Zapier” is near its read limit · Acme');
+  await expect.poll(() => subjectsTo(owner.email)).toContain('“Zapier” is near its read limit · Acme');
   await settled(companyId);
   const told = mailsTo(owner.email).filter(({ subject }) => subject.includes('Zapier'));
   expect(told).toHaveLength(1);
@@ -475,14 +476,14 @@ test('a key that is about to expire is told a week and a day before, each once, 
   }
   await Promise.all([1, 2].map(() => world.startAccess({ mail, gatherMs: 0 })));
   const about = (name: string) => mailsTo(owner.email).filter(({ text }) => text.includes(`“${name}”`));
-  await eventually(() => [about('Weekly').length, about('Daily').length]).toEqual([1, 1]);
+  await expect.poll(() => [about('Weekly').length, about('Daily').length]).toEqual([1, 1]);
   // A day before, it is told again; what was told already is not.
   await rowsOf(
     `UPDATE api_keys SET expires_utc = UTC_TIMESTAMP(3) + INTERVAL 12 HOUR WHERE company_id = ? AND name = 'Weekly'`,
     companyId,
   );
   await Promise.all([1, 2].map(() => world.startAccess({ mail, gatherMs: 0 })));
-  await eventually(() => about('Weekly').length).toBe(2);
+  await expect.poll(() => about('Weekly').length).toBe(2);
   await settled(companyId);
   expect(['Daily', 'Short', 'Later'].map((name) => about(name).length)).toEqual([1, 0, 0]);
 });

@@ -17,8 +17,8 @@ import {
   testDatabase,
   testLane,
   testNats,
+  until,
 } from '@causeway/runtime/testing';
-import { vi } from 'vitest';
 import { createCrm } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -85,7 +85,7 @@ export const bootCrm = async ({
       }),
     ),
   );
-  await vi.waitUntil(() => services.every((service) => service.ready()), { timeout: 10_000 });
+  await until('readiness', () => services.every((service) => service.ready()));
   for (const service of services) cleanUp(() => service.drain());
   const send = testLane(bus, 'crm');
 

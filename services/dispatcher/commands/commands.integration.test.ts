@@ -4,7 +4,7 @@ import { type DeliveryCommand, deliveryCommandSubject } from '@causeway/proto';
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { openWorld, type Subscription, type World } from '../testing/boot.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -35,16 +35,15 @@ test('A resend is written before the request is answered, and its delivery arriv
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
   const [key] = await world.deliver(subscription, 1);
-  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  await expect.poll(() => statesOf(subscription)).toEqual(['succeeded']);
   const replayId = await resend(key!);
   await ask({ companyId: key!.company_id, replayId });
   expect(await world.deliveries(subscription)).toHaveLength(2);
   expect(await replayOf(replayId)).toMatchObject({ made: 1 });
-  await eventually(() => receiver.received.map(({ id }) => Number(id))).toEqual([
-    key!.event_id,
-    key!.event_id,
-  ]);
-  await eventually(() => replayOf(replayId)).toMatchObject({ state: 'done', succeeded: 1, failed: 0 });
+  await expect
+    .poll(() => receiver.received.map(({ id }) => Number(id)))
+    .toEqual([key!.event_id, key!.event_id]);
+  await expect.poll(() => replayOf(replayId)).toMatchObject({ state: 'done', succeeded: 1, failed: 0 });
 });
 
 test('A resend whose request got lost is found, and two dispatchers make it once', async () => {
@@ -52,9 +51,9 @@ test('A resend whose request got lost is found, and two dispatchers make it once
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
   const [key] = await world.deliver(subscription, 1);
-  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  await expect.poll(() => statesOf(subscription)).toEqual(['succeeded']);
   const replayId = await resend(key!);
-  await eventually(() => replayOf(replayId)).toMatchObject({ state: 'done', made: 1, succeeded: 1 });
+  await expect.poll(() => replayOf(replayId)).toMatchObject({ state: 'done', made: 1, succeeded: 1 });
   expect(receiver.received).toHaveLength(2);
 });
 
@@ -63,12 +62,12 @@ test('The delivery of a resend is held if its subscription was disabled meanwhil
   const receiver = await testReceiver();
   const subscription = await world.subscribe(receiver.url);
   const [key] = await world.deliver(subscription, 1);
-  await eventually(() => statesOf(subscription)).toEqual(['succeeded']);
+  await expect.poll(() => statesOf(subscription)).toEqual(['succeeded']);
   await world.database.query('UPDATE subscriptions SET enabled = 0 WHERE subscription_id = ?', [
     subscription.subscription_id,
   ]);
   await resend(key!);
-  await eventually(() => statesOf(subscription)).toEqual(['succeeded', 'held']);
+  await expect.poll(() => statesOf(subscription)).toEqual(['succeeded', 'held']);
   expect(receiver.received).toHaveLength(1);
 });
 
@@ -96,10 +95,10 @@ test('Failures from before the enabling do not disable a subscription again', as
     .execute();
   await world.start();
   await world.deliver(subscription, 1, { by: 'queue' });
-  await eventually(() => world.attempts(subscription)).toHaveLength(1);
+  await expect.poll(() => world.attempts(subscription)).toHaveLength(1);
   expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
   await slow.rollback().execute();
-  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBeLessThan(5);
+  await expect.poll(async () => (await world.queue(subscription))!.consecutive_failures).toBeLessThan(5);
   expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
 });
 
@@ -109,7 +108,7 @@ test('A failing subscription that gets another URL is probed at once', async () 
   broken.answer = (response) => response.writeHead(500).end();
   const subscription = await world.subscribe(broken.url);
   await world.deliver(subscription, 12);
-  await eventually(async () => (await world.queue(subscription))!.consecutive_failures).toBe(5);
+  await expect.poll(async () => (await world.queue(subscription))!.consecutive_failures).toBe(5);
   await world.deliver(subscription, 3, { by: 'queue' });
   const ids = [subscription.company_id, subscription.subscription_id];
   await world.database.query(
@@ -120,7 +119,7 @@ test('A failing subscription that gets another URL is probed at once', async () 
     'INSERT INTO subscription_changes (company_id, subscription_id, changed_utc) VALUES (?, ?, NOW(3))',
     ids,
   );
-  await eventually(() => working.received.length).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => working.received.length).toBeGreaterThanOrEqual(3);
   expect(broken.received.length).toBeLessThanOrEqual(12);
   await drain();
 });
@@ -146,7 +145,7 @@ describe('Another URL begins at zero failures, and an attempt under way at the f
       await world.start({ scheduleMs: [60_000] }),
       await world.start({ scheduleMs: [60_000] }),
     ];
-    await eventually(() => open.length).toBe(1);
+    await expect.poll(() => open.length).toBe(1);
     await world.database.query(
       'UPDATE subscriptions SET url = ? WHERE company_id = ? AND subscription_id = ?',
       [arrived.url, ...ids],
@@ -158,9 +157,9 @@ describe('Another URL begins at zero failures, and an attempt under way at the f
     // What comes meanwhile does not wait for the former receiver.
     await world.deliver(subscription, 3);
     await world.deliver(subscription, 3, { by: 'queue' });
-    await eventually(() => arrived.received.length).toBe(6);
+    await expect.poll(() => arrived.received.length).toBe(6);
     answer(open[0]!);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 7 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 7 });
     expect(await world.subscription(subscription)).toMatchObject({ enabled: 1 });
     expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
     for (const { drain } of dispatchers) await drain();
@@ -194,7 +193,9 @@ test('A subscription whose queue was not made yet loses no retry', async () => {
     subscription.subscription_id,
   ]);
   await world.deliver(subscription, 1);
-  await eventually(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
+  await expect
+    .poll(() => world.deliveries(subscription))
+    .toMatchObject([{ state: 'succeeded', attempts: 2 }]);
 });
 
 test('A request that names no due command is answered too', async () => {

@@ -264,6 +264,7 @@ test('an answer that arrived while the process stood still counts', async () => 
   const { receiver, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 20));
   const posted = post();
   await expect.poll(() => receiver.requests.length).toBe(1);
+  // The answer, after 20 ms, is surely in the socket.
   await sleep(100);
   // The answer is in the socket, and the timer is long due.
   const untilMs = performance.now() + timeoutMs + 500;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testReceiver } from '@causeway/runtime/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { eventually, openWorld, type World } from '../testing/boot.ts';
+import { openWorld, type World } from '../testing/boot.ts';
 import { answer, startRawReceiver } from '../testing/raw-receiver.ts';
 import { Failure } from './failure.ts';
 
@@ -30,12 +30,12 @@ test('a fault on our side counts for no receiver, uses up no attempt, and delays
   await world.deliver(subscription, 3);
   await world.deliver(subscription, 3, { by: 'queue' });
   // More than twenty faults, so that the subscription would be disabled.
-  await eventually(async () => lookUps >= 20).toBe(true);
+  await expect.poll(async () => lookUps >= 20).toBe(true);
   expect(await failures(subscription)).toBe(0);
   expect(await world.attempts(subscription)).toEqual([]);
   expect(await metrics.registry.metrics()).toContain('dispatcher_own_faults_total{code="ETIMEOUT"}');
   isAtFault = false;
-  await eventually(() => world.states(subscription)).toEqual({ succeeded: 6 });
+  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 6 });
   expect(receiver.received.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1, 1, 1]);
   expect(await failures(subscription)).toBe(0);
   await drain();
@@ -61,9 +61,9 @@ describe('a kept connection that ends without an answer', () => {
     const receiver = await start(0);
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 1);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 1 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 1 });
     await world.deliver(subscription, 1);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 2 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 2 });
     expect(attemptsOf(receiver.requests)).toEqual([1, 1, 2]);
     expect(await world.attempts(subscription)).toMatchObject([
       { attempt: 1, status_code: 200 },
@@ -80,9 +80,9 @@ describe('a kept connection that ends without an answer', () => {
     const receiver = await start(600);
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 1);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 1 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 1 });
     await world.deliver(subscription, 1);
-    await eventually(() => failures(subscription)).toBe(1);
+    await expect.poll(() => failures(subscription)).toBe(1);
     // Time for a second request, which must not come.
     await sleep(300);
     expect(attemptsOf(receiver.requests)).toEqual([1, 1]);
@@ -101,7 +101,7 @@ describe('a kept connection that ends without an answer', () => {
     };
     const subscription = await world.subscribe(receiver.url, { pace_limit: 5, pace_seconds: 1 });
     await world.deliver(subscription, 20, { by: 'queue' });
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 20 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 20 });
     const most = Math.max(
       ...timesMs.map((from) => timesMs.filter((at) => at >= from && at < from + 900).length),
     );

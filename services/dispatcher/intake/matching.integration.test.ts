@@ -7,7 +7,7 @@ import { headers as natsHeaders } from '@nats-io/transport-node';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { countOf, eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { countOf, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
 
 let world: World;
@@ -40,11 +40,13 @@ describe('An event', () => {
     const [client] = await world.deliver(one, 1);
     const [lead] = await world.deliver(one, 1, { type: 'lead.created' });
     await world.deliver(one, 1, { type: 'invoice.created' });
-    await eventually(outbox).toBe(0);
-    await eventually(() => world.deliveries(both)).toMatchObject([
-      { event_id: client!.event_id, state: 'succeeded' },
-      { event_id: lead!.event_id, state: 'succeeded' },
-    ]);
+    await expect.poll(outbox).toBe(0);
+    await expect
+      .poll(() => world.deliveries(both))
+      .toMatchObject([
+        { event_id: client!.event_id, state: 'succeeded' },
+        { event_id: lead!.event_id, state: 'succeeded' },
+      ]);
     expect(await world.deliveries(one)).toMatchObject([{ event_id: client!.event_id, state: 'succeeded' }]);
     for (const other of others) expect(await world.deliveries(other)).toEqual([]);
     expect(receiver.received).toHaveLength(3);
@@ -56,14 +58,14 @@ describe('An event', () => {
     const subscription = await world.subscribe(receiver.url, { expires_utc: new Date(nowMs + 3_600_000) });
     await world.start({ now: () => new Date(nowMs) });
     await world.deliver(subscription, 1);
-    await eventually(() => succeeded(subscription)).toBe(1);
+    await expect.poll(() => succeeded(subscription)).toBe(1);
     nowMs += 3_600_000;
     // With the version that is in memory, by the sweeper, and as a retry.
     await publishCommitted(subscription.company_id, 1_000);
     await world.deliver(subscription, 1, { by: 'outbox' });
     await world.deliver(subscription, 1, { by: 'queue' });
-    await eventually(outbox).toBe(0);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 1, held: 1 });
+    await expect.poll(outbox).toBe(0);
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 1, held: 1 });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -75,14 +77,14 @@ describe('An event', () => {
     const subscription = await world.subscribe(receiver.url);
     await world.start({ db: proxied });
     await world.deliver(subscription, 1);
-    await eventually(() => succeeded(subscription)).toBe(1);
+    await expect.poll(() => succeeded(subscription)).toBe(1);
     away = true;
     // With the version that is in memory.
     await publishCommitted(subscription.company_id, 1_000);
-    await eventually(() => receiver.received.length).toBe(2);
+    await expect.poll(() => receiver.received.length).toBe(2);
     expect(await succeeded(subscription)).toBe(1);
     away = false;
-    await eventually(() => succeeded(subscription)).toBe(2);
+    await expect.poll(() => succeeded(subscription)).toBe(2);
   });
 
   test('that was never published, or published by an older release, is delivered', async () => {
@@ -92,8 +94,8 @@ describe('An event', () => {
     await world.deliver(subscription, 3, { by: 'outbox' });
     for (const without of [versionHeader, sequenceHeader] as const)
       await world.deliver(subscription, 3, { without });
-    await eventually(() => succeeded(subscription)).toBe(9);
-    await eventually(outbox).toBe(0);
+    await expect.poll(() => succeeded(subscription)).toBe(9);
+    await expect.poll(outbox).toBe(0);
     expect(receiver.received).toHaveLength(9);
     expect(await countOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
     expect(await countOf(metrics, 'dispatcher_events_written_total')).toBe(9);
@@ -108,12 +110,12 @@ describe('An event', () => {
     for (const { company_id } of large) await addSubscriptions(company_id, 399);
     const small = await world.subscribe(quick.url);
     for (const one of large) await world.deliver(one, 1);
-    await eventually(() => countOf(metrics, 'dispatcher_events_written_total')).toBe(3);
+    await expect.poll(() => countOf(metrics, 'dispatcher_events_written_total')).toBe(3);
     await world.deliver(small, 1);
-    await eventually(() => quick.received.length).toBe(1);
+    await expect.poll(() => quick.received.length).toBe(1);
     expect(receiver.received.length).toBeLessThan(1_200);
-    await eventually(() => receiver.received.length).toBe(1_200);
-    await eventually(outbox).toBe(0);
+    await expect.poll(() => receiver.received.length).toBe(1_200);
+    await expect.poll(outbox).toBe(0);
   });
 
   const addSubscriptions = async (companyId: number, count: number): Promise<void> => {
@@ -135,8 +137,8 @@ describe('An event', () => {
     await world.database.query('UPDATE delivery_queues SET consecutive_failures = 5');
     const { metrics } = await world.start();
     await world.deliver(subscription, 5);
-    await eventually(() => succeeded(subscription)).toBe(5);
-    await eventually(() => countOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
+    await expect.poll(() => succeeded(subscription)).toBe(5);
+    await expect.poll(() => countOf(metrics, 'dispatcher_queue_taken_total')).toBeGreaterThan(0);
     expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
   });
 
@@ -146,9 +148,9 @@ describe('An event', () => {
     const subscription = await world.subscribe(receiver.url);
     await world.start();
     await world.deliver(subscription, 300, { by: 'queue' });
-    await eventually(() => receiver.received.length).toBeGreaterThan(8);
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(8);
     const [event] = await world.deliver(subscription, 1);
-    await eventually(() => succeeded(subscription)).toBe(301);
+    await expect.poll(() => succeeded(subscription)).toBe(301);
     const at = receiver.received.findIndex(({ id }) => Number(id) === event!.event_id);
     expect(at).toBeGreaterThan(100);
   });
@@ -219,7 +221,7 @@ test('a change of a subscription applies to every event that is committed after 
     }
   };
   await Promise.all(subscriptions.map(toggle));
-  await eventually(outbox).toBe(0);
+  await expect.poll(outbox).toBe(0);
   const made = await world.database.query<{ event_id: number }>('SELECT event_id FROM deliveries');
   const ids = made.map(({ event_id }) => event_id).sort((a, b) => a - b);
   expect(ids).toEqual([...wanted].sort((a, b) => a - b));
@@ -242,8 +244,8 @@ test('a success on one dispatcher ends the failures that another has counted', a
     const before = await Promise.all(taken.map((read) => read()));
     receiver.answer = (response) => response.writeHead(status).end();
     await publishCommitted(subscription.company_id, ++eventId);
-    await eventually(failures).toBe(failed);
-    await eventually(async () => (await world.deliveries(subscription)).length).toBe(eventId);
+    await expect.poll(failures).toBe(failed);
+    await expect.poll(async () => (await world.deliveries(subscription)).length).toBe(eventId);
     const after = await Promise.all(taken.map((read) => read()));
     return after.findIndex((count, at) => count > before[at]!);
   };
@@ -259,7 +261,7 @@ test('A copy whose version a failover of the database has lost is read again, an
   const subscription = await world.subscribe(lost.url);
   const { metrics } = await world.start();
   for (let version = 1; version <= 5; version++) await world.deliver(subscription, 1);
-  await eventually(() => succeeded(subscription)).toBe(5);
+  await expect.poll(() => succeeded(subscription)).toBe(5);
   const ids = [subscription.company_id];
   await world.database.query(
     'UPDATE event_sequences SET subscriptions_version = 1 WHERE company_id = ?',
@@ -269,9 +271,9 @@ test('A copy whose version a failover of the database has lost is read again, an
   // Events of before have ended by then.
   await sleep(outboxLeaseMs + 100);
   await world.deliver(subscription, 1);
-  await eventually(() => present.received.length).toBe(1);
+  await expect.poll(() => present.received.length).toBe(1);
   await world.deliver(subscription, 1);
-  await eventually(() => succeeded(subscription)).toBe(7);
+  await expect.poll(() => succeeded(subscription)).toBe(7);
   expect(lost.received).toHaveLength(5);
   expect(await countOf(metrics, 'dispatcher_first_taken_total')).toBe(7);
 });

@@ -4,7 +4,7 @@ import { parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, type Receiver, startProxy, testProcess, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { countOf, eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { countOf, openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { databaseBehind } from '../testing/database-behind.ts';
 import { freeLeases } from './free-leases.ts';
 
@@ -42,13 +42,13 @@ test('what a killed dispatcher had leased is delivered by another, long before t
   receiver.answer = () => {};
   const child = await startProcess();
   const keys = await world.deliver(subscription, 20, { by: 'queue' });
-  await eventually(() => receiver.received.length).toBeGreaterThan(0);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
   // At once, so that no attempt ends by its timeout.
   await child.kill();
   const before = receiver.received.length;
   const other = await world.start();
   receiver.answer = (response) => response.end();
-  await eventually(delivered).toBe(20);
+  await expect.poll(delivered).toBe(20);
   const due = (await world.deliveries(subscription)).map(({ attempts }) => attempts);
   expect(due).toEqual(Array(20).fill(1));
   expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
@@ -56,7 +56,7 @@ test('what a killed dispatcher had leased is delivered by another, long before t
   expect(receiver.received.length - 20).toBeLessThanOrEqual(before);
   expect(await countOf(other.metrics, 'dispatcher_given_up_total')).toBe(1);
   expect(await countOf(other.metrics, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
-  await eventually(dispatchers).toMatchObject([{ given_up_utc: null }]);
+  await expect.poll(dispatchers).toMatchObject([{ given_up_utc: null }]);
 });
 
 test('a frozen dispatcher loses its leases, and starts nothing of them when it continues', async () => {
@@ -64,18 +64,18 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   receiver.answer = (response) => void hanging.push(() => response.end());
   const child = await startProcess();
   const keys = await world.deliver(subscription, 20, { by: 'queue' });
-  await eventually(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   child.pause();
   receiver.answer = (response) => response.end();
   const other = await world.start();
   // The leased deliveries arrive when the frozen dispatcher is given up.
-  await eventually(delivered).toBe(20);
+  await expect.poll(delivered).toBe(20);
   const before = receiver.received.length;
   expect(before).toBeLessThanOrEqual(21);
   child.resume();
   // Each answer gives it room for another attempt.
   for (const answer of hanging) answer();
-  await eventually(dispatchers).toHaveLength(2);
+  await expect.poll(dispatchers).toHaveLength(2);
   // Time for the dispatcher to use its room for wrong attempts.
   await sleep(1_000);
   expect(receiver.received).toHaveLength(before);
@@ -83,7 +83,7 @@ test('a frozen dispatcher loses its leases, and starts nothing of them when it c
   expect(await countOf(other.metrics, 'dispatcher_leases_freed_total')).toBeGreaterThan(0);
   await other.drain();
   const more = await world.deliver(subscription, 5);
-  await eventually(delivered).toBe(25);
+  await expect.poll(delivered).toBe(25);
   expect(receiver.received.slice(before).map(({ id }) => Number(id))).toEqual(
     expect.arrayContaining(more.map((key) => key.event_id)),
   );
@@ -94,20 +94,20 @@ test('a dispatcher that was frozen past the leases of its events sends nothing t
   const child = await startProcess();
   // Quick answers make room for more than three at once, and so for wrong attempts.
   const quick = await world.deliver(subscription, 50);
-  await eventually(delivered).toBe(50);
+  await expect.poll(delivered).toBe(50);
   receiver.answer = (response) => void hanging.push(() => response.end());
   const keys = [...quick, ...(await world.deliver(subscription, 3))];
-  await eventually(() => hanging.length).toBe(3);
+  await expect.poll(() => hanging.length).toBe(3);
   child.pause();
   const outbox = (where: string) => world.database.query(`SELECT 1 FROM event_outbox WHERE ${where}`);
-  await eventually(() => outbox('leased_until > UTC_TIMESTAMP(3)')).toEqual([]);
+  await expect.poll(() => outbox('leased_until > UTC_TIMESTAMP(3)')).toEqual([]);
   receiver.answer = (response) => response.end();
   child.resume();
-  await eventually(() => outbox('TRUE')).toEqual([]);
+  await expect.poll(() => outbox('TRUE')).toEqual([]);
   // Time for a wrong attempt.
   await sleep(1_000);
   for (const answer of hanging) answer();
-  await eventually(delivered).toBe(53);
+  await expect.poll(delivered).toBe(53);
   expect(idsReceived()).toEqual(keys.map((key) => key.event_id));
 });
 
@@ -118,10 +118,10 @@ test('a dispatcher that is cut off from the database starts nothing, and another
   const cutOff = await world.start({ db: connect(4), beatDb: connect(1) });
   cleanUp(async () => server.comeBack());
   await world.deliver(subscription, 20, { by: 'queue' });
-  await eventually(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   server.vanish();
   const other = await world.start();
-  await eventually(delivered).toBe(20);
+  await expect.poll(delivered).toBe(20);
   // Its own attempts: those of the first second, before it knew.
   expect(receiver.received.length).toBeLessThanOrEqual(32);
   expect(await countOf(other.metrics, 'dispatcher_given_up_total')).toBe(1);
@@ -140,7 +140,7 @@ test('while the database is away nobody is given up', async () => {
   await sleep(3_000);
   away = false;
   await world.deliver(subscription, 5);
-  await eventually(delivered).toBe(5);
+  await expect.poll(delivered).toBe(5);
   // Long enough to give a silent dispatcher up.
   await sleep(1_500);
   for (const one of two) expect(await countOf(one.metrics, 'dispatcher_given_up_total')).toBe(0);

@@ -1,7 +1,7 @@
 import { readPartitions } from '@causeway/runtime';
 import { beforeAll, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { eventually, openWorld, type World } from '../testing/boot.ts';
+import { openWorld, type World } from '../testing/boot.ts';
 import { datedTables } from './retention.ts';
 
 let world: World;
@@ -32,15 +32,17 @@ test('Dispatchers that start at once add the partitions, and count held deliveri
   );
   await Promise.all([world.start({ retentionDays: 3 }), world.start({ retentionDays: 3 })]);
   for (const table of datedTables)
-    await eventually(() => readPartitions(db, table)).toSatisfy(
-      (names: readonly string[]) => names.length >= 9 && !names.includes('p20200101'),
-    );
-  await eventually(async () => {
-    const [queue] = await database.query<{ held_deliveries: number }>(
-      'SELECT held_deliveries FROM delivery_queues WHERE company_id = ? AND subscription_id = ?',
-      ids,
-    );
-    return queue!.held_deliveries;
-  }).toBe(1);
+    await expect
+      .poll(() => readPartitions(db, table))
+      .toSatisfy((names: readonly string[]) => names.length >= 9 && !names.includes('p20200101'));
+  await expect
+    .poll(async () => {
+      const [queue] = await database.query<{ held_deliveries: number }>(
+        'SELECT held_deliveries FROM delivery_queues WHERE company_id = ? AND subscription_id = ?',
+        ids,
+      );
+      return queue!.held_deliveries;
+    })
+    .toBe(1);
   expect(await readPartitions(db, 'events')).toEqual(['future']);
 });

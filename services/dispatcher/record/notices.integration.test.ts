@@ -9,7 +9,7 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
-import { eventually, openWorld, type Subscription, type World } from '../testing/boot.ts';
+import { openWorld, type Subscription, type World } from '../testing/boot.ts';
 import { noteHealth } from './notices.ts';
 
 let world: World;
@@ -35,7 +35,7 @@ describe('members are told', () => {
     receiver.answer = (response) => response.writeHead(500).end();
     const subscription = await world.subscribe(receiver.url, { name: 'Billing' });
     await world.deliver(subscription, 8);
-    await eventually(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
+    await expect.poll(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
     expect(await kindsOf(subscription)).toEqual([
       'subscription_failing',
       'subscription_ending',
@@ -53,11 +53,11 @@ describe('members are told', () => {
     for (let round = 1; round <= 3; round++) {
       receiver.answer = (response) => response.writeHead(500).end();
       await world.deliver(subscription, 6);
-      await eventually(async () => (await world.queue(subscription))?.consecutive_failures).toBeGreaterThan(
-        5,
-      );
+      await expect
+        .poll(async () => (await world.queue(subscription))?.consecutive_failures)
+        .toBeGreaterThan(5);
       receiver.answer = (response) => response.end();
-      await eventually(() => world.states(subscription)).toEqual({ succeeded: 6 * round });
+      await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 6 * round });
     }
     const kinds = (await kindsOf(subscription)).filter((kind) => kind !== 'subscription_ending');
     if (hour === new Date().getUTCHours())
@@ -90,13 +90,13 @@ describe('members are told', () => {
     const receiver = await testReceiver();
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 3);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 3 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 3 });
     expect(await kindsOf(subscription)).toEqual([]);
     receiver.answer = (response) => response.writeHead(500).end();
     const [first] = await world.deliver(subscription, 1);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 3, failed: 1 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 3, failed: 1 });
     await world.deliver(subscription, 1);
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 3, failed: 2 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 3, failed: 2 });
     expect(await kindsOf(subscription)).toEqual(['delivery_given_up']);
     const [row] = await world.database.query<{ detail: string }>(
       'SELECT detail FROM notices WHERE subject_id = ?',

@@ -1,6 +1,6 @@
 import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { eventually, openWorld } from '../testing/boot.ts';
+import { openWorld } from '../testing/boot.ts';
 
 test.each([1, 2])(
   'a receiver that works on one request at a time gets nothing twice from %i dispatchers',
@@ -16,7 +16,7 @@ test.each([1, 2])(
     const subscription = await world.subscribe(receiver.url);
     await world.deliver(subscription, 40);
     await world.deliver(subscription, 20, { by: 'queue' });
-    await eventually(() => world.states(subscription)).toEqual({ succeeded: 60 });
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 60 });
     expect(receiver.received).toHaveLength(60);
     expect((await world.attempts(subscription)).every(({ attempt }) => attempt === 1)).toBe(true);
   },
@@ -29,6 +29,6 @@ test('a receiver that is slow, but works on any number of requests at once, gets
   receiver.answer = (response) => void setTimeout(() => response.end(), 1_200);
   const subscription = await world.subscribe(receiver.url);
   await world.deliver(subscription, 70, { by: 'queue' });
-  await eventually(() => world.states(subscription)).toEqual({ succeeded: 70 });
+  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 70 });
   expect(receiver.mostAtATime).toBeGreaterThan(12);
 });

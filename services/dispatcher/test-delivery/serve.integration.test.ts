@@ -7,7 +7,7 @@ import {
 } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { eventually, openWorld, type Subscription } from '../testing/boot.ts';
+import { openWorld, type Subscription } from '../testing/boot.ts';
 
 test.each([1, 2])(
   'with %i dispatchers, tests of one company to a receiver that hangs leave places to the tests, challenges and notices of others',
@@ -41,7 +41,7 @@ test.each([1, 2])(
     };
     const attacks = Array.from({ length: 100 }, () => ask(hostile));
     // Half of the 32 places of each dispatcher.
-    await eventually(() => open.length).toBe(16 * dispatchers);
+    await expect.poll(() => open.length).toBe(16 * dispatchers);
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all([
         ask(other),

@@ -22,7 +22,6 @@ import {
 } from '@causeway/runtime';
 import { cleanUp, type TestDatabase, type TestNats, testDatabase, testNats } from '@causeway/runtime/testing';
 import { headers as natsHeaders } from '@nats-io/transport-node';
-import { expect } from 'vitest';
 import { createStream } from '../intake/stream.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
@@ -262,9 +261,6 @@ export const openWorld = async (): Promise<World> => {
 
 /** Who causes every event of these tests. */
 export const origin = 'key:12';
-
-/** A busy machine is slow; a dispatcher's signing threads alone take a while to start. */
-export const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 45_000, interval: 25 });
 
 export const countOf = async ({ registry }: Metrics, name: string): Promise<number> =>
   Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await registry.metrics())?.[1]);

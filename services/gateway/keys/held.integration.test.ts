@@ -67,6 +67,7 @@ test('a notice is followed by a look, which continues where the last one ended',
   held.announce(7);
   await expect.poll(() => asked.length).toBe(2);
   held.announce(8);
+  // Longer than a notice takes that is not gathered.
   await sleep(300);
   expect(asked).toHaveLength(2);
   held.announce(7);
@@ -109,11 +110,13 @@ test('a key has two places and its company 20; a place is free when its request 
   const others = Array.from({ length: 18 }, (_, at) => hold(held, nothing, { key: 2 + (at >> 1) }));
   expect(await hold(held, nothing, { key: 50, first }).answer).toBe(first);
   const elsewhere = hold(held, nothing, { key: 60, companyId: 9 });
+  // Longer than a request would take that were not held.
   await sleep(100);
   expect([...own, ...others, elsewhere].some(({ isAnswered }) => isAnswered)).toBe(false);
   own[0]!.leave();
   await own[0]!.answer;
   const next = hold(held, nothing, { key: 50 });
+  // Longer than a request would take that were not held.
   await sleep(100);
   expect(next.isAnswered).toBe(false);
   held.close();
@@ -144,6 +147,7 @@ test('a service that hangs does not make the answer late, nor one that is away w
   const first = empty();
   expect(await hold(held, hangs, { first, wait: 1 }).answer).toBe(first);
   const stopped = hold(held, hangs, { first });
+  // Longer than the request would take if it were not held.
   await sleep(100);
   expect(stopped.isAnswered).toBe(false);
   held.close();

@@ -83,7 +83,7 @@ describe('the key table', () => {
     await bucket.put('key.a', entry(2, false));
     // `access` may ask for its confirmation meanwhile.
     expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
-    await vi.waitFor(() => expect(table.key('key.a')).toBeUndefined(), 60_000);
+    await expect.poll(() => table.key('key.a')).toBeUndefined();
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
   });
 
@@ -100,7 +100,7 @@ describe('the key table', () => {
     expect(table.key('key.a')).toMatchObject({ id: 5, active: true });
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
     await bucket.put('key.a', entry(2, false));
-    await vi.waitFor(() => expect(table.key('key.a')?.active).toBe(false), 60_000);
+    await expect.poll(() => table.key('key.a')?.active).toBe(false);
   });
 
   test('confirms a change when it holds it, and not before', async () => {
@@ -127,10 +127,10 @@ describe('the key table', () => {
     const table = await filledTable();
     await bucket.put('key.a', entry(3, false));
     // The bucket keeps one value of each entry.
-    await vi.waitFor(() => expect(table.key('key.a')?.version).toBe(3), 60_000);
+    await expect.poll(() => table.key('key.a')?.version).toBe(3);
     await bucket.put('key.a', entry(2));
     await bucket.put('key.b', entry(1));
-    await vi.waitFor(() => expect(table.key('key.b')).toBeDefined(), 60_000);
+    await expect.poll(() => table.key('key.b')).toBeDefined();
     expect(table.key('key.a')).toMatchObject({ version: 3, active: false });
   });
 
@@ -143,7 +143,7 @@ describe('the key table', () => {
     expect(table.trusted()).toBe(true);
     expect(table.key('key.a')).toMatchObject({ version: 2, active: false });
     await bucket.put('key.a', entry(3));
-    await vi.waitFor(() => expect(table.key('key.a')).toMatchObject({ version: 3, active: true }), 60_000);
+    await expect.poll(() => table.key('key.a')).toMatchObject({ version: 3, active: true });
   });
 
   test('after a disconnection is not trusted until it was read completely again, with the changes made meanwhile', async () => {
@@ -152,25 +152,20 @@ describe('the key table', () => {
     bus.onReconnect(() => void table.reload('NATS is back'));
     await table.reload('start');
     await nats.kill();
-    await vi.waitFor(() => expect(bus.connected()).toBe(false), 60_000);
+    await expect.poll(() => bus.connected()).toBe(false);
     expect(table.trusted()).toBe(true); // For a minute; what needs NATS is refused elsewhere.
     await nats.restart();
-    await vi.waitFor(() => expect(access.connected()).toBe(true), 60_000);
+    await expect.poll(() => access.connected()).toBe(true);
     await bucket.put('key.a', entry(2, false));
-    await vi.waitFor(
-      () => {
-        expect(bus.connected()).toBe(true);
-        if (table.trusted()) expect(table.key('key.a')?.active).toBe(false);
-        expect(table.trusted()).toBe(true);
-      },
-      { timeout: 5000, interval: 1 },
-    );
+    await expect
+      .poll(() => bus.connected() && table.trusted() && table.key('key.a'), { interval: 1 })
+      .toMatchObject({ active: false });
   });
 
   test('is not trusted after a minute without its feed', async () => {
     const table = await filledTable();
     await nats.kill();
-    await vi.waitFor(() => expect(bus.connected()).toBe(false), 60_000);
+    await expect.poll(() => bus.connected()).toBe(false);
     const real = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => real() + 61_000);
     onTestFinished(() => void vi.restoreAllMocks());
@@ -202,9 +197,7 @@ describe('the key table', () => {
     bucket = await openBucket();
     await bucket.put('key.a', entry(9, false));
     await bucket.put('meta', JSON.stringify({ ready: true }));
-    await vi.waitFor(() => expect(table.key('key.a')).toMatchObject({ version: 9, active: false }), {
-      timeout: 30_000,
-    });
+    await expect.poll(() => table.key('key.a')).toMatchObject({ version: 9, active: false });
     expect(table.trusted()).toBe(true);
   });
 });
@@ -215,10 +208,9 @@ describe('presence', () => {
     const registry = await new Kvm(access.nc).open(gatewayBucket);
     const first = await registry.get('gateway-1');
     expect(first?.operation).toBe('PUT');
-    await vi.waitFor(
-      async () => expect((await registry.get('gateway-1'))!.revision).toBeGreaterThan(first!.revision),
-      60_000,
-    );
+    await expect
+      .poll(async () => (await registry.get('gateway-1'))!.revision)
+      .toBeGreaterThan(first!.revision);
     await presence.close();
     expect((await registry.get('gateway-1'))?.operation).toBe('DEL');
   });
@@ -231,7 +223,7 @@ describe('presence', () => {
     await sleep(5500);
     expect(presence.listed()).toBe(false);
     nats.resume();
-    await vi.waitFor(() => expect(lapses).toBe(1), 60_000);
+    await expect.poll(() => lapses).toBe(1);
     expect(presence.listed()).toBe(true);
     await presence.close();
   });
@@ -252,5 +244,5 @@ test('the last use of a key is reported once a minute, and the rest at shutdown'
   uses.flush();
   uses.used(key, 101 * minuteMs);
   uses.flush();
-  await vi.waitFor(() => expect(reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]), 60_000);
+  await expect.poll(() => reports).toEqual([[[5, 1001, 100]], [[5, 1001, 101]]]);
 });

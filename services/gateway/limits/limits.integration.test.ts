@@ -213,7 +213,7 @@ test('a question that is asked while the connection is lost waits for it', async
   const { bus } = await startGateway();
   const { ask } = createAsker(bus);
   await bus.nc.reconnect();
-  await vi.waitFor(() => expect(bus.connected()).toBe(false), { timeout: 10_000, interval: 1 });
+  await expect.poll(() => bus.connected()).toBe(false);
   const answer = await new Promise((resolve) =>
     ask(`$JS.API.STREAM.INFO.${limitLogStream(1)}`, '', { timeoutMs: 60_000 }, resolve),
   );
@@ -435,10 +435,7 @@ describe('ownership', () => {
     };
     for (const gateway of gateways) void noteRefusals(gateway);
     for (let round = 0; round < 20; round++) {
-      await vi.waitFor(
-        () => takeAll(gateways, newKey(), 4).then((all) => expect(admitted(all)).toBe(4)),
-        60_000,
-      );
+      await expect.poll(() => takeAll(gateways, newKey(), 4).then(admitted)).toBe(4);
       // The owner has a part of these requests when its connection is lost.
       const asked = Array.from({ length: 20 }, async (_, at) => {
         await sleep(at / 4);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLimitStreams } from '@causeway/identity';
 import { limitLogNumbers, limitLogStream } from '@causeway/proto';
 import { type Bus, connectBus, createMetrics } from '@causeway/runtime';
-import { type TestNats, testNatsCluster } from '@causeway/runtime/testing';
+import { type TestNats, testNatsCluster, until } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
@@ -19,7 +19,12 @@ beforeAll(async () => {
   operator = await connectBus({ url: urls(), name: 'operator' });
   const names = servers.map((_, at) => `nats-${at + 1}`);
   // The servers must know each other before they can place a stream.
-  await vi.waitFor(() => ensureLimitStreams(operator.nc, names), { timeout: 60_000, interval: 100 });
+  await until('the streams', () =>
+    ensureLimitStreams(operator.nc, names).then(
+      () => true,
+      () => false,
+    ),
+  );
 });
 afterAll(() => operator.close());
 
@@ -49,7 +54,7 @@ const allComplete = async (gateway: Gateway): Promise<void> => {
     const states = await Promise.all(limitLogNumbers(3).map(stateOf));
     return states.every((state) => state?.member) && new Set(states.map((state) => state?.epoch)).size === 1;
   };
-  await vi.waitFor(async () => expect(await isComplete()).toBe(true), { timeout: 60_000, interval: 25 });
+  await until('three complete logs', isComplete);
 };
 
 interface Gateway {
@@ -250,9 +255,9 @@ test('an owner that was fenced off notices it without a request', async () => {
     newStore: () => 'other',
   });
   // A claim fails if the owner writes meanwhile; a gateway claims again, too.
-  const other = await vi.waitFor(() => claimOwnership(quorum, () => ({ close: async () => {} })), {
-    timeout: 60_000,
-  });
+  const other = await until('the claim', () =>
+    claimOwnership(quorum, () => ({ close: async () => {} })).catch(() => undefined),
+  );
   await expect.poll(isOwner, { timeout: 60_000 }).toBe(false);
   expect(other.owned()).toBe(true);
   await other.release();

@@ -46,7 +46,6 @@ const openHosts = async (options: Partial<DatabaseOptions> = {}) => {
 const use = (db: Awaited<ReturnType<typeof openHosts>>['db'], connections: number) =>
   Promise.all(Array.from({ length: connections }, () => sql`do sleep(0.05)`.execute(db)));
 
-const eventually = <Value>(read: () => Value) => expect.poll(read, { timeout: 30_000, interval: 20 });
 const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
@@ -59,26 +58,26 @@ test('a host that vanishes is unreachable soon, and its successor is found by it
   expect(first.connections()).toBe(4);
   first.vanish();
   const underWay = [1, 2].map(() => errorOf(sql`select 1`.execute(db)));
-  await eventually(db.isUp).toBe(false);
+  await expect.poll(db.isUp).toBe(false);
   // Nobody waits for a server that does not answer.
   expect(await errorOf(db.ping())).toMatchObject({ name: 'DatabaseUnavailable', kind: 'unreachable' });
   for (const error of await Promise.all(underWay)) expect(isConnectionLost(error)).toBe(true);
   // The idle ones are closed with those that were in use; only an attempt to connect is left.
-  await eventually(first.connections).toBeLessThanOrEqual(1);
+  await expect.poll(first.connections).toBeLessThanOrEqual(1);
   failover();
-  await eventually(db.isUp).toBe(true);
+  await expect.poll(db.isUp).toBe(true);
   await use(db, 4);
   expect(second.connections()).toBe(4);
-  await eventually(first.connections).toBe(0);
+  await expect.poll(first.connections).toBe(0);
 });
 
 test('without traffic a pool notices that the host vanished, and that it is back', async () => {
   const { db, first, failover } = await openHosts();
   await db.ping();
   first.vanish();
-  await eventually(db.isUp).toBe(false);
+  await expect.poll(db.isUp).toBe(false);
   failover();
-  await eventually(db.isUp).toBe(true);
+  await expect.poll(db.isUp).toBe(true);
 });
 
 test('a commit without an answer has an unknown outcome', async () => {
@@ -106,7 +105,7 @@ test('connections to a former address are closed, although their server still an
   await use(db, 2);
   failover();
   await use(db, 4);
-  await eventually(() => [first, second].map((one) => one.connections())).toEqual([0, 2]);
+  await expect.poll(() => [first, second].map((one) => one.connections())).toEqual([0, 2]);
   await use(db, 4);
   expect(second.connections()).toBe(4);
 });
@@ -157,7 +156,7 @@ test('the server frees the locks of a client that is cut off in the middle of a 
       await sql`select 1`.execute(trx);
     }),
   );
-  await eventually(db.isUp).toBe(false);
+  await expect.poll(db.isUp).toBe(false);
   const other = database.connect<Tables>({ tenantTables: new Set(['accounts']) });
   await transaction(other, (trx) =>
     trx.updateTable('accounts').set({ name: 'free' }).where('company_id', '=', 8).execute(),

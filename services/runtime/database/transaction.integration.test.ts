@@ -61,6 +61,7 @@ const meeting = () => {
   });
   return async () => {
     if (++arrived === 2) open?.();
+    // A deadlock needs both transactions; a single one must end, too.
     await Promise.race([both, sleep(2_000)]);
   };
 };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beatSubject } from '@causeway/proto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Bus, connectBus } from '../bus.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { type TestNats, testNats } from '../testing/index.ts';
@@ -66,7 +66,7 @@ const openLane = (on: TestNats = nats) => {
     },
     /** Resolves when the client has heard beats of this many replicas that can work. */
     heard: (metrics: Metrics, replicas: number) =>
-      vi.waitFor(async () => expect(await sampleOf(metrics, 'lane_client_replicas')).toBe(replicas), 60_000),
+      expect.poll(() => sampleOf(metrics, 'lane_client_replicas')).toBe(replicas),
   };
 };
 
@@ -387,7 +387,7 @@ describe('a replica', () => {
     await lane.server({ echo });
     await dying.bus.nc.close();
     // Until the NATS server has noticed, a frame can still go to the dead replica.
-    await vi.waitFor(() => client.request(call('echo', { budgetMs: 200 })), 60_000);
+    await expect.poll(() => client.request(call('echo', { budgetMs: 200 }))).toMatchObject({ status: 200 });
     await sleep(50);
     const served = await Promise.all(Array.from({ length: 50 }, () => client.request(call('echo'))));
     expect(served.every(({ status }) => status === 200)).toBe(true);
@@ -428,7 +428,7 @@ describe('a replica', () => {
     await lane.heard(metrics, 1);
     const lost = client.request(call('echo', { budgetMs: 3_000 }));
     const saved = client.request(call('echo', { repeatable: true }));
-    await vi.waitFor(() => expect(frozen.taken).toHaveLength(2), 60_000);
+    await expect.poll(() => frozen.taken).toHaveLength(2);
     await lane.server({ echo });
     expect((await saved).status).toBe(200);
     const resent = await sampleOf(metrics, 'lane_client_resends_total', 'reason="silent"');
@@ -439,7 +439,7 @@ describe('a replica', () => {
     frozen.beat();
     await lane.heard(metrics, 2);
     client.request(call('echo')).catch(() => {});
-    await vi.waitFor(() => expect(frozen.taken).toHaveLength(3), 60_000);
+    await expect.poll(() => frozen.taken).toHaveLength(3);
   });
 
   test('that falls silent loses no write with a name: it is sent again, and says so', async () => {
@@ -453,7 +453,7 @@ describe('a replica', () => {
     const named = { callId, repeatable: true };
     const written = client.request(call('write', named));
     const refused = client.request(call('refuse', named));
-    await vi.waitFor(() => expect(frozen.taken).toHaveLength(2), 60_000);
+    await expect.poll(() => frozen.taken).toHaveLength(2);
     const heard: unknown[] = [];
     await lane.server({
       write: each(async (one) => {
@@ -494,7 +494,7 @@ describe('a replica', () => {
     slow.beat();
     await lane.heard(metrics, 1);
     const stalling = client.request(call('stall', { repeatable: true, budgetMs: 1_200 }));
-    await vi.waitFor(() => expect(slow.taken).toHaveLength(1), 60_000);
+    await expect.poll(() => slow.taken).toHaveLength(1);
     const beating = setInterval(() => other.beat(), 50);
     onTestFinished(() => clearInterval(beating));
     await expect(stalling).rejects.toMatchObject({ code: 'timeout' });
@@ -511,7 +511,7 @@ describe('a replica', () => {
       replica.beat();
       await lane.heard(metrics, 1);
       answer ??= client.request(call('echo', { repeatable: true }));
-      await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+      await expect.poll(() => replica.taken).toHaveLength(1);
       // Nothing else is sent that could show that it is dead.
       await replica.bus.nc.close();
     }
@@ -536,7 +536,7 @@ describe('a replica', () => {
     });
     await lane.heard(metrics, 1);
     const answer = client.request(call('who', { repeatable: true }));
-    await vi.waitFor(() => expect(slow).toHaveLength(1), 60_000);
+    await expect.poll(() => slow).toHaveLength(1);
     const second = await lane.server({ who: each(async () => ({ status: 200, body: 'second' })) });
     await lane.heard(metrics, 2);
     // The first gets a new connection: what it was asked may be lost, and is asked again.
@@ -557,9 +557,9 @@ describe('a replica', () => {
     await lane.heard(metrics, 1);
     void client.request(call('echo', { repeatable: true })).catch(() => {});
     void client.request(call('echo')).catch(() => {});
-    await vi.waitFor(() => expect(replica.taken).toHaveLength(2), 60_000);
+    await expect.poll(() => replica.taken).toHaveLength(2);
     replica.beat('well', 2);
-    await vi.waitFor(() => expect(replica.taken).toHaveLength(3), 60_000);
+    await expect.poll(() => replica.taken).toHaveLength(3);
     expect(await sampleOf(metrics, 'lane_client_resends_total', 'reason="renewed"')).toBe(1);
   });
 
@@ -614,7 +614,7 @@ describe('a replica', () => {
     // A call that was not held would have been sent by then.
     await sleep(100);
     replica.beat();
-    await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+    await expect.poll(() => replica.taken).toHaveLength(1);
     await lane.heard(metrics, 0);
     const later = client.request(call('echo'));
     // As of a release that sends no beats.
@@ -656,7 +656,7 @@ describe('a replica', () => {
     onTestFinished(() => clearInterval(beating));
     await lane.heard(metrics, 1);
     void client.request(call('echo', { repeatable: true })).catch(() => {});
-    await vi.waitFor(() => expect(replica.taken).toHaveLength(1), 60_000);
+    await expect.poll(() => replica.taken).toHaveLength(1);
     const untilMs = performance.now() + 1_500;
     while (performance.now() < untilMs);
     // The client has read the beats that arrived during the stall.
@@ -826,7 +826,7 @@ describe('a client whose connection is lost', () => {
     await lane.heard(metrics, 1);
     const lost = client.request(call('slow', { query: 'once', budgetMs: 10_000 }));
     const repeated = client.request(call('slow', { query: 'twice', repeatable: true }));
-    await vi.waitFor(() => expect(taken).toHaveLength(2), 60_000);
+    await expect.poll(() => taken).toHaveLength(2);
     await own.kill();
     while (client.bus.connected() || bus.connected()) await sleep(5);
     release.resolve();

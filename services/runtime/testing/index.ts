@@ -15,3 +15,4 @@ export { provided } from './provided.ts';
 export { testReceiver } from './receiver.ts';
 export { type TestShards, testShards } from './shards.ts';
 export { startCollector } from './test-collector.ts';
+export { until } from './until.ts';

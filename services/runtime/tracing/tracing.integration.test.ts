@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectBus } from '../bus.ts';
 import { commonConfig, parseConfig } from '../config.ts';
 import { transaction } from '../database/transaction.ts';
@@ -78,7 +78,7 @@ const world = async ({ operations, env }: { operations: Handlers; env?: NodeJS.P
       body: new Uint8Array(),
     });
   const spans = async (count: number): Promise<readonly CollectedSpan[]> => {
-    await vi.waitFor(() => expect(collector.spans.length).toBeGreaterThanOrEqual(count), { timeout: 10_000 });
+    await expect.poll(() => collector.spans.length).toBeGreaterThanOrEqual(count);
     return collector.spans;
   };
   return { ask, spans, collector, lane, caller, service };
@@ -321,9 +321,7 @@ describe('a collector', () => {
     collector.behave('refuse');
     const { tracer, metrics } = await open(collector, 'busy');
     make(tracer, 300);
-    await vi.waitFor(async () => expect(await counted(metrics, 'traces_spans_dropped_total')).toBe(300), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => counted(metrics, 'traces_spans_dropped_total')).toBe(300);
     collector.behave('take');
     make(tracer, 5_000);
     await tracer.close();

@@ -10,7 +10,7 @@ import { encodeEnvelope, masked, type StoredEvent } from '@causeway/proto';
 import { deliveryHeaders } from '@causeway/proto/signatures';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
-import { makeSubscription, until } from '../testing/events.ts';
+import { makeSubscription } from '../testing/events.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
@@ -512,10 +512,15 @@ describe('resending', () => {
     );
     expect(queue!.next_due_utc.getTime()).toBeLessThanOrEqual(Date.now());
     await webhooks.end(key(event, body.replay.id), 'failed');
-    await until('the end', async () => {
-      const replay = await webhooks.portal('getReplay', company, { params: [body.replay.id] });
-      return replay.body.state === 'done' && replay.body.failed === 1;
-    });
+    await expect
+      .poll(
+        async () => {
+          const replay = await webhooks.portal('getReplay', company, { params: [body.replay.id] });
+          return replay.body.state === 'done' && replay.body.failed === 1;
+        },
+        { message: 'the end' },
+      )
+      .toBe(true);
     const audit = await webhooks.database.query('SELECT * FROM audit_log WHERE company_id = ?', [company]);
     expect(audit).toMatchObject([
       { action: 'delivery.resent', target_id: String(subscription), actor_id: 1 },
@@ -538,10 +543,11 @@ describe('resending', () => {
       const params = paramsOf(event, body.replay.id);
       expect((await webhooks.portal('getDelivery', company, { params })).status).toBe(404);
       const later = await bootPortal({ database: webhooks.database });
-      await until(
-        'its delivery',
-        async () => (await later.portal('getDelivery', company, { params })).status === 200,
-      );
+      await expect
+        .poll(async () => (await later.portal('getDelivery', company, { params })).status === 200, {
+          message: 'its delivery',
+        })
+        .toBe(true);
     } finally {
       webhooks = withDispatcher;
     }

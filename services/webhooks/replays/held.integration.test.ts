@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeSubscription, until } from '../testing/events.ts';
+import { makeSubscription } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 
@@ -49,10 +49,15 @@ describe('heldDeliveries', () => {
     await database.query('UPDATE delivery_queues SET count_held_utc = NOW(3) WHERE subscription_id = ?', [
       one.id,
     ]);
-    await until('the correction', async () => {
-      await dispatchers[0]!.correctHeld();
-      return (await one.held()) === 3;
-    });
+    await expect
+      .poll(
+        async () => {
+          await dispatchers[0]!.correctHeld();
+          return (await one.held()) === 3;
+        },
+        { message: 'the correction' },
+      )
+      .toBe(true);
     const [queue] = await database.query<{ count_held_utc: Date | null }>(
       'SELECT count_held_utc FROM delivery_queues WHERE subscription_id = ?',
       [one.id],
@@ -85,7 +90,9 @@ test('A disabling that no dispatcher has applied holds what waited then, even af
   const [replay] = await alone.database.query<{ replay_id: number }>('SELECT replay_id FROM replays');
   await alone.portal('cancelReplay', company, { params: [replay!.replay_id] });
   await bootPortal({ database: alone.database });
-  await until('all are held', async () => String(await deliveries()) === 'waiting,2,held,1003');
+  await expect
+    .poll(async () => String(await deliveries()) === 'waiting,2,held,1003', { message: 'all are held' })
+    .toBe(true);
   expect((await call('getSubscription')).body).toMatchObject({
     heldDeliveries: 1_003,
     consecutiveFailures: 0,
@@ -103,7 +110,9 @@ test('Disabling that is interrupted anywhere goes on there: everything is held a
       for (let at = 0; at < 20; at++) await interruptChange(company, one.id);
     }),
   );
-  await until('the end of the backlog', async () => (await left()).length === 0);
+  await expect
+    .poll(async () => (await left()).length === 0, { message: 'the end of the backlog' })
+    .toBe(true);
   expect(await one.states()).toEqual({ held: 3_500 });
   expect(await one.held()).toBe(3_500);
 });
@@ -118,14 +127,19 @@ test('Disabling, enabling, releasing and discarding at once leave a true count a
   const statuses = (await Promise.all(calls)).map(({ status }) => status);
   expect(statuses.filter((status) => ![200, 202, 409].includes(status))).toEqual([]);
   await one.switchTo(false);
-  await until('everything is applied', async () => {
-    const [left] = await database.query<{ count: number }>(
-      `SELECT (SELECT COUNT(*) FROM subscription_changes WHERE subscription_id = ?)
+  await expect
+    .poll(
+      async () => {
+        const [left] = await database.query<{ count: number }>(
+          `SELECT (SELECT COUNT(*) FROM subscription_changes WHERE subscription_id = ?)
          + (SELECT COUNT(*) FROM replays WHERE subscription_id = ? AND kind = 'drop' AND state = 'running') AS count`,
-      [one.id, one.id],
-    );
-    return left!.count === 0;
-  });
+          [one.id, one.id],
+        );
+        return left!.count === 0;
+      },
+      { message: 'everything is applied' },
+    )
+    .toBe(true);
   const { held = 0, dropped = 0, waiting = 0 } = await one.states();
   expect(held + dropped + waiting).toBe(400);
   expect(await one.held()).toBe(held);
@@ -143,7 +157,7 @@ describe('Held deliveries', () => {
     await one.switchTo(true);
     const released = await one.release();
     expect([released.status, released.body]).toEqual([202, { count: 7 }]);
-    await until('all are released', async () => (await one.held()) === 0);
+    await expect.poll(async () => (await one.held()) === 0, { message: 'all are released' }).toBe(true);
     expect(await one.states()).toEqual({ waiting: 7 });
     expect((await one.release()).body).toEqual({ count: 0 });
   });
@@ -153,7 +167,7 @@ describe('Held deliveries', () => {
     await one.switchTo(false);
     const discarded = await one.discard();
     expect([discarded.status, discarded.body]).toEqual([202, { count: 7 }]);
-    await until('all are discarded', async () => (await one.held()) === 0);
+    await expect.poll(async () => (await one.held()) === 0, { message: 'all are discarded' }).toBe(true);
     expect(await one.states()).toEqual({ dropped: 7 });
     const log = await database.query('SELECT action, actor_kind FROM audit_log WHERE company_id = ?', [
       company,

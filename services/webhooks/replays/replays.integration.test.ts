@@ -2,7 +2,7 @@ import type { DeliveryRow } from '@causeway/deliveries';
 import type { StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
-import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
+import { commitEvents, makeSubscription, startFanOut } from '../testing/events.ts';
 import { makeDeliveries, makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
@@ -67,11 +67,16 @@ const create = async (kind: string, more: object = {}): Promise<number> => {
   return body.id;
 };
 const finish = async (id: number): Promise<void> => {
-  await until('a replay that is done', async () => {
-    for (const one of await deliveriesOf(id))
-      if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
-    return (await replayOf(id)).state === 'done';
-  });
+  await expect
+    .poll(
+      async () => {
+        for (const one of await deliveriesOf(id))
+          if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+        return (await replayOf(id)).state === 'done';
+      },
+      { message: 'a replay that is done' },
+    )
+    .toBe(true);
 };
 
 describe('a replay of failed deliveries', () => {
@@ -82,7 +87,9 @@ describe('a replay of failed deliveries', () => {
     await delivered(4, {}, minutesAgo(90));
     expect(await preview('failed')).toBe(12);
     const id = await create('failed');
-    await until('all of them', async () => (await deliveriesOf(id)).length === 12);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 12, { message: 'all of them' })
+      .toBe(true);
     const made = await deliveriesOf(id);
     expect(ids(made)).toEqual(ids(events));
     for (const one of made) {
@@ -132,7 +139,7 @@ describe('a replay of failed deliveries', () => {
     await later(given!, 'dropped');
     const id = await create('failed');
     expect((await replayOf(id)).total).toBe(2);
-    await until('both', async () => (await deliveriesOf(id)).length === 2);
+    await expect.poll(async () => (await deliveriesOf(id)).length === 2, { message: 'both' }).toBe(true);
     expect(ids(await deliveriesOf(id))).toEqual([again!.event_id, given!.event_id]);
   });
 
@@ -162,7 +169,9 @@ describe('a replay of missed events', () => {
     await delivered(1, { state: 'waiting', attempts: 0, due_utc: new Date() });
     expect(await preview('missed')).toBe(3);
     const id = await create('missed');
-    await until('all of them', async () => (await deliveriesOf(id)).length === 3);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 3, { message: 'all of them' })
+      .toBe(true);
     expect(ids(await deliveriesOf(id))).toEqual(ids([...nothing, ...dropped]));
     const { body } = await webhooks.portal('countHeld', company, { params: [subscription] });
     expect(body.held).toBe(3);
@@ -203,7 +212,7 @@ test('deliveries are chosen by state, type, status code and time', async () => {
     total: 7,
     filter: { states: ['failed', 'succeeded'], statusCodes: [404, 200], until: expect.any(String) },
   });
-  await until('all of them', async () => (await deliveriesOf(id)).length === 7);
+  await expect.poll(async () => (await deliveriesOf(id)).length === 7, { message: 'all of them' }).toBe(true);
   for (const states of [['waiting'], ['held'], []])
     expect((await webhooks.portal('previewReplay', company, ask('filter', { states }))).status).toBe(400);
 });
@@ -212,18 +221,24 @@ describe('a replay', () => {
   test('creates deliveries no faster than they are taken', async () => {
     const events = await delivered(260);
     const id = await create('failed');
-    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 100, { message: 'a first page' })
+      .toBe(true);
     // Longer than the pause between two steps of a full replay: no step may make more.
     await new Promise((done) => setTimeout(done, 1_500));
     const made = await deliveriesOf(id);
     expect(made).toHaveLength(100);
     for (const one of made.slice(0, 40)) await webhooks.end(one, 'succeeded');
-    await until('as many more', async () => (await deliveriesOf(id)).length === 140);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 140, { message: 'as many more' })
+      .toBe(true);
     // Deliveries that a dispatcher has leased are not due: the lease is in the future.
     await webhooks.database.query("UPDATE deliveries SET due_utc = ? WHERE state = 'waiting'", [
       new Date(Date.now() + 30_000),
     ]);
-    await until('as many more again', async () => (await deliveriesOf(id)).length === 240);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 240, { message: 'as many more again' })
+      .toBe(true);
     await finish(id);
     expect(ids(await deliveriesOf(id))).toEqual(ids(events));
   });
@@ -235,13 +250,18 @@ describe('a replay', () => {
     // Steps that end in a rollback instead of their commit, as if their process were killed, mixed with those of the
     // dispatcher itself.
     let broken = 0;
-    await until('a replay that is done', async () => {
-      await webhooks.dispatchers[0]!.interruptPage(company, id);
-      broken++;
-      for (const one of await deliveriesOf(id))
-        if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
-      return (await replayOf(id)).state === 'done';
-    });
+    await expect
+      .poll(
+        async () => {
+          await webhooks.dispatchers[0]!.interruptPage(company, id);
+          broken++;
+          for (const one of await deliveriesOf(id))
+            if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+          return (await replayOf(id)).state === 'done';
+        },
+        { message: 'a replay that is done' },
+      )
+      .toBe(true);
     expect(broken).toBeGreaterThan(3);
     expect(ids(await deliveriesOf(id))).toEqual(ids(events));
     expect(await replayOf(id)).toMatchObject({ made: 250, succeeded: 250 });
@@ -260,7 +280,9 @@ describe('a replay', () => {
   test('that is cancelled creates no more, and its waiting deliveries are dropped', async () => {
     await delivered(150);
     const id = await create('failed');
-    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 100, { message: 'a first page' })
+      .toBe(true);
     for (const one of (await deliveriesOf(id)).slice(0, 10)) await webhooks.end(one, 'succeeded');
     const cancelled = await webhooks.portal('cancelReplay', company, { params: [id] });
     expect(cancelled).toMatchObject({
@@ -280,7 +302,9 @@ describe('a replay', () => {
   test('waits while its subscription is disabled, and ends when that is deleted', async () => {
     await delivered(150);
     const id = await create('failed');
-    await until('a first page', async () => (await deliveriesOf(id)).length === 100);
+    await expect
+      .poll(async () => (await deliveriesOf(id)).length === 100, { message: 'a first page' })
+      .toBe(true);
     await webhooks.database.query('UPDATE subscriptions SET enabled = 0');
     await webhooks.database.query(
       "UPDATE deliveries SET state = 'held', due_utc = NULL WHERE state = 'waiting'",
@@ -290,7 +314,9 @@ describe('a replay', () => {
     expect(await deliveriesOf(id)).toHaveLength(100);
     expect((await replayOf(id)).state).toBe('running');
     await webhooks.database.query('DELETE FROM subscriptions');
-    await until('the end', async () => (await replayOf(id)).state === 'cancelled');
+    await expect
+      .poll(async () => (await replayOf(id)).state === 'cancelled', { message: 'the end' })
+      .toBe(true);
   });
 
   test('is refused for a disabled subscription, and while another is in progress', async () => {
@@ -391,17 +417,22 @@ describe('held deliveries', () => {
     const { status, body } = await webhooks.portal('releaseHeld', company, { params: [subscription] });
     expect(status).toBe(201);
     expect(body).toMatchObject({ kind: 'release', total: 230, made: 0 });
-    await until('a first page', async () => (await counted()).held === 130);
+    await expect.poll(async () => (await counted()).held === 130, { message: 'a first page' }).toBe(true);
     // Longer than the pause between two steps of a full replay: no step may release more.
     await new Promise((done) => setTimeout(done, 1_200));
     expect(await counted()).toMatchObject({ held: 130, replay: { id: body.id, made: 100 } });
-    await until('the rest', async () => {
-      // Checked first: a last page created after the query for deliveries would be left waiting.
-      const done = (await replayOf(body.id)).state === 'done';
-      for (const one of await deliveriesOf(0))
-        if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
-      return done;
-    });
+    await expect
+      .poll(
+        async () => {
+          // Checked first: a last page created after the query for deliveries would be left waiting.
+          const done = (await replayOf(body.id)).state === 'done';
+          for (const one of await deliveriesOf(0))
+            if (one.state === 'waiting') await webhooks.end(one, 'succeeded');
+          return done;
+        },
+        { message: 'the rest' },
+      )
+      .toBe(true);
     expect(await counted()).toEqual({ held: 0, replay: null });
     const rows = await deliveriesOf(0);
     expect(rows.every((one) => one.state === 'succeeded' && one.attempts === 3)).toBe(true);
@@ -429,12 +460,14 @@ describe('held deliveries', () => {
     expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).status).toBe(409);
     const { status, body } = await webhooks.portal('discardHeld', company, { params: [subscription] });
     expect(status).toBe(201);
-    await until('the end', async () => (await replayOf(body.id)).state === 'done');
+    await expect
+      .poll(async () => (await replayOf(body.id)).state === 'done', { message: 'the end' })
+      .toBe(true);
     expect(await replayOf(body.id)).toMatchObject({ kind: 'drop', total: 1201, made: 1201 });
     expect((await counted()).held).toBe(0);
     expect(await replayOf(900)).toMatchObject({ failed: 1 });
     await webhooks.database.query('UPDATE subscriptions SET enabled = 1');
-    await until('the end', async () => (await replayOf(900)).state === 'done');
+    await expect.poll(async () => (await replayOf(900)).state === 'done', { message: 'the end' }).toBe(true);
     const audit = await webhooks.database.query<{ action: string }>('SELECT action FROM audit_log');
     expect(audit.map(({ action }) => action)).toEqual(['held.dropped']);
   });
@@ -454,10 +487,15 @@ test('events that arrive during a replay are delivered as usual', async () => {
   await create('failed');
   startFanOut(webhooks.database);
   const events = await commitEvents(webhooks.db, company, [{}, {}]);
-  await until('their deliveries', async () => {
-    const rows = await deliveriesOf(0);
-    return events.every(({ event_id }) => rows.some((row) => row.event_id === event_id));
-  });
+  await expect
+    .poll(
+      async () => {
+        const rows = await deliveriesOf(0);
+        return events.every(({ event_id }) => rows.some((row) => row.event_id === event_id));
+      },
+      { message: 'their deliveries' },
+    )
+    .toBe(true);
 });
 
 test('A replay whose time ends before it begins is refused', async () => {

@@ -2,7 +2,7 @@ import type { DeliveryRow } from '@causeway/deliveries';
 import { transaction } from '@causeway/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { defaultQuotas } from '../context.ts';
-import { commitEvents, makeSubscription, startFanOut, until } from '../testing/events.ts';
+import { commitEvents, makeSubscription, startFanOut } from '../testing/events.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 import { noteMissedWhileOff } from './missed.ts';
@@ -29,10 +29,11 @@ const publish = async (count: number) => {
     company,
     Array.from({ length: count }, () => ({})),
   );
-  await until(
-    'an empty outbox',
-    async () => (await webhooks.database.query('SELECT * FROM event_outbox')).length === 0,
-  );
+  await expect
+    .poll(async () => (await webhooks.database.query('SELECT * FROM event_outbox')).length === 0, {
+      message: 'an empty outbox',
+    })
+    .toBe(true);
   return events;
 };
 
@@ -49,12 +50,17 @@ test('Events beyond the quota of waiting deliveries are counted as missed, and r
   const replay = async () =>
     (await webhooks.portal('getReplay', company, { params: [created.body.id] })).body;
   let most = 0;
-  await until('a replay that is done', async () => {
-    const rows = await waiting();
-    most = Math.max(most, rows.length);
-    for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
-    return (await replay()).state === 'done';
-  });
+  await expect
+    .poll(
+      async () => {
+        const rows = await waiting();
+        most = Math.max(most, rows.length);
+        for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
+        return (await replay()).state === 'done';
+      },
+      { message: 'a replay that is done' },
+    )
+    .toBe(true);
   expect(await replay()).toMatchObject({ total: 15, made: 15, succeeded: 15 });
   expect(most).toBeLessThanOrEqual(quota);
   const arrived = await webhooks.database.query<{ event_id: number }>(
@@ -116,7 +122,7 @@ test('Two times off without a decision leave each event either held or missed', 
   await switchTo(true);
   const held = () =>
     webhooks.database.query<DeliveryRow>("SELECT * FROM deliveries WHERE state = 'held' ORDER BY event_id");
-  await until('both are held', async () => (await held()).length === 2);
+  await expect.poll(async () => (await held()).length === 2, { message: 'both are held' }).toBe(true);
   expect((await held()).map(({ event_id }) => event_id)).toEqual([before!.event_id, between!.event_id]);
   const { missed } = await shown();
   expect(missed.count).toBe(3);
@@ -124,7 +130,7 @@ test('Two times off without a decision leave each event either held or missed', 
   const body = { subscriptionId: subscription, kind: 'missed', since: missed.sinceUtc };
   expect((await webhooks.portal('createReplay', company, { body })).body.total).toBe(3);
   expect((await webhooks.portal('releaseHeld', company, { params: [subscription] })).body.total).toBe(2);
-  await until('all of them', async () => (await waiting()).length === 5);
+  await expect.poll(async () => (await waiting()).length === 5, { message: 'all of them' }).toBe(true);
   const once = [before!, between!, ...off].map(({ event_id }) => event_id);
   expect((await waiting()).map(({ event_id }) => event_id)).toEqual(once.toSorted((a, b) => a - b));
 });
@@ -165,12 +171,17 @@ test('Held deliveries do not count; releasing them goes on as room is made', asy
     count: 15,
   });
   let most = 0;
-  await until('all are released', async () => {
-    const rows = await waiting();
-    most = Math.max(most, rows.length);
-    for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
-    return (await shown()).heldDeliveries === 0 && rows.length === 0;
-  });
+  await expect
+    .poll(
+      async () => {
+        const rows = await waiting();
+        most = Math.max(most, rows.length);
+        for (const one of rows.slice(0, 4)) await webhooks.end(one, 'succeeded');
+        return (await shown()).heldDeliveries === 0 && rows.length === 0;
+      },
+      { message: 'all are released' },
+    )
+    .toBe(true);
   expect(most).toBeLessThanOrEqual(quota);
 });
 

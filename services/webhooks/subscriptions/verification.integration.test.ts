@@ -6,9 +6,8 @@ import {
   testDeliverySubject,
   unverifiedReason,
 } from '@causeway/proto';
-import { cleanUp } from '@causeway/runtime/testing';
+import { cleanUp, until } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../testing/events.ts';
 import { makeDelivery } from '../testing/make.ts';
 import { bootPortal } from '../testing/portal.ts';
 import { editorOf } from './editor.ts';
@@ -170,7 +169,7 @@ describe('A company that requires endpoint verification', () => {
     let answer: ((answered: Answered) => void) | undefined;
     respond = () => new Promise<Answered>((resolve) => (answer = resolve));
     const { id } = await make(company);
-    await until('the challenge is there', async () => answer !== undefined);
+    await expect.poll(async () => answer !== undefined, { message: 'the challenge is there' }).toBe(true);
     expect(await get(company, id)).toMatchObject({ enabled: false, disabledReason: unverifiedReason });
     answer!(echo(JSON.parse(sent[0]!.body).payload.challenge));
     await answered(company, id);

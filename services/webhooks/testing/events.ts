@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType, StoredEvent } from '@causeway/proto';
 import type { Database } from '@causeway/runtime';
 import type { Insertable } from 'kysely';
@@ -69,13 +68,3 @@ export const commitEvents = async (
 };
 
 export { startFanOut } from '../../dispatcher/testing/start-fan-out.ts';
-
-/** @param timeoutMs by default enough for a machine four times slower than two quiet cores. */
-export const until = async (
-  what: string,
-  holds: () => Promise<boolean>,
-  timeoutMs = 60_000,
-): Promise<void> => {
-  for (const endMs = Date.now() + timeoutMs; !(await holds()); await sleep(25))
-    if (Date.now() > endMs) throw new Error(`waited in vain: ${what}`);
-};

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../../../../deploy/local/ports.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
@@ -87,7 +87,9 @@ export const testReceivers = (languages: Languages): void => {
         const env = { ...readEnv(), ...own, WEBHOOK_SECRET: secret, PORT: String(port) };
         const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
         try {
-          await vi.waitFor(() => deliver(port, now(), 'sha256=00'), { timeout: 45_000, interval: 100 });
+          await expect
+            .poll(() => deliver(port, now(), 'sha256=00'), { timeout: 45_000, interval: 100 })
+            .toBeGreaterThan(0);
           const at = now();
           expect(await deliver(port, at, sign(secret, at))).toBe(204);
           expect(await deliver(port, at, `${sign('whsec_new', at)},${sign(secret, at)}`)).toBe(204);
