@@ -222,20 +222,23 @@ describe('tests wait', () => {
   const tests = sources.filter((file) => isTest(file) || /\/testing\//.test(file));
 
   test('for assertions by expect.poll, and for values by the one until of services/runtime/testing', () => {
-    const polls = /\bvi\.wait(?:For|Until)\(|\bconst (?:eventually|until|waitFor|waitUntil) = (?:async )?[(<]/;
+    const polls =
+      /\bvi\.wait(?:For|Until)\(|\bconst (?:eventually|until|waitFor|waitUntil) = (?:async )?[(<]/;
     const own = ['deploy/tidy.unit.test.ts', 'services/runtime/testing/until.ts'];
     expect(tests.filter((file) => !own.includes(file) && polls.test(textOf(file)))).toEqual([]);
   });
 
   test('for a time of 100 ms or more only where a comment says why', () => {
-    const found = tests.filter((file) => file.includes('.test.')).flatMap((file) => {
-      const lines = textOf(file).split('\n');
-      return lines.flatMap((line, at) => {
-        const ms = Number(/\b(?:sleep|delay)\(([\d_]+)\)/.exec(line)?.[1]?.replaceAll('_', '') ?? 0);
-        const isTold = line.includes('//') || /^\s*(?:\/\/|\/?\*)/.test(lines[at - 1] ?? '');
-        return ms >= 100 && !isTold ? [`${file}:${at + 1}: ${line.trim()}`] : [];
+    const found = tests
+      .filter((file) => file.includes('.test.'))
+      .flatMap((file) => {
+        const lines = textOf(file).split('\n');
+        return lines.flatMap((line, at) => {
+          const ms = Number(/\b(?:sleep|delay)\(([\d_]+)\)/.exec(line)?.[1]?.replaceAll('_', '') ?? 0);
+          const isTold = line.includes('//') || /^\s*(?:\/\/|\/?\*)/.test(lines[at - 1] ?? '');
+          return ms >= 100 && !isTold ? [`${file}:${at + 1}: ${line.trim()}`] : [];
+        });
       });
-    });
     expect(found).toEqual([]);
   });
 });

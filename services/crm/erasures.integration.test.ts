@@ -162,16 +162,13 @@ describe('Erasing a person', () => {
         .insertInto('erasures')
         .values({ ...erasure, erased_utc: new Date(), due_utc: new Date(), ...noted })
         .execute();
-      await vi.waitUntil(
-        async () => {
-          const { body } = await crm.ask('listChanges', companyId, {
-            cursor: before.nextCursor,
-            limit: '1000',
-          });
-          return body.changes.at(-1)?.type === 'person' && body.changes.length === 701;
-        },
-        { timeout: 60_000, interval: 50 },
-      );
+      await until('the deletions', async () => {
+        const { body } = await crm.ask('listChanges', companyId, {
+          cursor: before.nextCursor,
+          limit: '1000',
+        });
+        return body.changes.at(-1)?.type === 'person' && body.changes.length === 701;
+      });
       expect(
         await db.selectFrom('client_notes').select('text').where('company_id', '=', companyId).execute(),
       ).toEqual([]);
