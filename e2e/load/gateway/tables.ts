@@ -47,6 +47,7 @@ export const cpuTable = (rounds: Rounds): Table => {
     micros(median(rounds[name].map((round) => usPerRequest(round, round.cpu.get(process)?.[part] ?? 0))));
   return {
     title: 'CPU microseconds per request',
+    isDetail: true,
     columns: ['process', ...names.flatMap((name) => [name, 'in the kernel'])],
     rows: processes.map((process) => [
       process,
@@ -62,6 +63,7 @@ export const writesTable = (full: Rounds, single: Rounds): Table => {
   const processes = [...(full.cluster[0]?.writes.keys() ?? [])];
   return {
     title: 'Writes per request (`write` and `writev`; answers are sent by `send`)',
+    isDetail: true,
     columns: ['process', 'under load', 'sequential'],
     rows: processes
       .filter((process) => per(full, process) >= 0.01)
@@ -72,6 +74,7 @@ export const writesTable = (full: Rounds, single: Rounds): Table => {
 /** The counters after each turn under load. */
 export const exactnessTable = (rounds: Rounds): Table => ({
   title: 'Counters after each turn',
+  isDetail: true,
   columns: ['turn', 'counted', 'must be between', 'and', 'admitted for limited keys', 'must be', 'exact'],
   rows: names.flatMap((name) =>
     rounds[name].flatMap(({ exactness: found }, at) =>
