@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
-import { clientAddress, goodPassword, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
+import { goodPassword, moveElsewhere, openBrowser, openTeam } from './support/portal.ts';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -114,21 +113,6 @@ describe('A wrong password and an unknown address', () => {
 });
 
 describe('Failed attempts', () => {
-  test('do not delay a browser that the member has signed in with before', async () => {
-    const { owner } = await openTeam(world);
-    const known = await openBrowser(world).signIn(owner);
-    const [, device = ''] = /causeway-device=([^;]+)/.exec(String(known.headers['set-cookie'])) ?? [];
-    expect((await openBrowser(world).signIn({ ...owner, password: wrong })).status).toBe(401);
-    await world.sql(
-      'UPDATE sign_in_delays SET failures = 12, next_attempt_utc = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE WHERE subject IN (?)',
-      [strangersSubjects(owner.email, clientAddress(), new Date()).map(({ digest }) => digest)],
-    );
-    expect((await openBrowser(world).signIn(owner)).status).toBe(429);
-    const headers = { 'sec-fetch-site': 'same-origin', cookie: `causeway-device=${device}` };
-    const { email, password } = owner;
-    expect((await openBrowser(world).ask('POST', '/session', { email, password }, headers)).status).toBe(200);
-  });
-
   test('made concurrently are all counted', async () => {
     const { owner } = await openTeam(world);
     const replies = await Promise.all(
