@@ -79,7 +79,7 @@ export const testDeliverySubject = 'deliveries.test';
 
 export const deliveryCommandSubject = 'deliveries.command';
 
-/** Finished attempts for the portal's live view (`DeliveryTailEntry`). There may be no listener. */
+/** Finished attempts (`DeliveryTailEntry`), for gateways of the release before. There may be no listener. */
 export const deliveryTailSubject = (companyId: number | '*'): string => `tail.deliveries.${companyId}`;
 
 /** Broadcast by `access` when sessions end before their time: a JSON array of their ids. */

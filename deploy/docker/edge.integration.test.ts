@@ -15,10 +15,6 @@ const { nginx } = await providePrograms(dirname(readEnv().CAUSEWAY_TOOLCHAIN ?? 
 
 const startGateway = async (): Promise<number> => {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    if (request.url === '/portal/api/tail') {
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: first\n\n');
-      return;
-    }
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify({ url: request.url, headers: request.headers }));
   });
@@ -168,14 +164,6 @@ describe('the edge', () => {
       'x-forwarded-host': edge.replace('http://', ''),
       'x-forwarded-proto': 'http',
     });
-  });
-
-  test('streams the live tail without buffering', async () => {
-    const stop = new AbortController();
-    const response = await fetch(`${edge}/portal/api/tail`, { signal: stop.signal });
-    const { value } = await response.body!.getReader().read();
-    expect(new TextDecoder().decode(value)).toBe('data: first\n\n');
-    stop.abort();
   });
 
   test('passes on large bodies, so that the gateway itself refuses them', async () => {

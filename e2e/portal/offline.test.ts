@@ -1,10 +1,7 @@
-import { testReceiver } from '@causeway/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { openPortal, see, visit } from './support/portal.ts';
-import { openSubscriber } from './support/subscriber.ts';
 
 const portal = await openPortal();
-const receiver = await testReceiver();
 const mayLog =
   /status of 503|ERR_INTERNET_DISCONNECTED|Failed to fetch|dynamically imported module|could not be reached/;
 
@@ -72,34 +69,5 @@ describe('While the server cannot be reached', () => {
     await page.unrouteAll();
     await see(account).toBeVisible();
     expect(loads).toBe(1);
-  });
-
-  test('the live tail says that it connects again, and goes on by itself', async () => {
-    const { page, team } = await portal.openOwner({ mayLog });
-    const subscriber = openSubscriber(portal.world, receiver, team);
-    await subscriber.subscribe();
-    let loads = 0;
-    await visit(page, 'deliveries?view=live', 'Deliveries');
-    page.on('load', () => loads++);
-    const rows = page.getByRole('table', { name: 'Attempts' }).getByRole('row');
-    const live = page.locator('header').getByText('Live', { exact: true });
-    await see(live).toBeVisible();
-    await page.context().setOffline(true);
-    // Asks for the page's data, and so notices at once; the open stream breaks without a word.
-    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).hover();
-    await see(page.getByText('Connection lost, reconnecting')).toBeVisible();
-    // A gateway that starts again refuses for a moment, after which browsers do not connect again by themselves.
-    await page.route('**/deliveries/tail', (route) => route.fulfill({ status: 503, body: '{}' }));
-    const refused = page.waitForResponse((response) => response.status() === 503);
-    await page.context().setOffline(false);
-    await refused;
-    await see(page.getByText('Connection lost, reconnecting')).toBeVisible();
-    await subscriber.createClients(1);
-    await page.unroute('**/deliveries/tail');
-    await see(live).toBeVisible();
-    await see(page.getByText('Attempts made while this page was disconnected are in the log.')).toBeVisible();
-    await subscriber.createClients(2);
-    await see(rows.filter({ hasText: 'client.created' }).first()).toBeVisible();
-    expect(loads).toBe(0);
   });
 });

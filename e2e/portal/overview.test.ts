@@ -75,7 +75,7 @@ describe('The overview', () => {
     const keyRows = page.getByRole('table', { name: 'API keys by load' }).getByRole('row');
     await see(keyRows.nth(1)).toContainText('Write');
     const switches = page.getByText('Show as table');
-    await see(switches).toHaveCount(3);
+    await see(switches).toHaveCount(2);
     await switches.nth(1).click();
     const counted = page.getByRole('region', { name: 'Delivery attempts as a table' }).getByRole('row');
     await counted.filter({ hasText: '5' }).getByRole('link').last().click();

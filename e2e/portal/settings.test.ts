@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { testReceiver } from '@causeway/runtime/testing';
 import type { Page } from '@playwright/test';
 import { expect, test } from 'vitest';
@@ -10,7 +8,6 @@ import { clipboard, openPortal, see, visit } from './support/portal.ts';
 const portal = await openPortal();
 const { world } = portal;
 const receiver = await testReceiver();
-const run = promisify(execFile);
 
 const open = (page: Page): Promise<void> => visit(page, 'developers?tab=settings', 'Developers');
 const plan = async (page: Page, file: Json | string): Promise<void> => {
@@ -244,31 +241,4 @@ test('By keyboard, a text survives a reload, and a proof of who is there is aske
   await proof.getByLabel('Your password').fill(team.owner.password);
   await page.keyboard.press('Enter');
   await see(page.getByRole('dialog', { name: 'New secrets' })).toBeVisible();
-});
-
-test('The printed curl makes the subscriptions in another company once, however often it runs', async () => {
-  const { team, page } = await portal.openOwner();
-  for (const name of ["it's $(touch x) `id`", 'سجل 🧾'])
-    await team.owner.browser.ask('POST', '/subscriptions', { ...plain, name, paused: true });
-  await open(page);
-  await page.getByRole('button', { name: 'Copy curl script' }).click();
-  const script = await clipboard(page);
-  const other = await portal.openOwner();
-  const made = await other.team.owner.browser.ask('POST', '/keys', {
-    name: 'Copy',
-    scopes: ['webhooks:write'],
-  });
-  const env = { ...process.env, CAUSEWAY_KEY: made.json.value };
-  const outputs = [];
-  for (let times = 0; times < 2; times++) outputs.push((await run('bash', ['-ec', script], { env })).stdout);
-  expect(outputs[0]).toContain('whsec_');
-  expect(outputs[1]).toBe(outputs[0]);
-  const { subscriptions } = await stored(other.team);
-  expect(subscriptions.map(({ name, paused }) => [name, paused])).toEqual(
-    expect.arrayContaining([
-      ["it's $(touch x) `id`", true],
-      ['سجل 🧾', true],
-    ]),
-  );
-  expect(subscriptions).toHaveLength(2);
 });

@@ -128,7 +128,7 @@ describe('The second factor', () => {
 describe('A session', () => {
   test('that ends while a page is open asks for a sign-in, and returns to the same URL', async () => {
     const { team, page } = await portal.openOwner();
-    await visit(page, 'deliveries?state=failed&type=client.created', 'Deliveries');
+    await visit(page, 'deliveries?state=held&type=client.created', 'Deliveries');
     await see(page.getByText('No delivery matches')).toBeVisible();
     const address = page.url();
     await world.sql('DELETE FROM portal_sessions WHERE user_id = ?', [team.owner.id]);
@@ -139,7 +139,7 @@ describe('A session', () => {
     await fillSignIn(page, team.owner);
     await see(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
     expect(page.url()).toBe(address);
-    await see(page.getByRole('combobox', { name: 'State' })).toHaveValue('failed');
+    await see(page.getByRole('radio', { name: /^Held/ })).toBeChecked();
   });
 
   test('is extended by what a person does, and not by a page that refreshes itself', async () => {

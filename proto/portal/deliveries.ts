@@ -188,7 +188,7 @@ export const getAttempt = defineOperation({
 const elapsed = number
   .nullable()
   .meta({ description: 'In milliseconds, from a histogram; null: no attempts.' });
-const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed, p99Ms: elapsed };
+const outcome = { succeeded: number, failed: number, p50Ms: elapsed, p95Ms: elapsed };
 
 /** With a delay of a few seconds. */
 export const getDeliveryStats = defineOperation({

@@ -61,15 +61,7 @@ export type LoggedRequest = readonly [
   requests: number,
 ];
 
-/**
- * Server-sent events of a company's deliveries, below `portalBasePath`, for a session of any role. Not in the
- * table of operations, because the gateway serves it from what dispatchers broadcast: `ready` (no data; from
- * now on nothing is missed except under back-pressure), `attempts` (a JSON array of `DeliveryTailEntry`,
- * oldest first), `dropped` (how many were omitted because the browser was too slow), `end` (the session is
- * over; do not reconnect). Above the limit of a session or a company, a 429 says which.
- */
-export const deliveryTailPath = '/deliveries/tail';
-
+/** An attempt as dispatchers tell it to the gateways of the release before, which show it live. */
 export interface DeliveryTailEntry {
   readonly eventId: number;
   readonly subscriptionId: number;

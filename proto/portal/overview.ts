@@ -18,8 +18,6 @@ const ofBucket = {
   ...counts,
   /** In the busiest minute of one key, to compare with the limit. */
   peakPerMinute: count,
-  /** In the period of the same length before. */
-  previousPeakPerMinute: count.optional(),
 };
 
 /** With a delay of about ten seconds. */

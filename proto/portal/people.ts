@@ -55,18 +55,6 @@ export const getPortalPerson = defineOperation({
           })
           .nullable(),
         erasedUtc: instant.nullable(),
-        statuses: z
-          .array(
-            z.object({
-              from: z.string(),
-              to: z.string(),
-              employee: z.string().nullable().meta({ description: 'Who changed it, if known.' }),
-              note: z.string().nullable().meta({ description: hidden }),
-              utc: instant,
-            }),
-          )
-          .max(100)
-          .meta({ description: 'The newest change first.' }),
       }),
     },
   },

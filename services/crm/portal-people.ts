@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { CrmContext } from './context.ts';
 import { selectPeople, showPerson } from './records.ts';
 import { findByWords } from './search/search-clients.ts';
-import { globalCompanyId, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 export const listPortalPeople = ({ db }: CrmContext) =>
   handler(contract.listPortalPeople, async ({ companyId, user, query: { ids = [], q }, deadlineMs }) => {
@@ -33,7 +33,7 @@ export const getPortalPerson = ({ db }: CrmContext) =>
     const { companyId, user } = call;
     const id = call.id('person');
     const isViewer = user.role === 'viewer';
-    const [row, statuses, erasure] = await Promise.all([
+    const [row, erasure] = await Promise.all([
       selectPeople(db, companyId, [
         ...shownFields,
         'phone',
@@ -45,7 +45,6 @@ export const getPortalPerson = ({ db }: CrmContext) =>
         .select('clients.origin')
         .where('client_id', '=', id)
         .executeTakeFirst(),
-      readStatuses(db, companyId, id),
       db
         .selectFrom('erasures')
         .select('erased_utc')
@@ -66,35 +65,8 @@ export const getPortalPerson = ({ db }: CrmContext) =>
           }
         : null,
       erasedUtc: erasure?.erased_utc ?? null,
-      statuses: statuses.map((one) => ({ ...one, note: isViewer ? null : one.note })),
     });
   });
-
-const readStatuses = (db: Kysely<Tables>, companyId: number, clientId: number) =>
-  db
-    .selectFrom('client_status_history as history')
-    .innerJoin('statuses as old', (join) =>
-      join
-        .onRef('old.status_id', '=', 'history.from_status_id')
-        .on('old.company_id', 'in', [globalCompanyId, companyId]),
-    )
-    .innerJoin('statuses as new', (join) =>
-      join
-        .onRef('new.status_id', '=', 'history.to_status_id')
-        .on('new.company_id', 'in', [globalCompanyId, companyId]),
-    )
-    .leftJoin('employees', (join) =>
-      join
-        .onRef('employees.employee_id', '=', 'history.changed_by_employee_id')
-        .on('employees.company_id', '=', companyId),
-    )
-    .select(['old.status_name as from', 'new.status_name as to', 'employees.full_name as employee'])
-    .select(['history.status_note as note', 'history.changed_utc as utc'])
-    .where('history.company_id', '=', companyId)
-    .where('history.client_id', '=', clientId)
-    .orderBy('history.change_id', 'desc')
-    .limit(100)
-    .execute();
 
 const shownFields = ['client_id', 'first_name', 'last_name', 'email', 'external_id', 'is_lead'] as const;
 

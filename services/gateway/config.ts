@@ -27,8 +27,6 @@ export const gatewayConfig = {
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
-  TAILS_MAX: integer(1, 100_000).default(1000),
-  TAILS_PER_COMPANY: integer(1, 100_000).default(50),
   /** Each adds to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
   /** Unless their clients close them, idle connections stay open so long after a SIGTERM. */

@@ -15,7 +15,7 @@ import {
 import { type LaneAnswer, type LaneCall, logPlain, randomHex, type Span } from '@causeway/runtime';
 import { problemOf, unsupportedEncoding } from './failures.ts';
 import type { Gateway } from './gateway.ts';
-import { type HeaderText, headerLines, writeAnswer, writeHead } from './http/answer.ts';
+import { type HeaderText, headerLines, writeAnswer } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
@@ -166,15 +166,6 @@ export class Exchange {
     const operation = this.#operation;
     const shape = operation ? errorShapeOf(operation) : this.#rules.shapeOf(this.head.path);
     this.refuse(renderProblem(shape, facts, this));
-  }
-
-  stream(headers: readonly Header[], onGone: () => void): HttpResponse {
-    this.response.cork(() => {
-      writeHead(this.response, 200, this.#headers([...this.#rules.api, ...headers]));
-    });
-    this.#onGone = onGone;
-    this.#finish(200);
-    return this.response;
   }
 
   #headers(own: readonly Header[]): HeaderText {

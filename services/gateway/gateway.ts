@@ -9,7 +9,6 @@ import type { DefaultLimits, Limiter } from './limits/limiter.ts';
 import type { Pages } from './pages.ts';
 import type { Portal } from './portal/portal.ts';
 import type { Sessions } from './portal/sessions.ts';
-import type { Tails } from './portal/tails.ts';
 import type { RequestLog } from './request-log.ts';
 import type { Routed } from './routes.ts';
 import type { Traffic } from './traffic.ts';
@@ -23,7 +22,6 @@ export interface Gateway {
   readonly uses: UseReports;
   readonly requestLog: RequestLog;
   readonly sessions: Sessions;
-  readonly tails: Tails;
   readonly log: Log;
   readonly limits: DefaultLimits;
   readonly route: (method: string, path: string) => Routed<KeyOperation>;

@@ -12,7 +12,6 @@ export const gatewayMetrics = declareMetrics({
     type: 'counter',
     help: 'Connections closed because of invalid HTTP framing',
   },
-  gateway_portal_tails: { type: 'gauge', help: 'Live tails open' },
   gateway_request_seconds: {
     type: 'histogram',
     help: "From a request's head to its answer, without the time it was held",

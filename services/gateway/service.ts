@@ -31,7 +31,6 @@ import { memberAnswers } from './portal/answers.ts';
 import { createPortal } from './portal/portal.ts';
 import { serveMember } from './portal/serve.ts';
 import { openSessions } from './portal/sessions.ts';
-import { createTails } from './portal/tails.ts';
 import { readCachingHead, readVisit } from './portal/visit.ts';
 import { openRequestLog } from './request-log.ts';
 import { createRouter } from './routes.ts';
@@ -47,7 +46,6 @@ const retryMs = 250;
 const unsentPatienceMs = 5000;
 /** Of all requests; beyond it, the gateway sheds load. */
 const maxBodyBytes = 64 * 2 ** 20;
-const maxTailsOfSession = 4;
 
 /** The kit's stop ends everything that is started here. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
@@ -151,15 +149,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
   await table.reload('start');
   kit.ready('key table', () => table.trusted());
   await atStart(counter.warm);
-  const tails = createTails({
-    bus,
-    metrics,
-    limits: {
-      all: config.TAILS_MAX,
-      company: config.TAILS_PER_COMPANY,
-      session: maxTailsOfSession,
-    },
-  });
   return {
     bus,
     table,
@@ -168,7 +157,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
     uses,
     requestLog,
     sessions: openSessions(lanes),
-    tails,
     held: createHeldRequests({ bus, metrics }),
   };
 };
@@ -199,7 +187,6 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     // New connections go to the other gateways on the port. Open ones are still served, and each answer asks its client
     // to close. Closing an idle connection at once would fail the request that its client is about to send.
     gateway.draining = true;
-    gateway.tails.close();
     gateway.held.close();
     uws.us_listen_socket_close(socket);
     const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;

@@ -98,7 +98,6 @@ const outcomeAnswer = ({ succeeded, failed, elapsed }: Outcome) => ({
   failed,
   p50Ms: percentile(elapsed, 0.5),
   p95Ms: percentile(elapsed, 0.95),
-  p99Ms: percentile(elapsed, 0.99),
 });
 
 export const readOutcome = async (

@@ -103,17 +103,6 @@ export const operationUrl = (
   return `${basePath}${filled}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-/** Why the server refuses an event stream, which EventSource does not say; null if it accepts. */
-export const streamRefusal = async (path: string): Promise<ApiError | null> => {
-  const closing = new AbortController();
-  const response = await send('GET', operationUrl(path), undefined, closing.signal);
-  try {
-    return response.ok ? null : responseError(response, await response.text());
-  } finally {
-    closing.abort();
-  }
-};
-
 const responseError = (response: Response, text: string): ApiError => {
   const body = parseObject(text);
   const said = body.error ?? body.message;

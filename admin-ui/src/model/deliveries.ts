@@ -22,8 +22,6 @@ const tones: Readonly<Record<DeliveryState, Tone>> = {
   dropped: 'neutral',
 };
 
-export const deliveryFilters = [{ value: 'failing', label: 'Failing' }, ...deliveryStates] as const;
-
 /** The tone tells that a pending delivery failed before. */
 export const stateOf = (delivery: Pick<Delivery, 'state' | 'attempts'>): { tone: Tone; label: string } => {
   const known = deliveryStates.find((one) => one.value === delivery.state);

@@ -59,7 +59,7 @@ export const deliveriesSearch = searchOf({
   since: anyText,
   until: anyText,
   cursor: anyText,
-  view: oneOf(['causes', 'live', 'replays']),
+  view: oneOf(['causes', 'replays']),
   dialog: oneOf(['replay']),
 });
 

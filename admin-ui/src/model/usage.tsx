@@ -1,8 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { BarChart, LineChart } from '../ui/chart.tsx';
-import { milliseconds, number, plural, shortNumber, span } from '../ui/format.ts';
+import { BarChart } from '../ui/chart.tsx';
+import { number, plural, shortNumber } from '../ui/format.ts';
 import { Card, Quiet } from '../ui/layout.tsx';
 import { Empty, Loaded, Skeleton } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -14,13 +14,7 @@ import s from './usage.module.css';
 type Usage = Answer<'getUsage'>;
 type KeyBucket = Usage['keys'][number]['buckets'][number];
 
-export function KeyUsage({
-  usage,
-  range,
-}: {
-  readonly usage: UseQueryResult<Usage>;
-  readonly range: UsageRange;
-}) {
+export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
   const rows = useMemo(
     () =>
       usage.data?.keys
@@ -29,7 +23,6 @@ export function KeyUsage({
         .slice(0, 8),
     [usage.data],
   );
-  const columns = useMemo(() => keyColumns(rangeMs[range]), [range]);
   return (
     <Card
       flush
@@ -63,7 +56,7 @@ export const rangeMs: Readonly<Record<UsageRange, number>> = {
   '30d': 720 * hourMs,
 };
 
-const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
+const columns: readonly Column<KeyRow>[] = [
   {
     header: 'Key',
     phone: 'title',
@@ -85,7 +78,6 @@ const keyColumns = (periodMs: number): readonly Column<KeyRow>[] => [
       </span>
     ),
   },
-  { header: 'Forecast', cell: ({ bucket }) => forecastOf(bucket, periodMs) },
   {
     header: 'Refused',
     align: 'end',
@@ -110,19 +102,6 @@ const ofLimit = ({ peakPerMinute, limitPerMinute }: KeyBucket): string => {
   const limit = number(limitPerMinute);
   return `${peak} of ${limit}`;
 };
-
-/** Extrapolates the growth of the busiest minute since the period before. */
-function forecastOf(
-  { peakPerMinute, previousPeakPerMinute, limitPerMinute, limited }: KeyBucket,
-  periodMs: number,
-) {
-  if (limited > 0) return 'Over the limit';
-  const growth = previousPeakPerMinute ? peakPerMinute - previousPeakPerMinute : 0;
-  if (growth <= 0) return <Quiet>{previousPeakPerMinute ? 'Not growing' : '–'}</Quiet>;
-  const untilMs = ((limitPerMinute - peakPerMinute) / growth) * periodMs;
-  const left = span(untilMs);
-  return untilMs > 10 * periodMs ? <Quiet>Far from the limit</Quiet> : `At the limit in about ${left}`;
-}
 
 function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
   const level = Math.min(bucket.peakPerMinute / bucket.limitPerMinute, 1);
@@ -225,28 +204,6 @@ export function DeliveryChart({ stats }: { readonly stats: UseQueryResult<Answer
                 values: points.map((point) => point.succeeded),
               },
               { label: 'Failed', color: 'var(--bad-mark)', values: points.map((point) => point.failed) },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Card>
-  );
-}
-
-export function TookChart({ stats }: { readonly stats: UseQueryResult<Answer<'getDeliveryStats'>> }) {
-  return (
-    <Card title="Response times of receivers" description="How long attempts take: p50, p95 and p99.">
-      <Loaded query={stats} skeleton={<Skeleton height="14.75rem" />}>
-        {({ points }) => (
-          <LineChart
-            label="Response times of receivers"
-            times={points.map((point) => point.utc)}
-            format={milliseconds}
-            linkOf={deliveriesOf}
-            series={[
-              { label: 'p50', color: 'var(--accent)', values: points.map((point) => point.p50Ms) },
-              { label: 'p95', color: 'var(--info-mark)', values: points.map((point) => point.p95Ms) },
-              { label: 'p99', color: 'var(--warn-mark)', values: points.map((point) => point.p99Ms) },
             ]}
           />
         )}

@@ -1,9 +1,7 @@
-import { until } from '@causeway/runtime/testing/until';
-import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { outcome } from '../support/clock.ts';
 import { openTeam } from '../support/portal.ts';
-import { allReady, atLeast, keepAway, pidOf, signal } from '../support/processes.ts';
+import { allReady, atLeast, keepAway } from '../support/processes.ts';
 import { openWorld, type Reply } from '../support/world.ts';
 
 const world = await openWorld();
@@ -37,40 +35,3 @@ test('Without access the portal says so and the interface keeps working; session
   const session = await team.owner.browser.ask('GET', '/session');
   expect(session.status, session.text).toBe(200);
 });
-
-test('A stopping gateway ends its live tails without waiting for them', async () => {
-  const { owner } = await openTeam(world);
-  const gateways = atLeast(world, 'gateway', 2);
-  const { body, statusCode } = await request(`${world.baseUrl}/portal/api/v1/deliveries/tail`, {
-    headers: { cookie: `causeway=${owner.browser.cookie()}` },
-    bodyTimeout: 0,
-  });
-  expect(statusCode).toBe(200);
-  let text = '';
-  let ended = false;
-  body.on('data', (chunk: Buffer) => {
-    text += chunk;
-  });
-  body.on('error', () => {});
-  body.on('close', () => {
-    ended = true;
-  });
-  await until('the tail is open', () => text.includes('event: ready'));
-  const gone = gateways.map(({ name }) => signal(world, name, 'SIGTERM'));
-  await until('the tail has ended', () => ended);
-  await until('every gateway has been replaced', () =>
-    gateways.every(({ name }, at) => pidOfNow(name) !== gone[at]),
-  );
-  // The session continues: the browser reconnects by itself.
-  expect(text).not.toContain('event: end');
-  await allReady(world, gone);
-  expect((await owner.browser.ask('GET', '/session')).status).toBe(200);
-});
-
-const pidOfNow = (name: string): number | undefined => {
-  try {
-    return pidOf(world, name);
-  } catch {
-    return undefined;
-  }
-};

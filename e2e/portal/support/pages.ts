@@ -22,7 +22,6 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'subscription-edit', path: `subscriptions/${one.healthy}/edit`, heading: 'Edit subscription' },
   { name: 'deliveries', path: 'deliveries', heading: 'Deliveries' },
   { name: 'deliveries-filtered', path: 'deliveries?status=503&state=waiting', heading: 'Deliveries' },
-  { name: 'deliveries-live', path: 'deliveries?view=live', heading: 'Deliveries' },
   { name: 'deliveries-replays', path: 'deliveries?view=replays', heading: 'Deliveries' },
   { name: 'delivery', path: `deliveries/${one.delivery}`, heading: /client \d+$/i },
   { name: 'replay', path: `replays/${one.replay}`, heading: `Replay ${one.replay}` },

@@ -20,7 +20,7 @@ interface Ending {
 
 /**
  * Ends sessions. Gateways resolve the session of each request, so the commit ends all access. The broadcast is for
- * live tails that are already open, which otherwise check every few seconds.
+ * gateways of the release before, which hold live tails open.
  * @returns how many ended.
  */
 export const endSessions = async (

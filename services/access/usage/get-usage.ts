@@ -49,11 +49,7 @@ export const getUsage = (access: Access) =>
           const point = points[row.at];
           if (point) add(point, row);
         }
-        const previous = sum(earlier.filter((row) => row.bucket === bucket));
-        return {
-          ...{ bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points },
-          previousPeakPerMinute: previous.peakPerMinute,
-        };
+        return { bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points };
       }),
       previous: countsOf(sum(earlier)),
       keys: [...Map.groupBy(rows, (row) => row.key_id)]
@@ -64,11 +60,7 @@ export const getUsage = (access: Access) =>
           const buckets = shown.flatMap((bucket) => {
             const own = ofKey.filter((row) => row.bucket === bucket);
             if (own.length === 0) return [];
-            const before = earlier.filter((row) => row.key_id === id && row.bucket === bucket);
-            return {
-              ...{ bucket, limitPerMinute: limitOf(bucket, key), ...sum(own) },
-              previousPeakPerMinute: sum(before).peakPerMinute,
-            };
+            return { bucket, limitPerMinute: limitOf(bucket, key), ...sum(own) };
           });
           const masked = maskKey({ prefix, companyId, last4 });
           return [{ id, name, masked, isActive: is_active === 1, buckets }];

@@ -1,13 +1,10 @@
 import {
   type Actor,
   bodyLimitOf,
-  deliveryTailPath,
   type MemberOperation,
-  memberDefaults,
   methodNotAllowed,
   networkOf,
   Problem,
-  pathOf,
   problem,
   type ResolvedSession,
   roleAllows,
@@ -19,7 +16,7 @@ import { invalidContentType } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody } from '../http/body.ts';
 import { type Head, reads } from '../http/head.ts';
-import { type Header, memberLimits } from '../limits/limiter.ts';
+import { memberLimits } from '../limits/limiter.ts';
 import type { Match } from '../routes.ts';
 import { readDevice, readToken } from './answers.ts';
 import { compressed } from './compress.ts';
@@ -49,12 +46,11 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
     // `access` looks the token up itself, so a known member needs no second lookup.
     const known =
       operation.service === 'access' && body instanceof Buffer ? gateway.sessions.known(token) : undefined;
-    const session = known ?? (await resolve(gateway, exchange, visit, token, match));
+    const session = known ?? (await resolve(gateway, exchange, visit, token));
     if ('factorMissing' in session && session.factorMissing && !operation.beforeFactor)
       throw problem('second_factor_required');
     exchange.calledBy({ companyId: session.companyId, userId: session.user.id });
     await countMember(gateway, session);
-    if (match === tail) return openTail(gateway, exchange, token, session);
     if (!known && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);
     await ask(gateway, exchange, visit, match, { ...session, token }, body);
   } finally {
@@ -70,67 +66,26 @@ const requireOwnPage = ({ method, bodyBytes }: Head, { head, client }: Visit): v
 };
 
 const find = ({ portal }: Gateway, { method, path }: Head): Match<MemberOperation> => {
-  if (path === tailPath && method === 'GET') return tail;
   const { match, allow } = portal.route(method, path);
   if (!match) throw allow ? methodNotAllowed(allow) : problem('not_found');
   return match;
 };
-
-/** The gateway serves the tail itself, from the dispatchers' messages. */
-const tail: Match<MemberOperation> = {
-  operation: {
-    ...memberDefaults,
-    id: 'tailDeliveries',
-    service: 'webhooks',
-    method: 'GET',
-    path: deliveryTailPath,
-    role: 'viewer',
-    deadlineMs: 0,
-    answers: {},
-  },
-  params: [],
-};
-const tailPath = pathOf(tail.operation);
 
 const resolve = async (
   { bounds, sessions }: Gateway,
   exchange: Exchange,
   visit: Visit,
   token: string,
-  match: Match<MemberOperation>,
 ): Promise<ResolvedSession> => {
   const arrived = bounds.arriving.enter(networkOf(exchange.address));
-  const passive = isPassive(exchange, visit, match);
+  const passive = isPassive(exchange, visit);
   const session = await sessions.resolve(token, exchange, passive).finally(arrived);
   if (!session) throw problem('signed_out');
   return session;
 };
 
-/** A passive request does not extend its session. A tail reconnects by itself, so opening one is passive. */
-const isPassive = ({ head: { method } }: Exchange, { head }: Visit, match: Match<MemberOperation>): boolean =>
-  match === tail || (head.passive && reads(method));
-
-const openTail = (
-  { tails, sessions }: Gateway,
-  exchange: Exchange,
-  token: string,
-  session: KnownSession,
-): void => {
-  if (exchange.over) return;
-  tails.requireRoom(session);
-  const { response } = exchange;
-  exchange.stream(streamHeaders, () => tails.gone(response));
-  tails.open(response, session, async () => {
-    const found = await sessions.resolve(token, exchange, true);
-    return found !== null && !found.factorMissing;
-  });
-};
-
-const streamHeaders: readonly Header[] = [
-  ['Content-Type', 'text/event-stream'],
-  // Otherwise nginx would buffer the stream.
-  ['X-Accel-Buffering', 'no'],
-];
+/** A passive request does not extend its session. */
+const isPassive = ({ head: { method } }: Exchange, { head }: Visit): boolean => head.passive && reads(method);
 
 type Asker = KnownSession & { readonly token: string; readonly proof?: string };
 
@@ -166,7 +121,7 @@ const actorOf = (
   if (match.operation.service !== 'access') return asker?.proof ? { ...from, proof: asker.proof } : from;
   const device = readDevice(cookie, visit.client);
   const known = device ? { ...from, device } : from;
-  return asker ? { ...known, token: asker.token, passive: isPassive(exchange, visit, match) } : known;
+  return asker ? { ...known, token: asker.token, passive: isPassive(exchange, visit) } : known;
 };
 
 /**

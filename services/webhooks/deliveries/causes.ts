@@ -1,72 +1,13 @@
-import { writeAudit } from '@causeway/identity';
-import { byMember, contract, type DeliveryState, type ErrorClass, notFound } from '@causeway/proto';
-import { handler, json, tenantIs, transaction } from '@causeway/runtime';
+import { contract, type DeliveryState, type ErrorClass } from '@causeway/proto';
+import { handler, json, tenantIs } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
 import type { Tables } from '../tables.ts';
 
 export const listFailureCauses = ({ db }: WebhooksContext) =>
-  handler(contract.listFailureCauses, async ({ companyId }) => {
-    const groups = await readGroups(db, companyId);
-    const acknowledged = await db
-      .selectFrom('acknowledged_causes')
-      .selectAll()
-      .where('company_id', '=', companyId)
-      .execute();
-    const byName = new Map(acknowledged.map((row) => [`${row.subscription_id} ${row.cause}`, row]));
-    return json(200, {
-      causes: groups.map((group) => {
-        const known = byName.get(`${group.subscriptionId} ${nameOf(group)}`);
-        return {
-          ...group,
-          acknowledgedUtc: known?.acknowledged_utc ?? null,
-          acknowledgedBy: known?.acknowledged_by ?? null,
-        };
-      }),
-    });
-  });
-
-export const acknowledgeFailureCause = ({ db, now }: WebhooksContext) =>
-  handler(contract.acknowledgeFailureCause, async (call) => {
-    const { companyId, body, user } = call;
-    const { subscriptionId, acknowledged } = body;
-    const subscription = await db
-      .selectFrom('subscriptions')
-      .select(['name', 'url'])
-      .where('company_id', '=', companyId)
-      .where('subscription_id', '=', subscriptionId)
-      .executeTakeFirst();
-    if (!subscription) throw notFound('subscription');
-    const { name, url } = subscription;
-    const row = { company_id: companyId, subscription_id: subscriptionId, cause: nameOf(body) };
-    const at = now();
-    const by = { acknowledged_utc: at, acknowledged_by: user.name || user.email };
-    await transaction(db, async (trx) => {
-      await trx
-        .deleteFrom('acknowledged_causes')
-        .where('company_id', '=', companyId)
-        .where('subscription_id', '=', subscriptionId)
-        .where('cause', '=', row.cause)
-        .execute();
-      if (acknowledged)
-        await trx
-          .insertInto('acknowledged_causes')
-          .values({ ...row, ...by })
-          .execute();
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: acknowledged ? 'failures.acknowledged' : 'failures.reopened',
-        target: { kind: 'subscription', id: subscriptionId, name: name ?? url },
-        after: { cause: row.cause },
-        at,
-      });
-    });
-    return { status: 204, body: null };
-  });
-
-const nameOf = ({ errorClass, statusCode }: Pick<CauseGroup, 'errorClass' | 'statusCode'>): string =>
-  statusCode === null ? errorClass : `${errorClass} ${statusCode}`;
+  handler(contract.listFailureCauses, async ({ companyId }) =>
+    json(200, { causes: await readGroups(db, companyId) }),
+  );
 
 interface CauseGroup {
   readonly subscriptionId: number;

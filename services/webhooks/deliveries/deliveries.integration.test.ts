@@ -637,7 +637,6 @@ describe('statistics', () => {
       succeeded: 80,
       failed: 0,
       p50Ms: 5,
-      p99Ms: 10,
     });
     expect(hour.points.at(-3)).toMatchObject({ utc: minute(2).toISOString(), succeeded: 10, failed: 17 });
     expect(hour.points.at(-2)).toMatchObject({ succeeded: 0, failed: 0, p50Ms: null });
@@ -658,7 +657,7 @@ describe('statistics', () => {
 
   test('are empty without attempts', async () => {
     const { total, subscriptions } = await stats({});
-    expect(total).toEqual({ succeeded: 0, failed: 0, p50Ms: null, p95Ms: null, p99Ms: null });
+    expect(total).toEqual({ succeeded: 0, failed: 0, p50Ms: null, p95Ms: null });
     expect(subscriptions).toMatchObject([{ id: subscription, enabled: true, succeeded: 0, p50Ms: null }]);
     expect((await webhooks.portal('getDeliveryStats', company, { query: { range: '2h' } })).status).toBe(400);
   });
@@ -761,7 +760,6 @@ describe('Causes of failure', () => {
     await makeOne({ attempts: 1, state: 'succeeded', last_status: 200 });
     const of = (subscriptionId: number, errorClass: string, statusCode: number | null) => ({
       ...{ subscriptionId, errorClass, statusCode, isMore: false },
-      ...{ acknowledgedUtc: null, acknowledgedBy: null },
     });
     const found = await causes();
     expect(found).toHaveLength(3);
@@ -771,38 +769,6 @@ describe('Causes of failure', () => {
     });
     expect(found).toContainEqual(expect.objectContaining({ ...of(subscription, 'status', 500), count: 1 }));
     expect(found).toContainEqual(expect.objectContaining({ ...of(other, 'timeout', null), count: 1 }));
-  });
-
-  test('are acknowledged and reopened by developers, in the audit log, and end with their subscription', async () => {
-    await makeOne({ attempts: 2, last_error: 'status', last_status: 503 });
-    const body = { subscriptionId: subscription, errorClass: 'status', statusCode: 503, acknowledged: true };
-    const act = async (fields: object, role: 'viewer' | 'developer' = 'developer', asker = company) =>
-      (await webhooks.portal('acknowledgeFailureCause', asker, { body: { ...body, ...fields }, role }))
-        .status;
-    expect(await act({}, 'viewer')).toBe(403);
-    expect(await act({}, 'developer', company + 1)).toBe(404);
-    expect([await act({}), await act({})]).toEqual([204, 204]);
-    expect(await causes()).toMatchObject([{ acknowledgedUtc: expect.any(String), count: 1 }]);
-    expect(await act({ acknowledged: false })).toBe(204);
-    expect(await causes()).toMatchObject([{ acknowledgedUtc: null }]);
-    expect(await act({})).toBe(204);
-    const actions = await webhooks.database.query(
-      "SELECT action FROM audit_log WHERE company_id = ? AND action LIKE 'failures.%' ORDER BY audit_id",
-      [company],
-    );
-    expect((actions as { action: string }[]).map(({ action }) => action)).toEqual(
-      ['acknowledged', 'acknowledged', 'reopened', 'acknowledged'].map((word) => `failures.${word}`),
-    );
-    expect(
-      (await webhooks.portal('deletePortalSubscription', company, { params: [subscription] })).status,
-    ).toBe(204);
-    expect(
-      await webhooks.db
-        .selectFrom('acknowledged_causes')
-        .selectAll()
-        .where('company_id', '=', company)
-        .execute(),
-    ).toEqual([]);
   });
 
   test('are replayed alone', async () => {

@@ -3,14 +3,12 @@ import { useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import type { Entry } from '../../model/audit-words.ts';
 import { call, type Input, useMutation } from '../../model/client.ts';
-import { useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { ApiError } from '../../ui/errors.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
-import { setCompanyZone } from '../../ui/zone.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -22,8 +20,8 @@ interface Way {
 }
 
 /**
- * Changes that come back without risk: what a subscription receives, how it and a key are called, fewer permissions, the
- * company's zone, one's own mails. Not secrets and headers, which the log does not hold; not roles, revocations, expiries,
+ * Changes that come back without risk: what a subscription receives, how it and a key are called, fewer
+ * permissions. Not secrets and headers, which the log does not hold; not roles, revocations, expiries,
  * networks, second factors and limits, which would give rights back; not channels, whose URLs are secret or point elsewhere.
  */
 const ways: Readonly<Partial<Record<Entry['action'], Way>>> = {
@@ -42,26 +40,6 @@ const ways: Readonly<Partial<Record<Entry['action'], Way>>> = {
     write: (id, before, after) =>
       call('updateApiKey', { params: { id }, body: { ...before, basedOn: after } }),
   },
-  'company.time_zone_changed': {
-    names: ['time_zone'],
-    read: async () => ({ time_zone: (await call('getSession', {})).company.timeZone }),
-    write: async (_, { time_zone }) => {
-      const timeZone = String(time_zone);
-      await call('setTimeZone', { body: { timeZone } });
-      setCompanyZone(timeZone);
-    },
-  },
-  'notices.mail_changed': {
-    names: ['kinds'],
-    read: async () => ({
-      kinds: (await call('getNoticeSettings', {})).kinds.filter(({ mail }) => mail).map(({ kind }) => kind),
-    }),
-    write: (_, before, after) => {
-      const [kinds, others] = [before.kinds as string[], after.kinds as string[]];
-      const mail = Object.fromEntries([...kinds, ...others].map((kind) => [kind, kinds.includes(kind)]));
-      return call('updateNoticeSettings', { body: { mail } });
-    },
-  },
 };
 
 /** The former values that may come back; permissions only if that leaves the key with fewer. */
@@ -79,10 +57,7 @@ const isSame = (a: Values, b: Values): boolean => JSON.stringify(a) === JSON.str
 /** Of a change that its page could undo by hand. */
 export function Revert({ entry }: { readonly entry: Entry }) {
   const [open, setOpen] = useState(false);
-  const { user } = useSession();
   if (revertible(entry).length === 0) return null;
-  // Mails are each member's own.
-  if (entry.action === 'notices.mail_changed' && entry.target.id !== String(user.id)) return null;
   const { name } = entry.target;
   return (
     <>

@@ -1,9 +1,10 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { RefreshCw, RotateCcw } from 'lucide-react';
+import { ArrowUp, RefreshCw, RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
-import { countsQuery, type DeliverySearch, deliveriesQuery } from '../../model/deliveries.ts';
+import { type Answer, call } from '../../model/client.ts';
+import { countsQuery, type Delivery, type DeliverySearch, deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -16,9 +17,7 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import s from './deliveries-page.module.css';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { FailureCauses } from './failure-causes.tsx';
-import { LiveTail } from './live-tail.tsx';
 import { ReplayDialog, ReplayList } from './replay-list.tsx';
-import { SavedViews } from './saved-views.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
@@ -56,13 +55,11 @@ export function DeliveriesPage() {
         tabs={[
           { id: 'log', label: 'Log' },
           { id: 'causes', label: 'Causes' },
-          { id: 'live', label: 'Live' },
           { id: 'replays', label: 'Replays' },
         ]}
       >
         {shown === 'log' && <DeliveryLog />}
         {shown === 'causes' && <FailureCauses />}
-        {shown === 'live' && <LiveTail />}
         {shown === 'replays' && <ReplayList cursor={search.cursor} />}
       </Tabs>
       {dialog === 'replay' && refusal === undefined && !ofRecord && (
@@ -89,13 +86,20 @@ function DeliveryLog() {
     <Card flush>
       <div className={s.bar}>
         <StateFilter search={filters} onChange={show} />
-        <SavedViews search={filters} onChoose={(next) => void navigate({ search: next })} />
         <IconButton
           label="Refresh"
           icon={<RefreshCw />}
           pending={query.isFetching}
           onClick={() => void Promise.all([query.refetch(), counts.refetch()])}
         />
+        {data && cursor === undefined && (
+          <NewDeliveries
+            key={JSON.stringify(filters)}
+            search={filters}
+            page={data}
+            onShow={() => void Promise.all([query.refetch(), counts.refetch()])}
+          />
+        )}
         <DeliveryFilters search={filters} onChange={show} />
       </div>
       <div className={query.isPlaceholderData ? s.stale : undefined}>
@@ -147,6 +151,39 @@ function DeliveryLog() {
   );
 }
 
+interface NewDeliveriesProps {
+  readonly search: DeliverySearch;
+  readonly page: Answer<'listDeliveries'>;
+  readonly onShow: () => void;
+}
+
+/** Rows under the reader's eyes stay; what came since is shown when it is asked for. */
+function NewDeliveries({ search, page, onShow }: NewDeliveriesProps) {
+  const [id, input] = deliveriesQuery(search).queryKey;
+  const { data: newest } = useQuery({
+    queryKey: [id, input, 'newest'],
+    queryFn: ({ signal }) => call(id, input, signal),
+    initialData: page,
+    staleTime: newestMs,
+    refetchInterval: newestMs,
+  });
+  const shown = new Set(page.deliveries.map(nameOf));
+  const count = newest.deliveries.filter((one) => !shown.has(nameOf(one))).length;
+  return (
+    <span role="status">
+      {count > 0 && (
+        <Button size="s" icon={<ArrowUp />} onClick={onShow}>
+          {number(count)}
+          {count === newest.deliveries.length && newest.hasMore ? '+' : ''} new
+        </Button>
+      )}
+    </span>
+  );
+}
+
+const newestMs = 10_000;
+const nameOf = (one: Delivery): string => `${one.eventId} ${one.subscriptionId} ${one.replayId}`;
+
 const useCounts = (search: DeliverySearch) =>
   useQuery({ ...countsQuery(search), placeholderData: keepPreviousData });
 
@@ -154,7 +191,9 @@ const choices = [
   { value: 'all', label: 'All' },
   { value: 'succeeded', label: 'Delivered' },
   { value: 'failing', label: 'Failing' },
+  { value: 'waiting', label: 'Pending' },
   { value: 'held', label: 'Held' },
+  { value: 'dropped', label: 'Discarded' },
 ] as const;
 
 function StateFilter({
@@ -173,6 +212,7 @@ function StateFilter({
       value={state as (typeof choices)[number]['value']}
       onChange={(value) => onChange({ ...search, state: value === 'all' ? undefined : value })}
       options={choices.map((choice) => {
+        if (choice.value === 'waiting' || choice.value === 'dropped') return choice;
         const counted = data?.[choice.value];
         return { ...choice, count: counted ? `${number(counted.count)}${counted.isMore ? '+' : ''}` : '' };
       })}

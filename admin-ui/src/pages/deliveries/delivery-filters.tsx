@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ListFilter } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState, useSyncExternalStore } from 'react';
 import { classLabels } from '../../model/attempt-view.tsx';
-import { type DeliverySearch, deliveryFilters, periods } from '../../model/deliveries.ts';
+import { type DeliverySearch, periods } from '../../model/deliveries.ts';
 import { eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { RecordFilter } from '../../model/record-filter.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
@@ -95,13 +95,6 @@ function FilterFields({ search, onChange, first }: DeliveryFiltersProps & { read
         value={search.cause}
         onChange={(cause) => set({ cause })}
         options={Object.entries(classLabels).map(([value, label]) => ({ value, label }))}
-      />
-      <Filter
-        label="State"
-        all="All states"
-        value={search.state}
-        onChange={(state) => set({ state })}
-        options={deliveryFilters}
       />
       <Button variant="ghost" icon={<ListFilter />} aria-expanded={more} onClick={() => setMore(!more)}>
         {rareCount > 0 ? `More (${rareCount})` : 'More'}

@@ -1,26 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { causeOf } from '../../model/causes.ts';
-import { type Answer, call, operationQuery, useMutation } from '../../model/client.ts';
+import { type Answer, operationQuery } from '../../model/client.ts';
 import type { DeliverySearch } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
-import { formatDateTime, number } from '../../ui/format.ts';
-import { Card, Row } from '../../ui/layout.tsx';
+import { number } from '../../ui/format.ts';
+import { Card } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
-import { Badge } from '../../ui/values.tsx';
 
 type FailureCause = Answer<'listFailureCauses'>['causes'][number];
 
-/** Failing deliveries in groups: what is wrong where, since when, and whether somebody looks after it. */
+/** Failing deliveries in groups: what is wrong where, and since when. */
 export function FailureCauses() {
   const query = useQuery({ ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 });
   const names = useSubscriptionNames();
   const actionsOf = useActions();
-  const causes = query.data?.causes.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)));
   return (
     <Card flush>
       <Table
@@ -32,7 +29,7 @@ export function FailureCauses() {
             <RowMenu label={titleOf(one)} actions={actionsOf(one, names.has(one.subscriptionId))} />
           )),
         ]}
-        rows={causes}
+        rows={query.data?.causes}
         rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
         emptyState={
           <Empty title="Nothing is failing">
@@ -44,10 +41,6 @@ export function FailureCauses() {
   );
 }
 
-/** Acknowledged, and not seen since. */
-const isQuiet = ({ acknowledgedUtc, lastSeenUtc }: FailureCause): boolean =>
-  acknowledgedUtc !== null && acknowledgedUtc >= lastSeenUtc;
-
 const titleOf = (one: FailureCause): string => causeOf(one)?.title ?? one.errorClass;
 
 const affected = ({ subscriptionId, errorClass, statusCode }: FailureCause): DeliverySearch => ({
@@ -58,15 +51,6 @@ const affected = ({ subscriptionId, errorClass, statusCode }: FailureCause): Del
 const useActions = () => {
   const navigate = useNavigate({ from: '/deliveries' });
   const refusal = useRefusal('developer');
-  const acknowledge = useMutation({
-    mutationFn: ({ subscriptionId, errorClass, statusCode, acknowledgedUtc }: FailureCause) =>
-      call('acknowledgeFailureCause', {
-        body: { subscriptionId, errorClass, statusCode, acknowledged: acknowledgedUtc === null },
-      }),
-    meta: { invalidates: [['listFailureCauses']] },
-    onSuccess: (_, { acknowledgedUtc }) => toast(acknowledgedUtc === null ? 'Acknowledged' : 'Reopened'),
-    onError: toastError,
-  });
   return (one: FailureCause, isKnown: boolean) => {
     const disabledReason = refusal ?? (isKnown ? undefined : 'The subscription was deleted');
     return [
@@ -82,11 +66,6 @@ const useActions = () => {
             search: { ...affected(one), since: one.firstSeenUtc, view: 'causes', dialog: 'replay' },
           }),
       },
-      {
-        label: one.acknowledgedUtc === null ? 'Acknowledge' : 'Reopen',
-        disabledReason,
-        onSelect: () => acknowledge.mutate(one),
-      },
     ];
   };
 };
@@ -97,12 +76,9 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
     grow: true,
     phone: 'title',
     cell: (one) => (
-      <Row>
-        <Link to="/deliveries" search={affected(one)}>
-          <strong>{titleOf(one)}</strong>
-        </Link>
-        <Acknowledged cause={one} />
-      </Row>
+      <Link to="/deliveries" search={affected(one)}>
+        <strong>{titleOf(one)}</strong>
+      </Link>
     ),
   },
   {
@@ -120,16 +96,3 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
   timeColumn('First seen', ({ firstSeenUtc }) => firstSeenUtc, { align: 'end' }),
   timeColumn('Last seen', ({ lastSeenUtc }) => lastSeenUtc, { align: 'end', phone: 'time' }),
 ];
-
-function Acknowledged({ cause }: { readonly cause: FailureCause }) {
-  const { acknowledgedUtc, acknowledgedBy } = cause;
-  if (acknowledgedUtc === null) return null;
-  const title = `By ${acknowledgedBy ?? ''}, ${formatDateTime(acknowledgedUtc)}`;
-  return isQuiet(cause) ? (
-    <Badge title={title}>Acknowledged</Badge>
-  ) : (
-    <Badge tone="warn" title={title}>
-      Seen again
-    </Badge>
-  );
-}

@@ -2,19 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../../model/client.ts';
 import { keysQuery, subscriptionsQuery } from '../../model/queries.ts';
 import type { ApiKey } from '../../model/scopes.ts';
-import { useBaseUrl, useSession } from '../../model/session.ts';
+import { useBaseUrl } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
-import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
+import { Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { ImportSettings } from './import-settings.tsx';
-import { curlOf, ownSubscriptions, type Present, settingsOf } from './settings.ts';
+import { type Present, settingsOf } from './settings.ts';
 
 export function SettingsAsCode() {
   const query = useQuery(presentQuery);
   const baseUrl = useBaseUrl();
-  const { company } = useSession();
   return (
     <Loaded query={query} skeleton={<SkeletonCard lines={14} />}>
       {(present) => {
@@ -32,16 +31,6 @@ export function SettingsAsCode() {
               <CodeBlock code={json} language="json" label="settings" />
             </Card>
             <ImportSettings readPresent={readPresent} />
-            <Card
-              title="Subscriptions as curl"
-              description="Creates the same subscriptions in another company, with its key in CAUSEWAY_KEY, with new signing secrets in the answers. Run again within 24 hours, it creates nothing again. Keys are created in the portal only."
-            >
-              {ownSubscriptions(present).length === 0 ? (
-                <Empty title="No subscriptions">Subscriptions that you add in the portal appear here.</Empty>
-              ) : (
-                <CodeBlock code={curlOf(present, company.id, baseUrl)} language="code" label="curl script" />
-              )}
-            </Card>
           </Stack>
         );
       }}

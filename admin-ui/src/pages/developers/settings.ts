@@ -2,7 +2,6 @@ import type { SettingsFile } from '@causeway/proto';
 import type { Answer } from '../../model/client.ts';
 import type { ApiKey } from '../../model/scopes.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
-import { shellQuoted } from '../../ui/format.ts';
 
 /** What a company has now: all its subscriptions and its active keys. */
 export interface Present {
@@ -62,22 +61,3 @@ const byName = (a: Named, b: Named): number => {
   if (left === right) return a.id - b.id;
   return left < right ? -1 : 1;
 };
-
-/**
- * A script that creates the subscriptions through the API. Header values are secret: the script names what to add.
- * @param companyId names the requests, so that a script that runs again within 24 hours creates nothing again
- */
-export const curlOf = (present: Present, companyId: number, baseUrl: string): string =>
-  ownSubscriptions(present)
-    .map((subscription) => {
-      const { headerNames, ...body } = subscriptionSettings(subscription);
-      return [
-        ...(headerNames.length > 0 ? [`# Add "headers" with values for: ${headerNames.join(', ')}`] : []),
-        `curl --fail-with-body -X POST ${shellQuoted(`${baseUrl}/webhooks/subscriptions`)} \\`,
-        '  -H "X-Api-Key: $CAUSEWAY_KEY" \\',
-        `  -H 'Idempotency-Key: causeway-${companyId}-subscription-${subscription.id}' \\`,
-        "  -H 'Content-Type: application/json' \\",
-        `  --data-raw ${shellQuoted(JSON.stringify(body))}`,
-      ].join('\n');
-    })
-    .join('\n\n');

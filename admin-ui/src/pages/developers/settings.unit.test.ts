@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { settingsFile } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import type { ApiKey } from '../../model/scopes.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
-import { type CheckedSettings, curlOf, type Present, settingsOf } from './settings.ts';
+import { type CheckedSettings, type Present, settingsOf } from './settings.ts';
 import { planOf } from './settings-plan.ts';
 
 const subscription = (id: number, name: string, more: Partial<Subscription> = {}): Subscription =>
@@ -43,19 +42,6 @@ test('an export meets the schema, in the order of names, without what a tool man
     paused: true,
   });
   expect(exported.keys.map(({ name }) => name)).toEqual(['Agent', 'Zapier']);
-});
-
-test('a shell passes on names of the script as they are, and each request has a name of its own', () => {
-  const script = curlOf(present, 7, 'https://crm.example.com/api/v1');
-  const run = `curl() { printf '%s' "\${@: -1}"; echo; }\n${script}`;
-  const bodies = execFileSync('bash', ['-c', run], { encoding: 'utf8' }).trim().split('\n');
-  expect(bodies.map((body) => JSON.parse(body))).toEqual(
-    exported.subscriptions.map(({ headerNames, ...body }) => body),
-  );
-  expect(script).toContain('# Add "headers" with values for: X-Token');
-  expect(script.match(/Idempotency-Key: .*(?=')/g)).toEqual(
-    [5, 2, 1].map((id) => `Idempotency-Key: causeway-7-subscription-${id}`),
-  );
 });
 
 /** The file as the server answers it, which leaves out what is not there. */

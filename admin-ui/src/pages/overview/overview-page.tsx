@@ -14,7 +14,7 @@ import {
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
-import { DeliveryChart, KeyUsage, rangeMs, TookChart, UsageChart } from '../../model/usage.tsx';
+import { DeliveryChart, KeyUsage, rangeMs, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
@@ -91,11 +91,10 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
       <Grid min={18}>
         <UsageChart usage={usage} />
         <DeliveryChart stats={stats} />
-        <TookChart stats={stats} />
       </Grid>
       <SubscriptionsByHealth stats={stats} />
       {/* The table above it may have any height. */}
-      {!stats.isPending && <KeyUsage usage={usage} range={range} />}
+      {!stats.isPending && <KeyUsage usage={usage} />}
     </>
   );
 });
@@ -147,9 +146,10 @@ function Numbers({ usage, stats, range }: NumbersProps) {
           </Link>
         }
         more={
-          total && tries === 0
+          total &&
+          (tries === 0
             ? 'no attempts'
-            : plural(tries, `${triedShare} of # attempt succeeded`, `${triedShare} of # attempts succeeded`)
+            : plural(tries, `${triedShare} of # attempt succeeded`, `${triedShare} of # attempts succeeded`))
         }
         course={points?.map((point) => point.succeeded)}
         change={

@@ -57,9 +57,12 @@ const columns: readonly Column<SubscriptionStats>[] = [
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
   { header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  { header: 'p50', align: 'end', cell: (one) => durationCell(one.p50Ms) },
-  { header: 'p95', phone: 'named-time', align: 'end', cell: (one) => durationCell(one.p95Ms) },
-  { header: 'p99', align: 'end', cell: (one) => durationCell(one.p99Ms) },
+  {
+    header: 'Response time (p95)',
+    phone: 'named-time',
+    align: 'end',
+    cell: (one) => durationCell(one.p95Ms),
+  },
 ];
 
 const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));

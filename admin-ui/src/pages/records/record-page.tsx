@@ -1,7 +1,7 @@
 import { summaryOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { Activity, Changes } from '../../model/activity.tsx';
+import { Activity } from '../../model/activity.tsx';
 import type { Answer } from '../../model/client.ts';
 import { deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
@@ -14,7 +14,6 @@ import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
-import { changesOf } from './changes-of.ts';
 import { useOrigins } from './origins.ts';
 import s from './record-page.module.css';
 
@@ -42,12 +41,11 @@ export function RecordPage() {
           </Split>
         }
       >
-        {({ erasedUtc, statuses }) => (
+        {({ erasedUtc }) => (
           <Split
             aside={
               <>
                 {person && <About person={person} />}
-                <StatusHistory statuses={statuses} />
                 <Activity kind="person" id={id} />
               </>
             }
@@ -59,8 +57,8 @@ export function RecordPage() {
             ) : (
               !person && <Notice tone="info">There is no record with this number.</Notice>
             )}
-            <Events client={id} />
             <Deliveries client={id} />
+            <Events client={id} />
           </Split>
         )}
       </Loaded>
@@ -107,35 +105,13 @@ function About({ person }: { readonly person: Person }) {
   );
 }
 
-function StatusHistory({ statuses }: { readonly statuses: Answer<'getPortalPerson'>['statuses'] }) {
-  if (statuses.length === 0) return null;
-  return (
-    <Card title="Status history">
-      <ol className={s.list}>
-        {statuses.map((one) => (
-          <li key={`${one.utc} ${one.from} ${one.to}`}>
-            <p>
-              {one.from} → <strong>{one.to}</strong>
-            </p>
-            {one.note !== null && <p dir="auto">{one.note}</p>}
-            <Quiet small>
-              {one.employee !== null && <bdi>{one.employee}, </bdi>}
-              <TimeAgo time={one.utc} />
-            </Quiet>
-          </li>
-        ))}
-      </ol>
-    </Card>
-  );
-}
-
 function Events({ client }: { readonly client: number }) {
   const query = useQuery(eventsQuery({ client }));
   const { settings } = useSession();
   const origins = useOrigins(query.data?.events.map(({ origin }) => origin) ?? []);
   return (
     <Card
-      title="Events and what they changed"
+      title="Events"
       actions={
         <Link to="/events" search={{ client }}>
           All events
@@ -150,16 +126,15 @@ function Events({ client }: { readonly client: number }) {
             </Empty>
           ) : (
             <ol className={s.list}>
-              {changesOf(events).map(({ event, before, after }) => (
+              {events.map((event) => (
                 <li key={event.id}>
                   <Row>
                     <Link to="/events/$id" params={{ id: event.id }}>
                       <strong>Event {event.id}</strong>
                     </Link>
                     <Badge mono>{event.type}</Badge>
-                    {Object.keys(after).length === 0 && <Quiet>{summaryOf(event.payload)}</Quiet>}
+                    <Quiet>{summaryOf(event.payload)}</Quiet>
                   </Row>
-                  <Changes before={before} after={after} />
                   <p className={s.by}>
                     <TimeAgo time={event.createdUtc} />
                     {event.origin !== null && <bdi> · {origins.get(event.origin) ?? event.origin}</bdi>}
