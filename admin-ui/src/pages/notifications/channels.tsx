@@ -5,11 +5,12 @@ import { type Channels, noticeChannelsQuery } from '../../model/notices.ts';
 import { Button } from '../../ui/button.tsx';
 import { SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
-import { Checkbox, Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
+import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
+import { KindChoices } from './kind-choices.tsx';
 
 type Channel = Channels['channels'][number];
 type ChannelName = Channel['channel'];
@@ -145,16 +146,13 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
           <TextInput type="url" inputMode="url" mono value={url} onValue={setUrl} />
         </Field>
         <Fieldset legend="Tells of">
-          {data.kinds.map(({ kind, title }) => (
-            <Checkbox
-              key={kind}
-              label={title}
-              checked={kinds.includes(kind)}
-              onChange={(event) =>
-                setKinds(event.target.checked ? [...kinds, kind] : kinds.filter((one) => one !== kind))
-              }
-            />
-          ))}
+          <KindChoices
+            offered={data.kinds}
+            chosen={kinds}
+            onChange={(changed, on) =>
+              setKinds([...kinds.filter((kind) => !changed.includes(kind)), ...(on ? changed : [])])
+            }
+          />
         </Fieldset>
       </Form>
     </Card>

@@ -5,7 +5,6 @@ import { call, useMutation } from '../../model/client.ts';
 import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/notices.ts';
 import { roleAtLeast, useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { Checkbox } from '../../ui/form.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox, SkeletonCard } from '../../ui/states.tsx';
 import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
@@ -13,6 +12,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge } from '../../ui/values.tsx';
 import { ChannelCards } from './channels.tsx';
+import { KindChoices } from './kind-choices.tsx';
 
 export function NotificationsPage() {
   const { tab = 'list' } = useSearch({ from: '/in/notifications' });
@@ -111,7 +111,7 @@ function MailSettings() {
     onError: toastError,
   });
   return (
-    <Loaded query={query} skeleton={<SkeletonCard lines={9} />}>
+    <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
       {({ mailsFrom, kinds }) => (
         <Card
           title="Your mails"
@@ -125,15 +125,13 @@ function MailSettings() {
                 This installation sends no mail. Your choices take effect when its operator sets SMTP_URL.
               </NoticeBox>
             )}
-            {kinds.map(({ kind, title, description, mail }) => (
-              <Checkbox
-                key={kind}
-                label={title}
-                description={description}
-                checked={change.isPending ? (change.variables[kind] ?? mail) : mail}
-                onChange={(event) => change.mutate({ [kind]: event.target.checked })}
-              />
-            ))}
+            <KindChoices
+              offered={kinds}
+              chosen={kinds
+                .filter(({ kind, mail }) => (change.isPending ? (change.variables[kind] ?? mail) : mail))
+                .map(({ kind }) => kind)}
+              onChange={(changed, on) => change.mutate(Object.fromEntries(changed.map((kind) => [kind, on])))}
+            />
           </Stack>
         </Card>
       )}

@@ -1,0 +1,61 @@
+import type { NoticeKind } from '@causeway/proto';
+import { Checkbox } from '../../ui/form.tsx';
+
+interface Group {
+  readonly label: string;
+  readonly description: string;
+  readonly kinds: readonly NoticeKind[];
+}
+
+/** Kinds that are chosen together. */
+const groups: readonly Group[] = [
+  {
+    label: 'Problems',
+    description: 'A subscription fails, is switched off or recovers, or a delivery is given up.',
+    kinds: [
+      'subscription_failing',
+      'subscription_ending',
+      'subscription_disabled',
+      'subscription_recovered',
+      'delivery_given_up',
+    ],
+  },
+  {
+    label: 'Access',
+    description: 'A key is about to expire, a member joins or leaves, or a role or a second factor changes.',
+    kinds: ['key_expiring', 'access_changed'],
+  },
+  { label: 'Usage', description: 'A key has used 80 % of a limit in one minute.', kinds: ['limit_near'] },
+];
+
+interface KindChoicesProps {
+  readonly offered: readonly { readonly kind: NoticeKind; readonly title: string }[];
+  readonly chosen: readonly NoticeKind[];
+  readonly onChange: (kinds: readonly NoticeKind[], on: boolean) => void;
+}
+
+/** Choices of single kinds, from before kinds were grouped, stay until the group is changed, and are named. */
+export function KindChoices({ offered, chosen, onChange }: KindChoicesProps) {
+  return groups.map(({ label, description, kinds }) => {
+    const own = offered.filter(({ kind }) => kinds.includes(kind));
+    if (own.length === 0) return null;
+    const on = own.filter(({ kind }) => chosen.includes(kind));
+    const isPart = on.length > 0 && on.length < own.length;
+    return (
+      <Checkbox
+        key={label}
+        label={label}
+        description={
+          isPart ? `${description} Now only: ${on.map(({ title }) => title).join(', ')}.` : description
+        }
+        checked={on.length === own.length}
+        onChange={(event) =>
+          onChange(
+            own.map(({ kind }) => kind),
+            event.target.checked,
+          )
+        }
+      />
+    );
+  });
+}
