@@ -71,3 +71,36 @@ describe('While the server cannot be reached', () => {
     expect(loads).toBe(1);
   });
 });
+
+test.each([
+  ['', 'Overview', 'attention'],
+  ['', 'Overview', 'first-steps'],
+  ['', 'Overview', 'first-steps/deliveries'],
+  ['', 'Overview', 'usage'],
+  ['subscriptions/new', 'Add a subscription', 'event-types'],
+])(
+  'Page “%s” (%s) is there though %s fails, which is not asked for again and again',
+  async (path, heading, failing) => {
+    const { page } = await portal.openOwner({ mayLog: /status of 500/ });
+    let asked = 0;
+    await page.route(
+      (url) => url.pathname.endsWith(`/portal/api/v1/${failing}`),
+      (route) => {
+        asked++;
+        return route.fulfill({ status: 500, json: { error: 'broken', reason: 'internal_error' } });
+      },
+    );
+    await visit(page, path, heading);
+    await see(page.getByRole('main').locator('[aria-busy=true]')).toHaveCount(0);
+    const isThere =
+      path === ''
+        ? page
+            .getByRole('main')
+            .getByText(/First steps|none over the limit/)
+            .first()
+        : page.getByLabel('URL');
+    await see(isThere).toBeVisible();
+    await page.waitForLoadState('networkidle');
+    expect(asked).toBeLessThanOrEqual(6);
+  },
+);

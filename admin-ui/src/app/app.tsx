@@ -112,11 +112,15 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
         staleTime: 10_000,
         retry: (failures, error) => failures < 2 && isTransient(error),
         retryDelay: (failures) => 400 * 2 ** failures,
+        // A part that appears does not ask again for what has just failed.
+        retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > failedForMs,
       },
     },
   });
   return client;
 };
+
+const failedForMs = 5000;
 
 const isTransient = (error: Error): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 503 || error.status === 504);

@@ -1,4 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
+import { isFirstLoading } from '../ui/states.tsx';
 import { type Answer, operationQuery } from './client.ts';
 
 export type Attention = Answer<'getAttention'>;
@@ -14,7 +15,7 @@ export const useAttention = (): Attention | undefined => useQuery(attentionQuery
 export const useAttentionPending = (): boolean => {
   const attention = useQuery(attentionQuery);
   const lastHour = useQuery(lastHourQuery);
-  return attention.isPending || lastHour.isPending;
+  return isFirstLoading(attention) || isFirstLoading(lastHour);
 };
 
 export interface LimitedKey {

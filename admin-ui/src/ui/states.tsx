@@ -29,6 +29,10 @@ export function Empty({ alert, title, children, action }: EmptyProps) {
   );
 }
 
+/** Content that waits for another query shows itself once that query has answered or failed, whatever it does later. */
+export const isFirstLoading = ({ isPending, errorUpdateCount }: UseQueryResult): boolean =>
+  isPending && errorUpdateCount === 0;
+
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
   /** False while what stands above the content loads. */

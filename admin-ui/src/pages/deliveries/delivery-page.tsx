@@ -19,7 +19,7 @@ import { nameOf } from '../../model/subscriptions.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { isFirstLoading, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
 import { DeliveryActions } from './delivery-actions.tsx';
@@ -37,7 +37,7 @@ export function DeliveryPage() {
   const id = `${name.event}-${name.subscription}-${name.replay}`;
   const event = useQuery({ ...eventQuery(name.event), retry: false });
   // The head of the page is filled with the rest, or it would move the rest.
-  const data = event.isPending ? undefined : query.data;
+  const data = isFirstLoading(event) ? undefined : query.data;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
   const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';
@@ -71,7 +71,7 @@ export function DeliveryPage() {
     >
       <Loaded
         query={query}
-        ready={!event.isPending}
+        ready={!isFirstLoading(event)}
         skeleton={
           <Split wide aside={<SkeletonCard lines={8} />}>
             <SkeletonCard lines={12} />

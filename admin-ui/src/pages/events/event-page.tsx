@@ -11,7 +11,7 @@ import { useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
-import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
 
 export function EventPage() {
@@ -20,7 +20,7 @@ export function EventPage() {
   const query = useQuery(eventQuery(id));
   const types = useQuery(eventTypesQuery);
   // The head of the page is filled with the rest, or it would move the rest.
-  const shown = types.isPending ? undefined : query.data;
+  const shown = isFirstLoading(types) ? undefined : query.data;
   const type = shown?.type;
   const subject = shown ? subjectOf(shown.payload) : null;
   const names = useNames([subject]);
@@ -37,7 +37,7 @@ export function EventPage() {
       <Loaded
         query={query}
         // The description may take a second line, which would move the content.
-        ready={!types.isPending}
+        ready={!isFirstLoading(types)}
         skeleton={<SkeletonCard lines={14} />}
       >
         {(event) => (

@@ -18,7 +18,7 @@ import { DeliveryChart, KeyUsage, rangeMs, UsageChart } from '../../model/usage.
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
-import { Skeleton } from '../../ui/states.tsx';
+import { isFirstLoading, Skeleton } from '../../ui/states.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -32,7 +32,7 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: '/' });
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
-  const { pending, isNew } = useStart(stats.data);
+  const { pending, isNew } = useStart(stats);
   return (
     <Page
       title="Overview"
@@ -71,14 +71,14 @@ export function OverviewPage() {
  * The page waits for its notices, so that nothing moves when they appear. A company in which nothing has happened yet is
  * new: it has first steps, and nothing else to show.
  */
-const useStart = (stats: Answer<'getDeliveryStats'> | undefined) => {
+const useStart = (stats: UseQueryResult<Answer<'getDeliveryStats'>>) => {
   const attention = useAttentionPending();
   const own = useQuery(firstStepsQuery);
   const delivered = useQuery(firstDeliveryStepsQuery);
-  const pending = attention || own.isPending || delivered.isPending;
+  const pending = attention || isFirstLoading(own) || isFirstLoading(delivered);
   const mayBeNew = own.data?.firstCallUtc === null && delivered.data?.deliverySucceededUtc === null;
-  const isNew = mayBeNew && stats?.total.succeeded === 0 && stats.total.failed === 0;
-  return { pending: pending || (mayBeNew && stats === undefined), isNew };
+  const isNew = mayBeNew && stats.data?.total.succeeded === 0 && stats.data.total.failed === 0;
+  return { pending: pending || (mayBeNew && isFirstLoading(stats)), isNew };
 };
 
 /** Memoized, so that the charts do not render while only the selection changes. */
@@ -94,7 +94,7 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
       </Grid>
       <SubscriptionsByHealth stats={stats} />
       {/* The table above it may have any height. */}
-      {!stats.isPending && <KeyUsage usage={usage} />}
+      {!isFirstLoading(stats) && <KeyUsage usage={usage} />}
     </>
   );
 });

@@ -12,7 +12,7 @@ import { roleAtLeast, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Empty, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
 import { useOrigins } from './origins.ts';
 import s from './record-page.module.css';
@@ -34,7 +34,7 @@ export function RecordPage() {
     >
       <Loaded
         query={query}
-        ready={!events.isPending}
+        ready={!isFirstLoading(events)}
         skeleton={
           <Split aside={<SkeletonCard lines={8} />}>
             <SkeletonCard lines={12} />

@@ -10,7 +10,7 @@ import { fieldError, sentence } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
 import type { Draft } from '../../ui/form-draft.ts';
 import { Card, Row } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { isFirstLoading, Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { noRules, type RulesDraft } from './rule-drafts.ts';
@@ -56,8 +56,7 @@ interface SubscriptionFormProps {
 
 /** Waits for the event types, so that nothing below them moves. */
 export function SubscriptionForm(props: SubscriptionFormProps) {
-  const { isPending } = useQuery(eventTypesQuery);
-  if (!isPending) return <Fields {...props} />;
+  if (!isFirstLoading(useQuery(eventTypesQuery))) return <Fields {...props} />;
   return (
     <Card>
       <div aria-busy="true">

@@ -20,7 +20,7 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, isFirstLoading } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
@@ -101,7 +101,7 @@ export function SubscriptionsPage() {
         />
       </Card>
       {/* The list above it may have any height. */}
-      {!query.isPending && <EndpointVerification />}
+      {!isFirstLoading(query) && <EndpointVerification />}
     </Page>
   );
 }
