@@ -260,14 +260,15 @@ describe('the house does not grow', () => {
     'services/runtime': 6_950,
     'services/identity': 1_000,
     'services/deliveries': 1_300,
-    'services/gateway': 5_850,
+    'services/gateway': 5_160,
+    'services/agents': 710,
     'services/access': 8_550,
     'services/crm': 6_600,
     'services/webhooks': 5_600,
     'services/dispatcher': 7_250,
     'admin-ui': 17_850,
-    deploy: 4_550,
-    tests: 70_550,
+    deploy: 4_620,
+    tests: 70_600,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -287,7 +288,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(50_050);
+    expect(words).toBeLessThanOrEqual(50_230);
   });
 });
 

@@ -150,6 +150,8 @@ export const maxBodyBytes = 1024 * 1024;
 
 /** Requests of agents of one company, at each gateway (contract, "Agents"). */
 export const agentsAtOnce = 8;
+/** Answered by `agents` with a tool's result: the request log has the tool's own request. */
+export const calledHeader = 'X-Causeway-Called';
 /** Of a request of an agent, and of an answer to it: far more than it can read, and each is in memory several times. */
 export const maxAgentBytes = 512 * 1024;
 

@@ -8,6 +8,7 @@ export const imageWorkspaces = {
   'causeway/services': [
     'proto',
     'services/access',
+    'services/agents',
     'services/crm',
     'services/deliveries',
     'services/dispatcher',

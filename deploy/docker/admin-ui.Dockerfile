@@ -9,6 +9,7 @@ COPY proto/package.json proto/
 COPY proto/client/package.json proto/client/
 COPY proto/connectors/zapier/package.json proto/connectors/zapier/
 COPY services/access/package.json services/access/
+COPY services/agents/package.json services/agents/
 COPY services/crm/package.json services/crm/
 COPY services/deliveries/package.json services/deliveries/
 COPY services/dispatcher/package.json services/dispatcher/

@@ -10,6 +10,7 @@ COPY proto/package.json proto/
 COPY proto/client/package.json proto/client/
 COPY proto/connectors/zapier/package.json proto/connectors/zapier/
 COPY services/access/package.json services/access/
+COPY services/agents/package.json services/agents/
 COPY services/crm/package.json services/crm/
 COPY services/deliveries/package.json services/deliveries/
 COPY services/dispatcher/package.json services/dispatcher/
@@ -23,7 +24,7 @@ COPY e2e/package.json e2e/
 # No install scripts: nothing here needs one, and one in an update would run as root. Of uWebSockets.js only the
 # binary of this Node and processor is kept, a tenth of the image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
-    --workspace proto --workspace services/access --workspace services/crm --workspace services/deliveries \
+    --workspace proto --workspace services/access --workspace services/agents --workspace services/crm --workspace services/deliveries \
     --workspace services/dispatcher --workspace services/gateway --workspace services/identity --workspace services/runtime \
     --workspace services/webhooks \
   && find node_modules/uWebSockets.js -name '*.node' \

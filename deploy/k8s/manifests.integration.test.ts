@@ -98,7 +98,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
 
   test('runs every service, and the migrations', () => {
     const found = ownPods(manifests).map(processOf).sort();
-    expect(found).toEqual([...services, 'dispatcher', 'gateway', 'migrate'].sort());
+    expect(found).toEqual([...services, 'agents', 'dispatcher', 'gateway', 'migrate'].sort());
   });
 
   describe.each(ownPods(manifests).map((pod) => ({ name: processOf(pod), pod })))(
@@ -210,7 +210,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     for (const { owner, spec } of [...ownPods(manifests), ...podsOf(rendered[`${overlay}/operator`])]) {
       const [container] = spec.containers as [Container];
       const { NATS_URL = '', NATS_CA_FILE = '' } = environmentOf(container, secret);
-      if (owner.metadata.name === 'migrate') continue;
+      if (/^(migrate|agents)$/.test(owner.metadata.name)) continue;
       expect(NATS_URL.split(',').map((url) => new URL(url).protocol)).toEqual(['tls:', 'tls:', 'tls:']);
       const [mounted] = (spec.volumes ?? []).filter(({ name }) => name === 'nats-ca');
       expect(mounted?.secret?.items).toEqual([{ key: 'ca.crt', path: 'ca.crt' }]);
@@ -308,13 +308,29 @@ describe('the network of production', () => {
         ({ owner, spec }) =>
           // NATS servers find each other by name.
           owner.metadata.name === 'nats' ||
-          spec.containers.some(({ env = [] }) => env.some(({ name }) => /^(MYSQL|NATS)_URL$/.test(name))),
+          spec.containers.some(({ env = [] }) =>
+            env.some(({ name }) => /^(MYSQL|NATS|INTERFACE)_URL$/.test(name)),
+          ),
       )
       .map(({ owner }) => owner.metadata.name);
     expect(may.sort()).toEqual(told.sort());
     expect(may).not.toContain('admin-ui');
     const [operator] = podsOf(rendered['overlays/production/operator']);
     expect(selects(policy!.spec.podSelector, operator!.labels)).toBe(true);
+  });
+
+  test('only gateways reach agents, and only agents the port on which gateways believe an address', () => {
+    const sources = (name: string, port: string): string[] =>
+      policies
+        .filter(({ spec }) => selects(spec.podSelector, { 'app.kubernetes.io/name': name }))
+        .flatMap(({ spec }) => spec.ingress ?? [])
+        .filter(({ ports }) => ports.some((open: { port: string }) => open.port === port))
+        .flatMap(({ from }) => from.map((peer: { podSelector?: object }) => peer.podSelector));
+    const only = (name: string) => [{ matchLabels: { 'app.kubernetes.io/name': name } }];
+    expect(sources('agents', 'http')).toEqual(only('gateway'));
+    expect(sources('gateway', 'agents')).toEqual(only('agents'));
+    const nats = policies.find(({ metadata }) => metadata.name === 'to-nats');
+    expect(selects(nats!.spec.podSelector, { 'app.kubernetes.io/name': 'agents' })).toBe(false);
   });
 
   test('only pods that have the password of MySQL reach it', () => {
@@ -333,7 +349,7 @@ describe('the network of production', () => {
 });
 
 describe('scaling in production', () => {
-  test.each(['gateway', 'crm', 'webhooks'])(
+  test.each(['gateway', 'agents', 'crm', 'webhooks'])(
     '%s scales with its CPU use, from more than one replica',
     (name) => {
       const [scaler] = ofKind(production, 'HorizontalPodAutoscaler').filter(
@@ -396,7 +412,7 @@ test.each([
   ['overlays/production', ''],
   ['overlays/rotating', '-next'],
 ] as const)('in %s, services connect to NATS as their users with the ending "%s"', (overlay, ending) => {
-  for (const pod of ownPods(rendered[overlay]).filter((one) => processOf(one) !== 'migrate')) {
+  for (const pod of ownPods(rendered[overlay]).filter((one) => !/^(migrate|agents)$/.test(processOf(one)))) {
     const [container] = pod.spec.containers as [Container];
     const user = `${processOf(pod)}${ending}`;
     const { NATS_URL = '' } = environmentOf(container, secret);

@@ -69,6 +69,8 @@ afterAll(async () => {
   }
 });
 
+const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+
 describe('a running stack', () => {
   const home = newHome();
   let port = 0;
@@ -105,9 +107,14 @@ describe('a running stack', () => {
   });
 
   test('exports each declared metric where stack.json says', async () => {
-    const services = stack.processes.filter(({ name }) =>
-      /^(access|crm|dispatcher|gateway|webhooks)-/.test(name),
+    // The first call starts the process that serves agents.
+    expect(readStack(home)?.processes.map(({ name }) => name)).not.toContain('agents-1');
+    const list = { method: 'POST', headers: { 'X-Api-Key': stack.apiKey }, body: listTools };
+    expect((await fetch(`${stack.baseUrl}/mcp`, list)).status).toBe(200);
+    const services = readStack(home)!.processes.filter(({ name }) =>
+      /^(access|agents|crm|dispatcher|gateway|webhooks)-/.test(name),
     );
+    expect(services).toHaveLength(6);
     const texts = await Promise.all(
       services.map(async ({ metricsUrl }) => (await fetch(`${metricsUrl}/metrics`)).text()),
     );

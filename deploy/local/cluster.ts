@@ -6,10 +6,11 @@ import { createConnection } from 'mysql2/promise';
 import { migrationFolders } from '../migrate/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
+import { startAtFirstCall } from './first-call.ts';
 import { endLeftovers, removeStack, type Stack, stackMark, writeStack } from './home.ts';
 import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
-import { freePort, isPortFree } from './ports.ts';
+import { freePorts, isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
 import { offerProgram } from './receiver/offer.ts';
 import type { Report } from './report.ts';
@@ -42,8 +43,10 @@ const leftoversGraceMs = 10_000;
 /** @throws SetupError for problems that the user can fix. Nothing is left running after a failure. */
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
   const kept: Kept[] = [];
+  const closers: (() => void)[] = [];
   const stop = async () => {
     removeStack(context.home);
+    for (const close of closers) close();
     await stopInOrder(kept);
   };
   const restart = async (service: string) => {
@@ -52,14 +55,14 @@ export const startCluster = async (context: ClusterContext): Promise<Cluster> =>
     );
   };
   try {
-    return { stack: await bringUp(context, kept), restart, stop };
+    return { stack: await bringUp(context, kept, closers), restart, stop };
   } catch (error) {
     await stop();
     throw explainDisk(error, context.home);
   }
 };
 
-const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> => {
+const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => void)[]): Promise<Stack> => {
   const { home, env, options, report, signal, root } = context;
   const secrets = openSecrets(home);
   const baseUrl = `http://${host}:${options.port}`;
@@ -74,7 +77,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     env: { PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE, [stackMark]: home },
   };
   const receiver = await offerProgram('receiver', place);
-  const smtpPort = await freePort();
+  const [smtpPort, agentsPort, interfacePort] = (await freePorts(3)) as [number, number, number];
   const inbox = await offerProgram('inbox', place, ['--smtp-port', String(smtpPort)]);
   const mail = {
     SMTP_URL: `smtp://${host}:${smtpPort}`,
@@ -91,6 +94,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
     portalPassword: demo?.portalPassword ?? '',
     receiverUrl: receiver.url,
     inboxUrl: inbox.url,
+    agentsUrl: `http://${host}:${agentsPort}`,
     mysqlUrl: mysqlUrl(),
     natsUrl: natsUrl('operator'),
     processes: kept.map((part) => ({ name: part.name, pid: part.pid(), metricsUrl: part.metricsUrl() })),
@@ -139,7 +143,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
   const own = mysqlUsers(root, secrets);
   if (!env.MYSQL_URL) await report.step('users', () => orAborted(own.make(mysqlUrl()), signal));
 
-  const startService = (spec: ServiceSpec): Promise<void>[] =>
+  const startService = (spec: ServiceSpec): Promise<unknown>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
       const name = `${spec.name}-${at + 1}`;
       const launch = async () => {
@@ -149,8 +153,13 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
           ...passedOn(env),
           [stackMark]: home,
           INSTANCE: name,
-          NATS_URL: natsUrl(spec.name),
           METRICS_PORT: '0',
+          ...(spec.isCalled
+            ? {
+                ...{ HOST: host, PORT: String(agentsPort), INTERFACE_URL: `http://${host}:${interfacePort}` },
+                ...{ PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL },
+              }
+            : { NATS_URL: natsUrl(spec.name) }),
           ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || own.urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
           ...(spec.keepsSecrets
             ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
@@ -159,7 +168,10 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
             ? { PORTAL_SECRET_KEYS: env.PORTAL_SECRET_KEYS || keyRing(secrets('portal secret key')) }
             : {}),
           ...(spec.name === 'gateway'
-            ? { HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir }
+            ? {
+                ...{ HOST: host, PORT: String(options.port), PORTAL_DIR: portalDir },
+                ...{ AGENTS_URL: `http://${host}:${agentsPort}`, AGENTS_PORT: String(interfacePort) },
+              }
             : {}),
         };
         return runService({
@@ -169,7 +181,12 @@ const bringUp = async (context: ClusterContext, kept: Kept[]): Promise<Stack> =>
           logFile: join(home, 'logs', `${name}.log`),
         });
       };
-      return start({ name, launch });
+      if (!spec.isCalled) return start({ name, launch });
+      const startCalled = () => start({ name, launch });
+      const onFailure = ({ message }: Error) => report.line(message);
+      return startAtFirstCall({ host, port: agentsPort, start: startCalled, onFailure }).then((close) => {
+        closers.push(close);
+      });
     });
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
   await report.step('services', () =>
@@ -211,7 +228,7 @@ const stopInOrder = async (kept: readonly Kept[]): Promise<void> => {
   await stopAll(kept.filter(isServer));
 };
 
-const all = async (parts: readonly Promise<void>[]): Promise<void> => {
+const all = async (parts: readonly Promise<unknown>[]): Promise<void> => {
   await Promise.all(parts);
 };
 

@@ -70,6 +70,8 @@ export interface Stack {
   readonly portalPassword: string;
   readonly receiverUrl: string;
   readonly inboxUrl: string;
+  /** Where the gateways find `agents`, which starts at the first call. */
+  readonly agentsUrl: string;
   readonly mysqlUrl: string;
   readonly natsUrl: string;
   readonly processes: readonly StackProcess[];

@@ -7,6 +7,7 @@ export interface Counts {
   readonly crm: number;
   readonly webhooks: number;
   readonly dispatcher: number;
+  readonly agents: 1;
 }
 
 export interface StartOptions {
@@ -69,6 +70,7 @@ export const parseOptions = (args: readonly string[]): StartOptions => {
       crm: number('crm', 1, 32),
       webhooks: number('webhooks', 1, 32),
       dispatcher: number('dispatchers', 1, 32),
+      agents: 1,
     },
     nats: number('nats', 1, 5),
     detach: values.detach,

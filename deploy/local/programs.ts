@@ -13,6 +13,8 @@ export interface ServiceSpec {
   readonly mysqlUser?: MysqlService;
   readonly keepsSecrets?: boolean;
   readonly keepsMembers?: boolean;
+  /** It is started at the first call, and knows the gateways instead of NATS. */
+  readonly isCalled?: boolean;
 }
 
 /** In start order; they stop in reverse, so that the edge stops first. */
@@ -22,6 +24,7 @@ export const serviceSpecs: readonly ServiceSpec[] = [
   { name: 'webhooks', mysqlUser: 'webhooks', keepsSecrets: true },
   { name: 'dispatcher', mysqlUser: 'dispatcher', keepsSecrets: true },
   { name: 'gateway' },
+  { name: 'agents', isCalled: true },
 ];
 
 /** It restarts on the same ports. */

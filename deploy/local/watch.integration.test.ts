@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { targetsOf, watchSources } from './watch.ts';
 
-const everyService = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway'];
+const everyService = ['access', 'crm', 'webhooks', 'dispatcher', 'gateway', 'agents'];
 
 test.each([
   ['services/crm/actions/people.ts', ['crm']],

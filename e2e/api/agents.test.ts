@@ -1,3 +1,4 @@
+import { connect as connectTo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { inOneMinute } from './support/clock.ts';
@@ -164,7 +165,7 @@ test('a refusal names every field, and what the company has not is not there', a
     expect(wrong).toContain(field);
   expect(await refusal(agent, 'people_get', { client_id })).toMatch(/not found\nLook the ID up/);
   expect(await refusal(agent, 'people_get')).toMatch(/client_id is required/);
-  for (const id of ['../me', '1/../../events', '', '1?x=1', -1])
+  for (const id of ['../me', '1/../../events', '..', '.', '', '1?x=1', -1, { toString: 1 }])
     expect(await refusal(agent, 'people_get', { client_id: id })).toMatch(/not found/);
   expect(await refusal(agent, 'lookups_employees', { company: 7 })).toMatch(
     /unknown query parameter: company/,
@@ -210,6 +211,12 @@ test('the contract, the event types and samples are resources', async () => {
   expect(JSON.parse(await read('causeway://event-samples'))[0].headers).toHaveProperty('X-Webhook-Signature');
 });
 
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+};
+
 const toolCall = (name: string, given: unknown) => ({
   jsonrpc: '2.0',
   id: 1,
@@ -236,14 +243,39 @@ test('a client that begins with initialize is served, without a session', async 
   expect(await call(old, 'leads_find', { email: person.email })).toMatchObject({ count: 1 });
 });
 
+test('every revision gets JSON, whatever the client accepts, and negotiates in the body', async () => {
+  const { value: key } = await (await world.company()).key();
+  const old = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'old', version: '1' },
+    },
+  };
+  const version = { 'mcp-protocol-version': '2026-07-28' };
+  const current = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+  for (const accept of ['*/*', 'application/json', 'text/event-stream', 'application/*', ''])
+    for (const [body, more] of [
+      [old, {}],
+      // A newer client that falls back keeps its header.
+      [old, version],
+      [old, { 'mcp-protocol-version': '2031-01-01' }],
+      [toolCall('lookups_employees', {}), { 'mcp-protocol-version': '2025-06-18' }],
+      [current, { ...version, 'mcp-method': 'tools/list' }],
+    ] as const) {
+      const headers = { 'x-api-key': key, accept, 'content-type': 'text/plain', ...more };
+      const answered = await post(body, headers);
+      expect([answered.status, answered.headers['content-type']]).toEqual([200, 'application/json']);
+      expect(answered.json.result).toBeDefined();
+    }
+  const unknown = { 'x-api-key': key, 'mcp-protocol-version': '2031-01-01' };
+  expect((await post(toolCall('lookups_employees', {}), unknown)).status).toBe(400);
+});
+
 test('a header that names another tool than the body is refused, and nothing is done', async () => {
   const company = await world.company();
   const { value: key } = await company.key();
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-  };
   const body = {
     ...toolCall('leads_create', person),
     params: { _meta: meta, name: 'leads_create', arguments: person },
@@ -276,9 +308,11 @@ test('strangers, other methods, other sites and malformed requests are refused, 
     const refused = await post('', own, method);
     expect([refused.status, refused.headers.allow]).toEqual([405, 'POST']);
   }
-  expect((await post(list, { ...own, origin: 'https://evil.example' })).status).toBe(403);
+  // A page whose name was made to lead here sends that name as `Host`, too.
+  for (const host of [new URL(world.baseUrl).host, 'evil.example'])
+    expect((await post(list, { ...own, host, origin: 'http://evil.example' })).status).toBe(403);
+  expect((await post(list, { ...own, origin: 'null' })).status).toBe(403);
   expect((await post(list, { ...own, origin: world.baseUrl })).status).toBe(200);
-  expect((await post(list, { ...own, 'content-type': 'text/plain' })).status).toBe(415);
   for (const [body, problem] of [
     [[list, list], 'the body must be a JSON object'],
     ['{', 'the body must be valid JSON: line 1, column 2'],
@@ -305,16 +339,64 @@ test('a stream to listen on is refused, and many agents at once are bounded by c
   const { value: key } = await company.key();
   const agent = await connect(key);
   await expect(agent.listen({})).rejects.toThrow();
-  const waiting = toolCall('changes_list', {
-    wait: 2,
-    cursor: (await call(agent, 'changes_list')).nextCursor,
-  });
+  const cursor = (await call(agent, 'changes_list')).nextCursor;
+  const waiting = toolCall('changes_list', { wait: 2, cursor });
   // A key may have two requests held, so each of these is held or refused, by one of the four gateways.
   const keys = await Promise.all(Array.from({ length: 20 }, () => company.key()));
-  const all = await Promise.all([...keys, ...keys].map(({ value }) => post(waiting, { 'x-api-key': value })));
+  const asked = Promise.all([...keys, ...keys].map(({ value }) => post(waiting, { 'x-api-key': value })));
+  // Others are served meanwhile.
+  const other = (await (await world.company()).key()).value;
+  expect((await call(await connect(other), 'lookups_employees')).count).toBeGreaterThanOrEqual(0);
+  const all = await asked;
   const refused = all.filter(({ status }) => status === 429);
   expect(refused.length).toBeGreaterThanOrEqual(40 - 4 * 8);
   expect(refused[0]?.json.policy).toBe('agents:8/company');
-  // Others are served meanwhile and afterwards.
-  expect(await namesOf(await connect((await (await world.company()).key()).value))).toContain('leads_create');
+  // Their places are free again, also those of clients that leave.
+  const left = await Promise.all(
+    keys.map(({ value }) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'x-api-key': value },
+        body: JSON.stringify(toolCall('changes_list', { wait: 20, cursor })),
+        signal: AbortSignal.timeout(300),
+      }).catch((error: Error) => error.name),
+    ),
+  );
+  expect(left).toContain('TimeoutError');
+  await expect.poll(() => statusesOf(keys.map(({ value }) => value))).toEqual(new Set([200]));
+});
+
+const statusesOf = async (keys: readonly string[]): Promise<ReadonlySet<number>> => {
+  const statuses = new Set<number>();
+  for (const key of keys)
+    statuses.add((await post(toolCall('lookups_employees', {}), { 'x-api-key': key })).status);
+  return statuses;
+};
+
+test('clients that send slowly take no place', async () => {
+  const { value: slow } = await (await world.company()).key();
+  const { value: other } = await (await world.company()).key();
+  const head = `POST /mcp HTTP/1.1\r\nHost: ${url.host}\r\nX-Api-Key: ${slow}\r\nContent-Length: 400000\r\n\r\n{`;
+  const sockets = Array.from({ length: 200 }, () => connectTo(Number(url.port), url.hostname));
+  try {
+    for (const socket of sockets) socket.on('error', () => {}).write(head);
+    for (const key of [other, slow]) expect(await statusesOf([key])).toEqual(new Set([200]));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+test('no header of a client stands for what the gateway says about it', async () => {
+  const company = await world.company();
+  const { value: key } = await company.key(['integrations:read']);
+  const forged = {
+    'x-api-key': key,
+    'x-causeway-scopes': 'integrations:write,admin',
+    'x-causeway-company': '1',
+    'x-causeway-called': 'true',
+    'x-forwarded-for': '203.0.113.9',
+  };
+  const listed = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, forged);
+  expect(listed.text).not.toContain('leads_create');
+  expect((await post(toolCall('leads_create', person), forged)).text).toContain('integrations:write');
 });

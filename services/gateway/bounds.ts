@@ -14,7 +14,7 @@ export interface Bounds {
   readonly uncounted: AdmissionBound;
   /** Batches, by company. */
   readonly batches: AdmissionBound;
-  /** Requests of agents, by company: one thread answers them all. */
+  /** Requests of agents, by company. */
   readonly agents: AdmissionBound;
 }
 
@@ -35,8 +35,8 @@ export const createBounds = (): Bounds => ({
   batches: createAdmissionBound(batchesAtOnce, 256, undefined, () =>
     tooManyAtOnce('batch', batchesAtOnce, 'company'),
   ),
-  // Each keeps its answer in memory several times, and a list of the tools costs a millisecond that no limit counts.
-  agents: createAdmissionBound(agentsAtOnce, 32, createPace(20, 100), () =>
+  // A list of the tools costs a millisecond that no limit counts. So many in all are 128 companies with all their places.
+  agents: createAdmissionBound(agentsAtOnce, 1024, createPace(20, 100), () =>
     tooManyAtOnce('agents', agentsAtOnce, 'company'),
   ),
 });

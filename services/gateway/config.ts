@@ -25,6 +25,10 @@ export const gatewayConfig = {
   /** NATS servers; with three or more, the limiter has three logs. Every gateway needs the same value. */
   NATS_REPLICAS: integer(1, 5).default(1),
   BODY_MAX_CHUNKS: integer(1, 1_000_000).default(8192),
+  /** The process that serves /mcp; without it, /mcp is not available. */
+  AGENTS_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
+  /** Where it calls the interface, and says whose address it has: nobody else may reach this port. */
+  AGENTS_PORT: integer(1, 65535).optional(),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
   /** Each adds to X-Forwarded-For. */

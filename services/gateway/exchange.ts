@@ -6,12 +6,14 @@ import {
   type HttpOperation,
   isUnchanged,
   type KeyOperation,
+  type KeyOperationId,
   type MemberOperation,
   pathOf,
   type RenderedProblem,
   renderProblem,
   repeatOf,
 } from '@causeway/proto';
+import { methodNames, toolNameOf } from '@causeway/proto/method-names';
 import { type LaneAnswer, type LaneCall, logPlain, randomHex, type Span } from '@causeway/runtime';
 import { problemOf, unsupportedEncoding } from './failures.ts';
 import type { Gateway } from './gateway.ts';
@@ -25,6 +27,8 @@ import { endRequest, methodName, startRequest } from './traffic.ts';
 export interface AnswerRules {
   readonly logged: string;
   readonly unnamed?: string;
+  /** The calls of each tool are counted for the portal. */
+  readonly isTool?: boolean;
   readonly always: readonly Header[];
   readonly api: readonly Header[];
   readonly shapeOf: (path: string) => ErrorShape;
@@ -46,7 +50,6 @@ export class Exchange {
   readonly #startedMs = performance.now();
   #operation: AskedOperation | undefined;
   #params = noParams;
-  #label: string | undefined;
   #caller: Caller = nobody;
   /** Empty if no limit counted the request (contract, "Rate limits"). */
   #limitHeaders: readonly Header[] = noHeaders;
@@ -81,12 +84,7 @@ export class Exchange {
     this.#params = params;
   }
 
-  /** In logs and metrics, of a request that is no operation itself. */
-  label(name: string): void {
-    this.#label = name;
-  }
-
-  /** Its parts are in the request log instead. */
+  /** The request that it has caused is in the request log instead. */
   unlisted(): void {
     this.#listed = false;
   }
@@ -182,6 +180,8 @@ export class Exchange {
     const durationMs = this.#end(status);
     this.#onAnswer?.(status);
     const { companyId, keyId, userId } = this.#caller;
+    if (this.#rules.isTool && operation && companyId !== undefined)
+      this.#gateway.uses.called(companyId, toolNameOf(methodNames[operation.id as KeyOperationId]), status);
     logPlain(
       this.#gateway.log,
       {
@@ -189,7 +189,7 @@ export class Exchange {
         traceparent,
         address,
         method: head.method,
-        operation: operation?.id ?? this.#label ?? this.#rules.unnamed,
+        operation: operation?.id ?? this.#rules.unnamed,
         companyId,
         keyId,
         userId,
@@ -210,15 +210,16 @@ export class Exchange {
     this.#over = true;
     this.#reading?.release();
     const operation = this.#operation;
+    const name = operation?.id ?? this.#rules.unnamed;
     const durationMs = performance.now() - this.#startedMs;
-    this.#gateway.traffic.finished(operation?.id ?? this.#label, status, durationMs - this.#heldMs);
+    this.#gateway.traffic.finished(name, status, durationMs - this.#heldMs);
     const { companyId, keyId, isPrevious = false } = this.#caller;
     if (this.#listed && keyId !== undefined && companyId !== undefined)
       this.#gateway.requestLog.note({
         companyId,
         keyId,
         isPrevious,
-        operation: operation?.id ?? this.#label ?? '',
+        operation: name ?? '',
         method: methodName(this.head.method),
         params: this.#params,
         status,
@@ -245,7 +246,7 @@ interface Caller {
   readonly isPrevious?: boolean | undefined;
 }
 
-type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'requestLog' | 'draining'>;
+type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'requestLog' | 'uses' | 'draining'>;
 
 const clientGone = 499;
 const nobody: Caller = {};

@@ -30,6 +30,7 @@ const serve = async (): Promise<string> => {
     tracer: undefined,
     traffic: countTraffic(noMetrics),
     requestLog: unlogged,
+    uses: { used: () => {}, answered: () => {}, called: () => {}, flush: () => {} },
     draining: false,
   };
   app.any('/*', (response, request) => {

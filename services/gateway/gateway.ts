@@ -1,7 +1,7 @@
 import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
 import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
-import type { Agents } from './agents/agents.ts';
+import type { Agents } from './agents.ts';
 import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
 import type { HeldRequests } from './keys/held.ts';

@@ -10,8 +10,7 @@ import {
   services,
 } from '@causeway/proto';
 import { type Bus, createLaneClient, type Kit, type LaneClient, reportError } from '@causeway/runtime';
-import { createAgents } from './agents/agents.ts';
-import { agentAnswers, agentsPath, serveAgent } from './agents/serve.ts';
+import { agentAnswers, agentsPath, createAgents, serveAgent, toolAnswers } from './agents.ts';
 import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
 import { Exchange } from './exchange.ts';
@@ -19,7 +18,13 @@ import { invalidHost, pageWithChunks } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { createBodies } from './http/body.ts';
 import { addressOf, readHead, reads } from './http/head.ts';
-import { type HttpRequest, type HttpResponse, loadUws, type us_listen_socket } from './http/uws.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  loadUws,
+  type TemplatedApp,
+  type us_listen_socket,
+} from './http/uws.ts';
 import { createHeldRequests } from './keys/held.ts';
 import { keepPresence } from './keys/presence.ts';
 import { isApiPath, keyAnswers, serveKey } from './keys/serve.ts';
@@ -65,7 +70,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     chunks: config.BODY_MAX_CHUNKS,
   });
   metrics.gauge(gatewayMetrics.gateway_body_bytes_in_flight, bodies.bytesInFlight);
-  const agents = createAgents(log);
+  const agents = createAgents(config.AGENTS_URL);
   kit.onStop('agents', agents.close);
   const portal = createPortal({ log, folder: config.PORTAL_DIR });
   const gateway: Gateway = {
@@ -169,38 +174,65 @@ const listen = async (kit: Kit, config: GatewayConfig, gateway: Gateway): Promis
     connections += Number(change);
   };
   app.filter(countConnection);
-  app.any('/*', (response, request) => {
-    try {
-      handle(gateway, response, request);
-    } catch (error) {
-      // An unanswered request without a handler of its end would end the process.
-      reportError(error);
-      response.close();
-    }
-  });
-  const socket = await new Promise<us_listen_socket>((resolve, reject) =>
-    app.listen(config.HOST, config.PORT, (listening) =>
-      listening ? resolve(listening) : reject(new Error(`port ${config.PORT} is not available`)),
-    ),
-  );
+  app.any('/*', guarded(gateway, handle));
+  const sockets = [await listenOn(app, config.HOST, config.PORT)];
+  const tools = uws.App();
+  if (config.AGENTS_PORT !== undefined) {
+    tools.filter(countConnection);
+    tools.any('/*', guarded(gateway, handleTool));
+    sockets.push(await listenOn(tools, config.HOST, config.AGENTS_PORT));
+  }
   kit.onStop('HTTP', async () => {
     // New connections go to the other gateways on the port. Open ones are still served, and each answer asks its client
     // to close. Closing an idle connection at once would fail the request that its client is about to send.
     gateway.draining = true;
     gateway.held.close();
-    uws.us_listen_socket_close(socket);
+    for (const socket of sockets) uws.us_listen_socket_close(socket);
     const lingerUntilMs = performance.now() + config.DRAIN_LINGER_MS;
     while (connections > 0 && performance.now() < lingerUntilMs) await sleep(5);
     while (gateway.traffic.inFlight() > 0) await sleep(5);
     const untilMs = performance.now() + unsentPatienceMs;
     while (gateway.traffic.unsent.answers > 0 && performance.now() < untilMs) await sleep(5);
     app.close();
+    tools.close();
   });
-  return uws.us_socket_local_port(socket);
+  return uws.us_socket_local_port(sockets[0]!);
+};
+
+const listenOn = (app: TemplatedApp, host: string, port: number): Promise<us_listen_socket> =>
+  new Promise((resolve, reject) =>
+    app.listen(host, port, (listening) =>
+      listening ? resolve(listening) : reject(new Error(`port ${port} is not available`)),
+    ),
+  );
+
+type Handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest) => void;
+
+const guarded =
+  (gateway: Gateway, handler: Handle) =>
+  (response: HttpResponse, request: HttpRequest): void => {
+    try {
+      handler(gateway, response, request);
+    } catch (error) {
+      // An unanswered request without a handler of its end would end the process.
+      reportError(error);
+      response.close();
+    }
+  };
+
+/** A tool's request, from `agents`, which names the agent's address. */
+const handleTool: Handle = (gateway, response, request) => {
+  const head = readHead(request);
+  const exchange = new Exchange(gateway, response, head, addressOf(response, head, 1), toolAnswers);
+  try {
+    serveKey(gateway, exchange).catch((error: unknown) => exchange.fail(error));
+  } catch (error) {
+    exchange.fail(error);
+  }
 };
 
 /** Everything needed from uWebSockets.js is read before the first await. */
-const handle = (gateway: Gateway, response: HttpResponse, request: HttpRequest): void => {
+const handle: Handle = (gateway, response, request) => {
   const head = readHead(request);
   if (head.broken) {
     gateway.traffic.broken();

@@ -137,18 +137,13 @@ export type MysqlConfig = z.output<z.ZodObject<ReturnType<typeof mysqlConfig>>>;
 
 export type TracingConfig = z.output<z.ZodObject<typeof tracingConfig>>;
 
-export const commonConfig = {
+/** Of every process. */
+export const processConfig = {
   /** This process's name in logs, metrics and lanes; unique in the cluster. */
   INSTANCE: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _')
     .optional(),
-  /** `tls://user:password@host:port`, several separated by commas (`parseNatsUrl`); `nats://` is plain. */
-  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
-  /** Certificate authorities trusted for NATS servers, and the client certificate with its key: PEM files. */
-  NATS_CA_FILE: z.string().optional(),
-  NATS_CERT_FILE: z.string().optional(),
-  NATS_KEY_FILE: z.string().optional(),
   /** Where /healthz, /readyz and /metrics listen; 0 takes a free port. */
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: integer(0, 65535).default(0),
@@ -156,4 +151,14 @@ export const commonConfig = {
   /** A stopping process exits after this time even if work is left. */
   DRAIN_TIMEOUT_MS: integer(0, 600_000).default(25_000),
   ...tracingConfig,
+} as const;
+
+export const commonConfig = {
+  ...processConfig,
+  /** `tls://user:password@host:port`, several separated by commas (`parseNatsUrl`); `nats://` is plain. */
+  NATS_URL: z.string().default('nats://127.0.0.1:4222'),
+  /** Certificate authorities trusted for NATS servers, and the client certificate with its key: PEM files. */
+  NATS_CA_FILE: z.string().optional(),
+  NATS_CERT_FILE: z.string().optional(),
+  NATS_KEY_FILE: z.string().optional(),
 } as const;

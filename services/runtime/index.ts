@@ -12,6 +12,7 @@ export {
   mysqlConfig,
   parseConfig,
   ports,
+  processConfig,
   readEnv,
 } from './config.ts';
 export { type Cursors, createCursors } from './cursors.ts';

@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { z } from 'zod';
-import { ConfigError, type commonConfig } from './config.ts';
+import { ConfigError, type commonConfig, type processConfig } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
+type ProcessConfig = z.output<z.ZodObject<typeof processConfig>>;
 export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
 
 export interface Kit {
@@ -24,7 +25,7 @@ export interface Kit {
 }
 
 /** The first SIGTERM or SIGINT, or the end of the supervisor (its IPC channel closes), starts the drain. */
-export const runProcess = async <Config extends CommonConfig>(
+export const runProcess = async <Config extends ProcessConfig>(
   name: string,
   readConfig: () => Config,
   start: (kit: Kit, config: Config) => Promise<void>,

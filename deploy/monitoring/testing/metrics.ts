@@ -1,6 +1,7 @@
 import { identityMetrics } from '@causeway/identity';
 import { createMetrics, runtimeMetrics } from '@causeway/runtime';
 import { accessMetrics } from '../../../services/access/metrics.ts';
+import { agentsMetrics } from '../../../services/agents/metrics.ts';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
@@ -12,6 +13,7 @@ export const declaredMetrics = [
   identityMetrics,
   accessMetrics,
   crmMetrics,
+  agentsMetrics,
   dispatcherMetrics,
   gatewayMetrics,
   webhooksMetrics,

@@ -1,5 +1,6 @@
 import { parseConfig } from '@causeway/runtime';
 import { readConfig as readAccess } from '../../../services/access/config.ts';
+import { agentsConfig } from '../../../services/agents/config.ts';
 import { crmConfig } from '../../../services/crm/config.ts';
 import { readConfig as readDispatcher } from '../../../services/dispatcher/config.ts';
 import { gatewayConfig } from '../../../services/gateway/config.ts';
@@ -10,6 +11,7 @@ type Reader = (env: NodeJS.ProcessEnv) => Readonly<Record<string, unknown>>;
 
 export const readers: Readonly<Record<string, Reader>> = {
   access: readAccess,
+  agents: (env) => parseConfig(agentsConfig, env),
   crm: (env) => parseConfig(crmConfig, env),
   dispatcher: readDispatcher,
   gateway: (env) => parseConfig(gatewayConfig, env),
@@ -37,6 +39,7 @@ export const variablesOf = (reader: Reader): ReadonlySet<string> => {
 };
 
 export const required: Readonly<NodeJS.ProcessEnv> = {
+  INTERFACE_URL: 'http://127.0.0.1:8081',
   MYSQL_URL: 'mysql://user:password@host:3306/causeway',
   PORTAL_SECRET_KEYS: `one:${Buffer.alloc(32, 1).toString('base64')}`,
   WEBHOOKS_SECRET_KEYS: `one:${Buffer.alloc(32, 2).toString('base64')}`,

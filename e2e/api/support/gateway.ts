@@ -27,6 +27,7 @@ export const startGateway = async (
       ...compileCache,
       INSTANCE: name,
       NATS_URL: world.stack().natsUrl,
+      AGENTS_URL: world.stack().agentsUrl,
       HOST: '127.0.0.1',
       PORT: String(port),
       ...env,

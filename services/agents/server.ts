@@ -1,28 +1,28 @@
-import { paramsIn, parseJson, takesIdempotencyKey } from '@causeway/proto';
+import { paramsIn, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import type { ToolAnswer, ToolRequest } from './messages.ts';
+import { CausewayError, Invalid, RateLimited } from '../../proto/client/errors.ts';
+import type { Agent } from './agent.ts';
+import { TooLong } from './interface.ts';
 import { agentResources } from './resources.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';
 
-export type AskTool = (request: Omit<ToolRequest, 'kind' | 'id' | 'call'>) => Promise<ToolAnswer>;
-
 const tools = createAgentTools();
 
-/** Serves one request: the tools that these scopes allow, and the documents that everybody may read. */
-export const createAgentServer = (scopes: readonly string[], ask: AskTool): Server => {
+/** Serves one request: the tools that the agent's scopes allow, and the documents that everybody may read. */
+export const createAgentServer = (agent: Agent): Server => {
   const server = new Server(
     { name: 'causeway', title: 'Causeway', version: '1.0.0' },
     { capabilities: { tools: {}, resources: {} }, instructions },
   );
   server.setRequestHandler('tools/list', () => ({
     tools: [...tools.values()]
-      .filter(({ scope }) => scopes.includes(scope))
+      .filter(({ scope }) => agent.scopes.includes(scope))
       .map(({ listed }) => listed as never),
   }));
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.get(params.name);
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${params.name}`);
-    return callTool(tool, params.arguments ?? {}, ask);
+    return callTool(tool, params.arguments ?? {}, agent);
   });
   server.setRequestHandler('resources/list', () => ({
     resources: agentResources.map(({ text, ...listed }) => listed),
@@ -43,74 +43,73 @@ Calls count against the limits of the API key, a minute at a time. When a tool s
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-const callTool = async ({ operation, listed }: AgentTool, given: Arguments, ask: AskTool) => {
+const callTool = async ({ operation }: AgentTool, given: Arguments, { send, gone, requestId }: Agent) => {
   const { [idempotencyArgument]: written, ...others } = given;
-  const takesKey = takesIdempotencyKey(operation);
-  const [idempotencyKey, rest] = takesKey ? [written, others] : [undefined, given];
+  const [key, rest] = takesIdempotencyKey(operation) ? [written, others] : [undefined, given];
+  const idempotencyKey = key === undefined ? undefined : textOf(key);
+  if (idempotencyKey !== undefined && !/^[\x20-\x7e]*$/.test(idempotencyKey))
+    return failed(`${idempotencyArgument} must be ASCII\n${adviceOf(400, undefined, true)}`);
   const ids = paramsIn(operation.path);
   const lacking = ids.find((name) => rest[name] === undefined || rest[name] === null);
   if (lacking) return failed(`${lacking} is required`);
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(rest[name])),
-  );
-  const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !ids.includes(name)));
-  const answer = await ask({
-    tool: listed.name,
-    method: operation.method,
-    path,
-    // An operation without a body refuses what it does not know by the name of the parameter.
-    query: operation.body ? '' : queryOf(fields),
-    body: operation.body ? JSON.stringify(fields) : null,
-    idempotencyKey: idempotencyKey === undefined ? undefined : String(idempotencyKey),
-  });
-  if (answer.status >= 300) return failed(refusalOf(answer, idempotencyKey !== undefined));
-  if (answer.body === null)
-    return failed('The answer is too long for an agent: call the tool again with a smaller `limit`.');
-  const text = answer.body || '{}';
-  return { content: [{ type: 'text' as const, text }], structuredContent: parseJson(text) as Arguments };
+  const segments = new Map(ids.map((name) => [name, encodeURIComponent(textOf(rest[name]).toWellFormed())]));
+  if ([...segments.values()].some(isNoSegment))
+    return failed(`not found\n${adviceOf(404, undefined, false)}`);
+  const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !segments.has(name)));
+  try {
+    const answer = await send({
+      operation,
+      path: operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segments.get(name)!),
+      // An operation without a body refuses an argument that it does not know by the name of the parameter.
+      query: operation.body ? {} : queryOf(fields),
+      body: operation.body ? fields : undefined,
+      options: { signal: gone, requestId, idempotencyKey },
+    });
+    const structuredContent = (answer ?? {}) as Arguments;
+    const text = JSON.stringify(structuredContent);
+    return { content: [{ type: 'text' as const, text }], structuredContent };
+  } catch (error) {
+    if (error instanceof CausewayError) return failed(refusalOf(error, idempotencyKey !== undefined));
+    throw error;
+  }
 };
 
-const queryOf = (fields: Arguments): string => {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields))
-    for (const one of Array.isArray(value) ? value : [value])
-      if (one !== null && one !== undefined) query.append(name, String(one));
-  return query.toString();
-};
+/** URLs drop dots, and no name is longer (contract, "Identifiers, keys, scopes"). */
+const isNoSegment = (segment: string): boolean => /^\.{1,2}$/.test(segment) || segment.length > 255;
+
+const queryOf = (fields: Arguments): Arguments =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)]),
+  );
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 const failed = (text: string) => ({ content: [{ type: 'text' as const, text }], isError: true });
 
 /** Which field is wrong, and what to do. */
-const refusalOf = ({ status, body, retryAfter, requestId }: ToolAnswer, mayRepeat: boolean): string => {
-  const { error, message, details = [] } = parsed(body);
-  // Each names its field; the first one is the error too.
-  const problems = details.map((detail) => detail.message);
-  const lines = problems.length > 0 ? problems : [error ?? message ?? `status ${status}`];
-  lines.push(adviceOf(status, retryAfter, mayRepeat));
+const refusalOf = (error: CausewayError, mayRepeat: boolean): string => {
+  if (error instanceof TooLong) return `${error.message}: call the tool again with a smaller \`limit\`.`;
+  const { status, message, requestId } = error;
+  // Each detail names its field; the first one is the message too.
+  const details = error instanceof Invalid ? error.details : [];
+  const lines = details.length > 0 ? details.map((detail) => detail.message) : [message];
+  lines.push(adviceOf(status, error instanceof RateLimited ? error.retryAfter : 1, mayRepeat));
   if (status >= 500) lines.push(`Request ID: ${requestId}`);
   return lines.join('\n');
 };
 
-interface Refusal {
-  readonly error?: string;
-  readonly message?: string;
-  readonly details?: readonly { readonly message: string }[];
-}
-
-const parsed = (body: string | null): Refusal => {
-  try {
-    return JSON.parse(body ?? '') as Refusal;
-  } catch {
-    return {};
-  }
-};
+const noAnswer = 0;
 
 /** Contract, "Requests and errors". */
-const adviceOf = (status: number, retryAfter = '1', mayRepeat: boolean): string => {
+const adviceOf = (status: number, retryAfter = 1, mayRepeat: boolean): string => {
   switch (status) {
     case 400:
     case 413:
     case 422:
+    case 431:
       return 'Nothing was done. Correct the arguments, then call the tool again.';
     case 403:
       return 'Do not call the tool again: the API key or the record does not allow it.';
@@ -125,6 +124,7 @@ const adviceOf = (status: number, retryAfter = '1', mayRepeat: boolean): string 
       return `Nothing was done. Wait ${retryAfter} seconds, then call the tool again.`;
     case 503:
       return 'Nothing was done. Wait 2 seconds, then call the tool again.';
+    case noAnswer:
     case 504:
       return mayRepeat
         ? `It may have been done. Call the tool again with the same ${idempotencyArgument}.`

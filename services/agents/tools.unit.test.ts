@@ -71,6 +71,9 @@ test('each argument is described, and schemas stand on their own', () => {
     expect(listed.outputSchema.type).toBe('object');
     expect(JSON.stringify(listed)).not.toMatch(/\$ref|"discriminator"|"int64"|"readOnly"|"x-/);
     expect(listed.name).toMatch(/^[a-z_]{1,40}$/);
+    // Some clients refuse all tools for one type that is a list, or one argument that may be null.
+    expect(JSON.stringify(listed)).not.toContain('"type":[');
+    expect(JSON.stringify(listed.inputSchema)).not.toContain('"null"');
   }
 });
 

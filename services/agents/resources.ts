@@ -18,7 +18,7 @@ export const agentResources: readonly AgentResource[] = [
     title: 'Contract',
     description: 'Every rule of the interface: fields, limits, errors, events and deliveries.',
     mimeType: 'text/markdown',
-    text: () => readFileSync(new URL('../../../proto/CONTRACT.md', import.meta.url), 'utf8'),
+    text: () => readFileSync(new URL('../../proto/CONTRACT.md', import.meta.url), 'utf8'),
   },
   {
     uri: 'causeway://event-types',

@@ -8,6 +8,7 @@ import {
 } from '@causeway/proto';
 import { methodNames, toolNameOf } from '@causeway/proto/method-names';
 import { openApiDocument } from '@causeway/proto/openapi';
+import { fieldMeanings } from '@causeway/proto/schemas';
 
 /** A tool for agents: one operation of an API key, under a permanent name. */
 export interface AgentTool {
@@ -84,13 +85,13 @@ const inputSchemaOf = (operation: KeyOperation, document: Any, components: Any):
     ...Object.fromEntries(
       parameters.map(({ name, schema, description }: Any) => [
         name,
-        { ...inlined(schema, components), ...(description && { description }) },
+        { ...withoutNull(inlined(schema, components)), ...(description && { description }) },
       ]),
     ),
     ...Object.fromEntries(
-      Object.entries<Any>(fields.properties).filter(
-        ([name, { readOnly }]) => !readOnly && !ids.includes(name),
-      ),
+      Object.entries<Any>(fields.properties)
+        .filter(([name, { readOnly }]) => !readOnly && !ids.includes(name))
+        .map(([name, property]) => [name, withoutNull(property)]),
     ),
     ...(takesIdempotencyKey(operation) && {
       [idempotencyArgument]: {
@@ -102,7 +103,7 @@ const inputSchemaOf = (operation: KeyOperation, document: Any, components: Any):
     }),
   };
   for (const [name, property] of Object.entries<Any>(properties))
-    property.description ??= argumentMeanings[name];
+    property.description ??= fieldMeanings[name];
   const needed = parameters.filter((one: Any) => one.required).map(({ name }: Any) => name);
   const required = [...new Set([...needed, ...(fields.required ?? [])])].filter((name) => name in properties);
   return {
@@ -113,45 +114,13 @@ const inputSchemaOf = (operation: KeyOperation, document: Any, components: Any):
   };
 };
 
-/** Of arguments that the interface does not describe, because their names do; an agent asks where a value comes from. */
-const argumentMeanings: Readonly<Record<string, string>> = {
-  affiliate_company_name: "The affiliate's company.",
-  affiliate_id: 'An active, approved affiliate: `affiliate_id` of lookups_affiliates.',
-  changed_by_employee_id: 'Who made the change: `employee_id` of lookups_employees.',
-  city: 'City of the address.',
-  client_id: 'ID of the lead or client.',
-  description: 'What the subscription is for.',
-  email: 'One email address.',
-  employee_id: 'The employee in charge: `employee_id` of lookups_employees.',
-  enabled: 'Whether deliveries are sent.',
-  eventTypes: 'Event types to deliver; the resource causeway://event-types lists them.',
-  external_id: 'The ID of the record in another system, exactly.',
-  is_active: 'Whether the affiliate is active.',
-  is_approved: 'Whether the affiliate is approved.',
-  mode: '`create` and `update` are as the single tools; `upsert` updates the items that have an ID, and creates the others.',
-  name: 'A label for people.',
-  new_status: 'A status by name or ID; lookups_client_statuses lists them.',
-  new_status_id: 'A status by ID. One of `new_status` and `new_status_id` is needed.',
-  order: '`desc` begins with the newest, `asc` with the oldest.',
-  overlapHours: 'How long deliveries carry the signatures of both secrets: 0 to 72.',
-  package_keyword: 'The package that the lead asked for.',
-  payload: 'The payload of the event; without it, the sample of the type.',
-  state: 'State of the address.',
-  status: 'A status by name or ID; lookups_client_statuses lists them.',
-  status_note: 'A note that is stored with the change.',
-  text: 'The note.',
-  type: 'An event type; the resource causeway://event-types lists them.',
-  types: 'Event types to deliver again; all without it.',
-  zip: 'Postal code of the address.',
-};
-
 const outputSchemaOf = ({ responses }: Any, components: Any): ObjectSchema => {
   const [, answer] = Object.entries<Any>(responses).find(([status]) => status.startsWith('2'))!;
   const schema = answer.content?.['application/json'].schema;
   return schema ? inlined(schema, components) : { type: 'object' };
 };
 
-/** Clients know plain JSON Schema: no references, no words of OpenAPI, and null as one of the types. */
+/** Clients know plain JSON Schema: no references, no words of OpenAPI, and one type at a time. */
 const inlined = (node: Any, components: Any): Any => {
   if (Array.isArray(node)) return node.map((item) => inlined(item, components));
   if (typeof node !== 'object' || node === null) return node;
@@ -165,13 +134,30 @@ const inlined = (node: Any, components: Any): Any => {
   const plain = Object.fromEntries(
     Object.entries(own).map(([key, value]) => [key, inlined(value, components)]),
   );
+  // A property may be named `type`, too.
+  if (Array.isArray(plain.type)) {
+    const { type, description, ...others } = plain;
+    const kinds = type.map((one: string) => (one === 'null' ? { type: one } : { ...others, type: one }));
+    return { ...(description && { description }), anyOf: kinds };
+  }
   if (!anyOf) return plain;
-  const kinds: Any[] = anyOf
-    .map((kind: Any) => inlined(kind, components))
-    .flatMap((kind: Any) => kind.anyOf ?? kind);
-  const [kind, ...others] = kinds.filter(({ type }) => type !== 'null');
-  const isNullable = others.length === 0 && kinds.length === 2 && typeof kind.type === 'string' && !kind.enum;
-  return isNullable ? { ...kind, ...plain, type: [kind.type, 'null'] } : { ...plain, anyOf: kinds };
+  const kinds = inlined(anyOf, components).flatMap((kind: Any) => kind.anyOf ?? kind);
+  return { ...plain, anyOf: kinds };
+};
+
+/**
+ * Some clients refuse all tools for one argument that may be null. The interface takes null all the same, where it
+ * clears a field.
+ */
+const withoutNull = (node: Any): Any => {
+  if (Array.isArray(node)) return node.map(withoutNull);
+  if (typeof node !== 'object' || node === null) return node;
+  const { anyOf, ...own } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withoutNull(value)]),
+  ) as Any;
+  const kinds: Any[] | undefined = anyOf?.filter(({ type }: Any) => type !== 'null');
+  if (!kinds) return own;
+  return kinds.length === 1 ? { ...kinds[0], ...own } : { ...own, anyOf: kinds };
 };
 
 /** A second call with the same arguments changes nothing more. */
