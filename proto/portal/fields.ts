@@ -77,7 +77,7 @@ export const recordParameters = {
 
 export const instantParameter = z
   .preprocess(
-    (given) => (typeof given === 'string' ? withWholeOffset(given) : given),
+    (given) => (typeof given === 'string' && given.length <= longestTime ? withWholeOffset(given) : given),
     z.iso.datetime({
       offset: true,
       error: ({ input }) =>
@@ -86,6 +86,9 @@ export const instantParameter = z
   )
   .transform((value) => new Date(value))
   .optional();
+
+/** The expressions below would take the square of a long text's length. */
+const longestTime = 64;
 
 /** As RFC 3339 and Python's `%z` write times too: in lower case, `+0530`, `+05`; a leap second is the millisecond before. */
 const withWholeOffset = (given: string): string =>
