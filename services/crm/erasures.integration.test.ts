@@ -144,35 +144,32 @@ describe('Erasing a person', () => {
     expect(left).toEqual([]);
   });
 
-  test('goes on after a kill between two slices, and where the release before has made both passes', async () => {
-    for (const noted of [{}, { passes: 2, due_utc: null }]) {
-      const companyId = newCompany();
-      const id = await create(companyId);
-      const { body: before } = await crm.ask('listChanges', companyId);
-      // What a process leaves that is killed after its first transaction.
-      await db.deleteFrom('clients').where('company_id', '=', companyId).execute();
-      const rows = Array.from({ length: 700 }, () => [companyId, id, 'a', 'general', 'internal']);
-      await crm.database.query(
-        `INSERT INTO client_notes (company_id, client_id, text, note_type, visibility, created_utc, updated_utc)
+  test('goes on where the release before has made both passes', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    const { body: before } = await crm.ask('listChanges', companyId);
+    await db.deleteFrom('clients').where('company_id', '=', companyId).execute();
+    const rows = Array.from({ length: 700 }, () => [companyId, id, 'a', 'general', 'internal']);
+    await crm.database.query(
+      `INSERT INTO client_notes (company_id, client_id, text, note_type, visibility, created_utc, updated_utc)
          VALUES ${rows.map(() => '(?, ?, ?, ?, ?, NOW(3), NOW(3))').join()}`,
-        rows.flat(),
-      );
-      const erasure = { company_id: companyId, client_id: id, version: 2, origin: 'operator' };
-      await db
-        .insertInto('erasures')
-        .values({ ...erasure, erased_utc: new Date(), due_utc: new Date(), ...noted })
-        .execute();
-      await until('the deletions', async () => {
-        const { body } = await crm.ask('listChanges', companyId, {
-          cursor: before.nextCursor,
-          limit: '1000',
-        });
-        return body.changes.at(-1)?.type === 'person' && body.changes.length === 701;
+      rows.flat(),
+    );
+    const erasure = { company_id: companyId, client_id: id, version: 2, origin: 'operator' };
+    await db
+      .insertInto('erasures')
+      .values({ ...erasure, erased_utc: new Date(), passes: 2, due_utc: null })
+      .execute();
+    await until('the deletions', async () => {
+      const { body } = await crm.ask('listChanges', companyId, {
+        cursor: before.nextCursor,
+        limit: '1000',
       });
-      expect(
-        await db.selectFrom('client_notes').select('text').where('company_id', '=', companyId).execute(),
-      ).toEqual([]);
-    }
+      return body.changes.at(-1)?.type === 'person' && body.changes.length === 701;
+    });
+    expect(
+      await db.selectFrom('client_notes').select('text').where('company_id', '=', companyId).execute(),
+    ).toEqual([]);
   });
 
   test('of another company, or an id that is none, changes nothing', async () => {

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEnvelopeHead, encodeEnvelope, type OperationId } from '@causeway/proto';
 import { connectBus, createMetrics } from '@causeway/runtime';
-import { cleanUp, testProcess } from '@causeway/runtime/testing';
+import { cleanUp } from '@causeway/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from '../testing/boot.ts';
+import { startCrmProcess } from '../testing/process.ts';
 import { readEvents } from '../testing/read-events.ts';
 import type { CommittedEvent } from './event-log.ts';
 import { openPublisher } from './publisher.ts';
@@ -18,11 +18,7 @@ beforeEach(async () => {
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const companyId = 4001;
 
-const startReplica = () =>
-  testProcess({
-    entry: join(import.meta.dirname, '../main.ts'),
-    env: { ...process.env, MYSQL_URL: crm.database.url, NATS_URL: crm.nats.url, LOG_LEVEL: 'warn' },
-  });
+const startReplica = () => startCrmProcess(crm, process.env);
 
 const outboxIds = async () =>
   (await crm.database.query<{ event_id: number }>('SELECT event_id FROM event_outbox ORDER BY event_id')).map(

@@ -35,17 +35,6 @@ test.each(kinds)('ids of %s ascend, and no two processes get the same', async (k
   expect(new Set(taken.flat()).size).toBe(3 * 377);
 });
 
-test('after a kill, what is left of a block is never assigned', async () => {
-  const [before, after] = [createRecordIds(connect()).clients, createRecordIds(connect()).clients];
-  const used = await before.take(3);
-  for (const client_id of used) await makeClient(connect(), 3, { client_id });
-  // Its process ends here: the rest of the block is known to nobody.
-  const later = await after.take(200);
-  expect(later[0]).toBeGreaterThan(used.at(-1)! + 1);
-  const theirs = await makeClient(connect(), 3);
-  expect([...used, ...later]).not.toContain(theirs);
-});
-
 test('nothing of a block is left in the tables', async () => {
   const ids = createRecordIds(connect());
   for (const kind of kinds) await ids[kind].take(1);
