@@ -57,8 +57,8 @@ export function RecordPage() {
             ) : (
               !person && <Notice tone="info">There is no record with this number.</Notice>
             )}
-            <Deliveries client={id} />
             <Events client={id} />
+            <Deliveries client={id} />
           </Split>
         )}
       </Loaded>
