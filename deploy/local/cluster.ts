@@ -77,7 +77,8 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
     env: { PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE, [stackMark]: home },
   };
   const receiver = await offerProgram('receiver', place);
-  const [smtpPort, agentsPort, interfacePort] = (await freePorts(3)) as [number, number, number];
+  const ports = await freePorts(4);
+  const [smtpPort, agentsPort, calledPort, interfacePort] = ports as [number, number, number, number];
   const inbox = await offerProgram('inbox', place, ['--smtp-port', String(smtpPort)]);
   const mail = {
     SMTP_URL: `smtp://${host}:${smtpPort}`,
@@ -156,7 +157,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
           METRICS_PORT: '0',
           ...(spec.isCalled
             ? {
-                ...{ HOST: host, PORT: String(agentsPort), INTERFACE_URL: `http://${host}:${interfacePort}` },
+                ...{ HOST: host, PORT: String(calledPort), INTERFACE_URL: `http://${host}:${interfacePort}` },
                 ...{ PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL },
               }
             : { NATS_URL: natsUrl(spec.name) }),
@@ -184,7 +185,8 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
       if (!spec.isCalled) return start({ name, launch });
       const startCalled = () => start({ name, launch });
       const onFailure = ({ message }: Error) => report.line(message);
-      return startAtFirstCall({ host, port: agentsPort, start: startCalled, onFailure }).then((close) => {
+      const ends = { host, port: agentsPort, target: calledPort };
+      return startAtFirstCall({ ...ends, start: startCalled, onFailure }).then((close) => {
         closers.push(close);
       });
     });

@@ -3,29 +3,33 @@ import { connect, createServer, type Socket } from 'node:net';
 interface FirstCallOptions {
   readonly host: string;
   readonly port: number;
-  /** Starts the process that listens there from then on. */
+  /** Where the process listens. */
+  readonly target: number;
   readonly start: () => Promise<void>;
   readonly onFailure: (error: Error) => void;
 }
 
-/** Starts a process at the first connection to its port, which it serves too: what nobody calls takes no memory. */
+/** Starts a process at the first connection to a port, whose connections all lead to it: what nobody calls takes no memory. */
 export const startAtFirstCall = async (options: FirstCallOptions): Promise<() => void> => {
-  const { host, port, start, onFailure } = options;
-  const waiting: Socket[] = [];
+  const { host, port, target, start, onFailure } = options;
+  const sockets = new Set<Socket>();
+  let started: Promise<void> | undefined;
+  const startOnce = async (): Promise<void> => {
+    try {
+      await start();
+    } catch (error) {
+      started = undefined;
+      onFailure(error as Error);
+      throw error;
+    }
+  };
   const server = createServer((socket) => {
-    socket.on('error', () => socket.destroy());
-    waiting.push(socket);
-    if (waiting.length > 1) return;
-    // The port is free again at once: connections that are open do not hold it.
-    server.close();
-    start().then(
-      () => {
-        for (const one of waiting) pass(one, connect(port, host));
-      },
-      (error: Error) => {
-        onFailure(error);
-        for (const one of waiting) one.destroy();
-      },
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+    started ??= startOnce();
+    started.then(
+      () => pass(socket, connect(target, host)),
+      () => socket.destroy(),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -33,7 +37,7 @@ export const startAtFirstCall = async (options: FirstCallOptions): Promise<() =>
   });
   return () => {
     server.close();
-    for (const one of waiting) one.destroy();
+    for (const one of sockets) one.destroy();
   };
 };
 
