@@ -35,13 +35,16 @@ export const renderLicences = (): string =>
     ...(Object.keys(imageWorkspaces) as ImageName[]).flatMap((image) => [
       '',
       `## ${image}`,
-      '',
-      '| package | version | licence |',
-      '|---|---|---|',
-      ...packagesOf(image).map(
-        ({ name, alias, version, licence }) =>
-          `| ${name}${alias ? `, republished as ${alias}` : ''} | ${version} | ${licence} |`,
-      ),
+      ...[...Map.groupBy(packagesOf(image), ({ licence }) => licence)]
+        .toSorted(([one], [other]) => (one < other ? -1 : 1))
+        .flatMap(([licence, packages]) => [
+          '',
+          `### ${licence}`,
+          '',
+          ...packages.map(
+            ({ name, alias, version }) => `- ${name}${alias ? `, republished as ${alias}` : ''} ${version}`,
+          ),
+        ]),
     ]),
     '',
   ].join('\n');
