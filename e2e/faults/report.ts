@@ -70,16 +70,14 @@ const rowsOf = (text: string, title: string): readonly (readonly string[])[] => 
 };
 
 const head = `
-Measurements of \`npm run faults -- --write\`; each row is the last run of its fault that passed, if
-a request failed or a delivery came twice. Three NATS servers, two gateways, two
-crm, two webhooks, three dispatchers, access and MySQL run on one machine, with a TCP proxy for each connection between them.
-After each fault, [a checker](history) reads what the clients sent and were answered against sentences of
-[the contract](../../proto/CONTRACT.md). Requests may end without an answer only if a gateway itself failed. During the restart and the
-attacks, no request may fail and no delivery may arrive twice.
+Measurements of \`npm run faults -- --write\`: the last run of each fault that passed, if a request failed or a delivery came twice. Of
+rows that say the same, only some are kept here. Three NATS servers, two gateways, two crm, two webhooks, three dispatchers, access and
+MySQL run on one machine, with a TCP proxy for each connection between them. After each fault, [a checker](history) compares what the
+clients saw with [the contract](../../proto/CONTRACT.md). Requests may end without an answer only if a gateway itself failed.
 
 "Failing for" is the time from the first failure to the last. A cut is *refused* (connections are reset, new ones refused) or *silent*
-(no data passes, and data sent meanwhile arrives after the healing).
+(no data passes until the healing).
 
-Attacks (\`npm run faults -- --only hostile\`) run on a cluster with one process of each kind. Undisturbed phases alternate with phases
-under attack: the 99th percentile of each healthy caller may double, and memory may grow by the allowed amount.
+Attacks (\`npm run faults -- --only hostile\`) run on a cluster with one process of each kind: the 99th percentile of each healthy caller
+may double, and memory may grow by the allowed amount. In them, and during a restart, no request may fail and no delivery may come twice.
 `;
