@@ -87,7 +87,7 @@ Every request carries an API key in the header X-Api-Key. GET ${basePath}/integr
 ## Documentation
 
 - [OpenAPI 3.1 document](${basePath}/openapi.json): every operation, its errors and examples
-- [Contract](/docs/contract.md): every rule, with its reason
+- [Contract](/docs/contract.md): every rule
 - [Reference](/docs): the OpenAPI document as a page
 
 Agents that speak the Model Context Protocol use POST /mcp with the same key: every operation is a tool.
