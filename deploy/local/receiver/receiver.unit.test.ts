@@ -121,7 +121,7 @@ describe('answers as the query says:', () => {
   test.each<[string, RegExp, boolean]>([
     ['hang', /^$/, false],
     ['hang=body', /^HTTP\/1\.1 200 .*\r\n\r\nthan$/s, false],
-    ['drip=20', /^HTTP\/1\.1 200 .*\r\n\r\n(1\r\n\.\r\n){5,}$/s, false],
+    ['drip=20', /^HTTP\/1\.1 200 .*\r\n\r\n(1\r\n\.\r\n)+$/s, false],
     ['drip=head', /^HTTP\/1\.1 200 Said\r\n(x-drip: 1\r\n)+$/, false],
     ['headers=endless', /^HTTP\/1\.1 200 Said\r\n(x-more: and more\r\n){100,}$/, false],
     ['reset', /^$/, true],
