@@ -68,9 +68,3 @@ const strangers = (manifests: readonly Manifest[]): string => {
 test.each(overlays)('%s has no field that its schema does not know', (overlay) => {
   expect(strangers(rendered[overlay])).toBe('');
 });
-
-test('a misspelt field is detected', () => {
-  const [pod] = rendered['overlays/local/operator'];
-  const misspelt = { ...pod!, spec: { ...pod!.spec, terminationGracePeriod: 5 } };
-  expect(strangers([misspelt])).toMatch(/terminationGracePeriod/);
-});

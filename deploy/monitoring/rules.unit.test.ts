@@ -98,15 +98,3 @@ describe('the dashboard', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });
-
-test('an unknown series or label is detected', () => {
-  const expression =
-    'sum by (lane) (rate(lane_client_calls_total{lane="crm"}[5m])) / sum(no_such_series) > 1e3';
-  expect(seriesOf(expression)).toEqual(['lane_client_calls_total', 'no_such_series']);
-  expect(known.has('lane_client_calls_total')).toBe(true);
-  expect(known.has('no_such_series')).toBe(false);
-  expect(known.get('lane_client_failures_total')).toEqual(['job', 'service', 'instance', 'lane', 'code']);
-  expect(known.get('dispatcher_oldest_due_seconds')).toContain('kind');
-  expect(strangeLabels('lane_client_calls_total{operation="x"}')).toEqual(['operation']);
-  expect(() => seriesOf('sum(lane_client_calls_total')).toThrow('no PromQL');
-});

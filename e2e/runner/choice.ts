@@ -30,7 +30,7 @@ interface Choice {
  * test's name. Arguments from the first dash on go to vitest.
  * @returns undefined if nothing matches.
  */
-export const chooseTests = (root: string, args: readonly string[]): Choice | undefined => {
+const chooseTests = (root: string, args: readonly string[]): Choice | undefined => {
   const dash = args.findIndex((arg) => arg.startsWith('-'));
   const words = dash === -1 ? args : args.slice(0, dash);
   const options = dash === -1 ? [] : args.slice(dash);

@@ -1,13 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 const minuteMs = 60_000;
-
-/** Waits until at least `needMs` are left of the UTC minute that counters are aligned to. */
-export const roomInMinute = async (needMs: number): Promise<void> => {
-  const leftMs = minuteMs - (Date.now() % minuteMs);
-  // Slightly longer than the rest of the minute: the gateway reads the clock a moment later.
-  if (leftMs < needMs) await sleep(leftMs + 20);
-};
 
 const minutesMost = 4;
 
