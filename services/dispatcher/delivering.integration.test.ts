@@ -1,60 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DeliveryAttemptRow, requestHeadersOf, responseOf } from '@causeway/deliveries';
-import { deliveryTailSubject, sequenceHeader } from '@causeway/proto';
+import { sequenceHeader } from '@causeway/proto';
 import { testReceiver } from '@causeway/runtime/testing';
-import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, test } from 'vitest';
 import { openWorld, origin, type World } from './testing/boot.ts';
 
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-});
-
-test('an announced delivery arrives signed, with the envelope as its body, and is recorded', async () => {
-  await world.start();
-  const receiver = await testReceiver();
-  const subscription = await world.subscribe(receiver.url);
-  const told = world.bus.nc.subscribe(deliveryTailSubject(subscription.company_id), { max: 1 });
-  await world.bus.nc.flush();
-  const [key] = await world.deliver(subscription, 1);
-  await expect.poll(() => world.deliveries(subscription)).toMatchObject([{ state: 'succeeded' }]);
-  for await (const message of told)
-    expect(message.json()).toMatchObject([
-      { eventId: key!.event_id, attempt: 1, state: 'succeeded', statusCode: 200, nextAttemptUtc: null },
-    ]);
-  const [received] = receiver.received;
-  expect(String(received!.body)).toBe(
-    `{"id":${key!.event_id},"type":"client.created","createdUtc":"${key!.created_utc.toISOString()}",` +
-      `"companyId":${key!.company_id},"payload":{"first_name":"Zoë"}}`,
-  );
-  const { headers } = received!;
-  expect(new Webhook(world.secret).verify(received!.body, headers)).toMatchObject({ id: key!.event_id });
-  expect(await world.deliveries(subscription)).toEqual([
-    {
-      event_id: key!.event_id,
-      state: 'succeeded',
-      attempts: 1,
-      due_utc: null,
-      last_status: 200,
-      last_error: null,
-    },
-  ]);
-  const [attempt, ...more] = await world.attempts(subscription);
-  expect(more).toEqual([]);
-  expect(attempt).toMatchObject({
-    attempt: 1,
-    status_code: 200,
-    error_class: null,
-    error: null,
-    url: receiver.url,
-    address: '127.0.0.1',
-    response_truncated: 0,
-    next_attempt_utc: null,
-  });
-  expect(String(responseOf(attempt as DeliveryAttemptRow)?.body)).toBe('thank you');
-  const shown = requestHeadersOf(attempt as DeliveryAttemptRow);
-  expect(Object.fromEntries(shown.map(([name, value]) => [name.toLowerCase(), value]))).toEqual(headers);
 });
 
 test('every delivery says who caused its event, and which number of which subscription it is', async () => {

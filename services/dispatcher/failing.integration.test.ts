@@ -12,33 +12,6 @@ beforeAll(async () => {
 
 const states = (subscription: Subscription) => world.states(subscription);
 
-test('a failed delivery is retried after its wait, with the same body and a new timestamp and signature', async () => {
-  const { drain } = await world.start({ scheduleMs: [1_200, 300], random: () => 0.5 });
-  const receiver = await testReceiver();
-  receiver.answer = (response) => response.writeHead(receiver.received.length < 3 ? 500 : 204).end();
-  const subscription = await world.subscribe(receiver.url);
-  await world.deliver(subscription, 1);
-  await expect.poll(() => states(subscription)).toEqual({ succeeded: 1 });
-  const [first, second, third] = receiver.received;
-  expect(second!.atMs - first!.atMs).toBeGreaterThanOrEqual(1_190);
-  expect(third!.atMs - second!.atMs).toBeGreaterThanOrEqual(290);
-  expect(new Set(receiver.received.map(({ body }) => String(body))).size).toBe(1);
-  expect(receiver.received.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-  expect(second!.headers['x-webhook-timestamp']).not.toBe(first!.headers['x-webhook-timestamp']);
-  expect(second!.headers['x-webhook-signature']).not.toBe(first!.headers['x-webhook-signature']);
-  const attempts = await world.attempts(subscription);
-  expect(attempts).toMatchObject([
-    { attempt: 1, status_code: 500, error_class: 'status' },
-    { attempt: 2, status_code: 500, error_class: 'status' },
-    { attempt: 3, status_code: 204, error_class: null, next_attempt_utc: null },
-  ]);
-  const waitMs = attempts[0]!.next_attempt_utc!.getTime() - attempts[0]!.started_utc.getTime();
-  expect(waitMs).toBeGreaterThanOrEqual(1_200);
-  expect(waitMs).toBeLessThan(1_200 + 5_000);
-  expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 0 });
-  await drain();
-});
-
 test('a delivery fails after its last attempt, and is not attempted again', async () => {
   const { drain } = await world.start({ scheduleMs: [50, 50] });
   const receiver = await testReceiver();
@@ -53,18 +26,6 @@ test('a delivery fails after its last attempt, and is not attempted again', asyn
   ]);
   expect(receiver.received).toHaveLength(3);
   expect(await world.queue(subscription)).toMatchObject({ consecutive_failures: 3 });
-  await drain();
-});
-
-test('the retry waits for the Retry-After of a 503', async () => {
-  const { drain } = await world.start({ scheduleMs: [100, 100] });
-  const receiver = await testReceiver();
-  receiver.answer = (response) =>
-    receiver.received.length === 1 ? response.writeHead(503, { 'retry-after': '2' }).end() : response.end();
-  const subscription = await world.subscribe(receiver.url);
-  await world.deliver(subscription, 1);
-  await expect.poll(() => states(subscription)).toEqual({ succeeded: 1 });
-  expect(receiver.received[1]!.atMs - receiver.received[0]!.atMs).toBeGreaterThanOrEqual(1_990);
   await drain();
 });
 

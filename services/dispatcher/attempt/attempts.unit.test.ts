@@ -1,6 +1,6 @@
 import { createLog, noMetrics } from '@causeway/runtime';
 import { expect, test } from 'vitest';
-import type { AttemptedDelivery, Delivery, LeasedDelivery } from '../delivery.ts';
+import type { Delivery, LeasedDelivery } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
 import { createAttempts } from './attempts.ts';
 
@@ -37,10 +37,9 @@ const deliveryOf = (more: Partial<Delivery>): Delivery => ({
 
 /** The process has the ID 1 and is sure of its leases unless a beat is due. */
 const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
-  const holder = { ownId: 1, sure: isSure };
+  let sure = isSure;
   const posts: string[] = [];
   const returned: LeasedDelivery[] = [];
-  const recorded: AttemptedDelivery[] = [];
   let nowMs = 1_000;
   const poster = {
     post: async ({ url }) => {
@@ -48,7 +47,7 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
       return { statusCode: 200, errorClass: null, elapsedMs: 1, retryAfter: null };
     },
   } as Pick<Poster, 'post'> as Poster;
-  const { make, mayBegin } = createAttempts({
+  const { make } = createAttempts({
     signer: {
       sign: async () => {
         nowMs += signMs;
@@ -60,15 +59,15 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
     scheduleMs: [],
     lastStartMs: 13_000,
     holder: {
-      id: () => holder.ownId,
-      isSure: () => holder.sure,
+      id: () => 1,
+      isSure: () => sure,
       nextBeat: async () => {
-        holder.sure = true;
+        sure = true;
         onBeat();
       },
     },
     recorder: {
-      attempted: (delivery) => void recorded.push(delivery),
+      attempted: () => {},
       giveBack: (deliveries) => void returned.push(...deliveries),
       isReady: () => true,
     },
@@ -80,44 +79,13 @@ const open = ({ isSure = true, onBeat = () => {}, signMs = 0 } = {}) => {
   });
   return {
     make,
-    mayBegin,
     posts,
-    recorded,
     returned,
-    holder,
     wait: (ms: number) => {
       nowMs += ms;
     },
   };
 };
-
-test('an attempt is made under a lease of this process', async () => {
-  const { make, posts, returned, recorded } = open();
-  expect(await make(deliveryOf({ holder: 1 }))).toMatchObject({ decision: { outcome: 'succeeded' } });
-  expect(recorded).toMatchObject([{ event_id: 2, decision: { outcome: 'succeeded' } }]);
-  expect([posts, returned]).toEqual([['http://receiver/'], []]);
-});
-
-test('a process that was given up sends nothing of its former leases, and gives them back', async () => {
-  const { make, posts, returned, holder } = open({
-    isSure: false,
-    onBeat: () => {
-      holder.ownId = 2;
-    },
-  });
-  const delivery = deliveryOf({ holder: 1 });
-  expect(await make(delivery)).toBeUndefined();
-  expect([posts, returned]).toEqual([[], [delivery]]);
-  await make(deliveryOf({ holder: 2 }));
-  expect(posts).toHaveLength(1);
-});
-
-test('a process that may have been given up waits for its beat, then continues', async () => {
-  const { make, mayBegin, posts } = open({ isSure: false });
-  expect(mayBegin()).toBe(false);
-  await make(deliveryOf({ holder: 1 }));
-  expect(posts).toHaveLength(1);
-});
 
 test('an event that has no row yet is protected by its own lease, not by the process that has it', async () => {
   const event = (leaseMs: number) => {

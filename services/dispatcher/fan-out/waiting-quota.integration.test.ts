@@ -1,6 +1,5 @@
 import { type EventType, outboxLeaseMs } from '@causeway/proto';
 import type { Database } from '@causeway/runtime';
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Tables, tenantTables } from '../tables.ts';
 import { openWorld, type Subscription, type World } from '../testing/boot.ts';
@@ -95,28 +94,5 @@ describe('QUOTA_WAITING_DELIVERIES', () => {
     }
     expect(await missedOf(subscription)).toBe(0);
     expect(await countOf('(SELECT COUNT(*) FROM deliveries)')).toBe(200);
-  });
-
-  test('Admitting waiting deliveries is one statement of a batch, whatever their number', async () => {
-    const subscription = await subscribe(company);
-    await fanOut(subscription, 1_000, 1);
-    const one = world.database.connect<Tables>({ tenantTables, poolSize: 1 });
-    const statements = async (): Promise<number> => {
-      const { rows } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Questions'`.execute(one);
-      return Number(rows[0]!.Value);
-    };
-    const cost = async (): Promise<number> => {
-      const events = await arrived(subscription, 50);
-      const before = await statements();
-      expect(await fanOutEvents(one, events, { now, waitingQuota: 1_000 })).toMatchObject({
-        events: 50,
-        deliveries: 50,
-      });
-      // Reading the counter of statements is one statement too.
-      return (await statements()) - before - 1;
-    };
-    await cost();
-    // Begin, lock the outbox, read subscriptions, admit, note queues, write deliveries, empty the outbox, commit.
-    expect(await cost()).toBe(8);
   });
 });

@@ -393,23 +393,6 @@ describe('interim answers are ignored, and the final status counts', () => {
     expect(await post()).toMatchObject({ ...created, connectMs: null });
     expect(receiver.connections()).toBe(1);
   });
-
-  test('before a failure too, and byte by byte', async () => {
-    const { post } = await setUp(async (socket) => {
-      socket.setNoDelay(true);
-      for (const byte of goOn + hints) {
-        socket.write(byte);
-        await new Promise(setImmediate);
-      }
-      socket.write(answer(500));
-    });
-    expect(await post()).toMatchObject({ statusCode: 500, errorClass: 'status' });
-  });
-
-  test('alone they are not an answer', async () => {
-    const { post } = await setUp((socket) => void socket.end(goOn));
-    expect(await post()).toMatchObject({ statusCode: null, errorClass: 'reset' });
-  });
 });
 
 test('a refused connection gives class connect', async () => {
@@ -523,15 +506,6 @@ describe('connections', () => {
     expect(poster.counts()).toEqual({ open: 30, idle: 30 });
   });
 
-  test('of one origin stay open up to 512', async () => {
-    // Six hundred connections take a busy machine longer than the deadline of the other tests.
-    const { poster, post } = await setUp((socket) => void setTimeout(() => socket.write(answer(200)), 50), {
-      timeoutMs: 30_000,
-    });
-    await Promise.all(Array.from({ length: 600 }, () => post()));
-    expect(poster.counts()).toEqual({ open: 512, idle: 512 });
-  });
-
   test('that the receiver has closed cost no attempt', async () => {
     const { receiver, post } = await setUp((socket) => void socket.end(answer(200)));
     for (let at = 0; at < 5; at += 1) {
@@ -567,54 +541,6 @@ describe('connections', () => {
     const { post } = await setUp((socket) => void socket.destroy());
     expect(await post()).toMatchObject({ errorClass: 'reset', wasUnread: false });
   });
-
-  test('are not reused if the receiver says so or speaks HTTP/1.0', async () => {
-    for (const text of [
-      answer(200, 'a', 'Connection: close\r\n'),
-      'HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na',
-    ]) {
-      const { receiver, post } = await setUp(answers(text));
-      for (let at = 0; at < 3; at += 1)
-        expect(await post()).toMatchObject({ statusCode: 200, errorClass: null });
-      expect(receiver.connections()).toBe(3);
-    }
-  });
-
-  test('are used for a minute, then a new one is made', async () => {
-    let nowMs = 0;
-    const { receiver, post } = await setUp(answers(answer(200)), { now: () => nowMs });
-    await post();
-    nowMs = 59_000;
-    await post();
-    nowMs = 61_000;
-    await post();
-    await post();
-    expect(receiver.connections()).toBe(2);
-  });
-
-  test('that are idle are closed, and their origins are removed', async () => {
-    const { receiver, poster, post } = await setUp(answers(answer(200, '', 'Keep-Alive: timeout=2\r\n')));
-    await post();
-    expect(poster.counts()).toEqual({ open: 1, idle: 1 });
-    await expect.poll(() => poster.counts(), { timeout: 2500 }).toEqual({ open: 0, idle: 0 });
-    expect(receiver.open()).toBe(0);
-  });
-});
-
-test('that hang do not delay others, at the same receiver or elsewhere', async () => {
-  const { receiver, poster } = await setUp(
-    (socket, request) => {
-      if (request.startsWith('POST /hook')) socket.write(answer(200));
-    },
-    { timeoutMs: 6000 },
-  );
-  const hanging = Array.from({ length: 200 }, () =>
-    poster.post({ url: receiver.url.replace('/hook', '/hang'), headers: [], body: '' }),
-  );
-  await sleep(50);
-  const result = await poster.post({ url: receiver.url, headers: [], body: '' });
-  expect(result).toMatchObject({ statusCode: 200 });
-  expect((await Promise.all(hanging)).every(({ errorClass }) => errorClass === 'timeout')).toBe(true);
 });
 
 test('closing waits for requests under way and accepts no more', async () => {
