@@ -260,38 +260,4 @@ describe('deliveries', () => {
     );
     expect(again).toMatchObject({ failed: false, attributes: { 'http.request.resend_count': 1 } });
   });
-
-  test('that are tests are in the trace of the request for them', async () => {
-    const trace = newTrace();
-    const path = `/webhooks/subscriptions/${subscription.id}/test`;
-    expect((await ask('POST', path, {}, trace.traceparent)).status).toBe(200);
-    const name = 'POST /api/v1/webhooks/subscriptions/{id}/test';
-    await trace.has(name, 'POST');
-    expect(pathsOf(trace.spans())).toContain(
-      `${name} (gateway) > webhooks/testSubscription (gateway) > webhooks/testSubscription (webhooks) > deliveries.test (webhooks) > deliveries.test (dispatcher) > POST (dispatcher)`,
-    );
-  });
-});
-
-const owner = { email: 'owner@example.com', password: 'seven otters juggle lanterns' };
-await operator.ask('createPortalOwner', { company_id, ...owner });
-const portal = (method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown) =>
-  send(pool, `//portal/api/v1${path}`, {
-    method,
-    headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json', ...headers },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-const signedIn = await portal('POST', '/session', {}, owner);
-const [cookie] = String(signedIn.headers['set-cookie']).split(';');
-
-test.each([
-  // A gateway does not know the session yet.
-  ['answered by access, the first of a session', '/keys', 'SELECT api_keys', 2],
-  ['answered by access', '/keys', 'SELECT api_keys', 1],
-  ['answered by webhooks', '/subscriptions', 'SELECT subscriptions', 1],
-])('a page %s, resolves its session with this many statements: %s', async (_, path, last, statements) => {
-  const { traceparent, spans, has } = newTrace();
-  expect((await portal('GET', path, { cookie: cookie!, traceparent })).status).toBe(200);
-  await has(`GET /portal/api/v1${path}`, 'SELECT portal_sessions', last);
-  expect(spans().filter(({ name }) => name === 'SELECT portal_sessions')).toHaveLength(statements);
 });

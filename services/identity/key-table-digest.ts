@@ -78,7 +78,7 @@ export const toggleEntry = (digests: Digests, name: string, entry: Digested): vo
 export const groupDiffers = (one: Digests, other: Digests, group: number): boolean =>
   one[2 * group] !== other[2 * group] || one[2 * group + 1] !== other[2 * group + 1];
 
-export const encodeDigests = (digests: Digests): string =>
+const encodeDigests = (digests: Digests): string =>
   Buffer.from(digests.buffer, digests.byteOffset, digests.byteLength).toString('base64');
 
 export const decodeDigests = (text: unknown): Digests | undefined => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { after, atTurnEnd, type BatchOptions, createBatch } from './batch.ts';
-import { createMetrics, noMetrics } from './metrics.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { atTurnEnd, type BatchOptions, createBatch } from './batch.ts';
+import { noMetrics } from './metrics.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -50,121 +50,6 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await undefined;
 };
 
-describe('a batch becomes due', () => {
-  test('at the end of the tick', async () => {
-    const { add, flushed } = open();
-    add(1, 2, 3);
-    expect(flushed).toEqual([]);
-    await settle();
-    expect(flushed).toEqual([[1, 2, 3]]);
-  });
-
-  test('after some time, counted from its first item', () => {
-    const { add, flushed } = open({ when: after(50) });
-    add(1);
-    vi.advanceTimersByTime(40);
-    add(2);
-    vi.advanceTimersByTime(9);
-    expect(flushed).toEqual([]);
-    vi.advanceTimersByTime(1);
-    expect(flushed).toEqual([[1, 2]]);
-  });
-
-  test('when the previous flush has ended', async () => {
-    const onFlushed = vi.fn();
-    const { batch, add, flushed, endOne } = open({ when: atOnce, onFlushed });
-    add(1, 2, 3);
-    expect(flushed).toEqual([[1]]);
-    expect([batch.waiting(), batch.underWay()]).toEqual([2, 1]);
-    expect(onFlushed).not.toHaveBeenCalled();
-    await endOne();
-    expect(flushed).toEqual([[1], [2, 3]]);
-    expect(onFlushed).toHaveBeenCalledOnce();
-  });
-
-  test('when it is full, before its time', () => {
-    const { add, flushed } = open({ when: after(50), maxItems: 2 });
-    add(1, 2, 3);
-    expect(flushed).toEqual([[1, 2]]);
-  });
-
-  test('when told to flush', () => {
-    const { batch, add, flushed } = open({ when: after(50) });
-    add(1);
-    batch.flush();
-    expect(flushed).toEqual([[1]]);
-  });
-});
-
-test('what is added during a flush waits for its own time', async () => {
-  const { add, flushed, endOne } = open({ when: after(50) });
-  add(1);
-  vi.advanceTimersByTime(50);
-  add(2);
-  await endOne();
-  expect(flushed).toEqual([[1]]);
-  vi.advanceTimersByTime(50);
-  expect(flushed).toEqual([[1], [2]]);
-});
-
-test('a second flush starts beside a slow one, and no third', () => {
-  const { add, flushed } = open({ when: atOnce, maxFlushes: 2, overlapAfterMs: 50 });
-  add(1, 2);
-  vi.advanceTimersByTime(49);
-  expect(flushed).toEqual([[1]]);
-  vi.advanceTimersByTime(1);
-  expect(flushed).toEqual([[1], [2]]);
-  add(3);
-  vi.advanceTimersByTime(500);
-  expect(flushed).toHaveLength(2);
-});
-
-test('a second flush starts at once when it is full and may', () => {
-  const mayOverlap = (next: readonly number[]) => !next.includes(2);
-  const { add, flushed } = open({ when: atOnce, maxItems: 3, maxFlushes: 2, overlapAfterMs: 50, mayOverlap });
-  add(1, 3, 4);
-  expect(flushed).toEqual([[1]]);
-  add(5, 6, 2, 7);
-  expect(flushed).toEqual([[1], [3, 4, 5]]);
-  vi.advanceTimersByTime(500);
-  expect(flushed).toHaveLength(2);
-});
-
-test('a full flush that may not start beside another waits for its time', () => {
-  const mayOverlap = () => false;
-  const { add, flushed } = open({ when: atOnce, maxItems: 3, maxFlushes: 2, overlapAfterMs: 50, mayOverlap });
-  add(1, 2, 3, 4, 5);
-  vi.advanceTimersByTime(49);
-  expect(flushed).toEqual([[1]]);
-  vi.advanceTimersByTime(1);
-  expect(flushed).toEqual([[1], [2, 3, 4]]);
-});
-
-test('an item larger than the bytes of a flush goes alone', async () => {
-  const { add, flushed } = open({ bytes: { max: () => 10, of: (item) => item }, maxFlushes: 9 });
-  add(4, 6, 1, 30, 10);
-  await settle();
-  expect(flushed).toEqual([[4, 6], [1], [30], [10]]);
-});
-
-test('no more is flushed than allowed, until the batch is told that more is allowed', async () => {
-  let allowed = 0;
-  const { batch, add, flushed } = open({ allowed: () => allowed, maxFlushes: 9 });
-  add(1, 2, 3);
-  await settle();
-  expect(flushed).toEqual([]);
-  await batch.drain();
-  expect(batch.waiting()).toBe(3);
-  allowed = 2;
-  batch.flush();
-  expect(flushed).toEqual([[1, 2], [3]]);
-});
-
-test('a full batch refuses items', () => {
-  const { add } = open({ when: atOnce, maxWaiting: 2 });
-  expect(add(1, 2, 3, 4)).toEqual([true, true, true, false]);
-});
-
 test.each([
   ['throws', false],
   ['rejects', true],
@@ -206,23 +91,6 @@ test('what throws at the end of a turn is reported, and the rest of the turn is 
   atTurnEnd(() => seen.push('second'));
   expect(await reported).toBe('first');
   expect(seen).toEqual(['second']);
-});
-
-test('withdrawn items are not flushed', async () => {
-  const { batch, add, flushed } = open();
-  add(1, 2);
-  expect(batch.takeBack()).toEqual([1, 2]);
-  await settle();
-  expect(flushed).toEqual([]);
-});
-
-test('batches of one name are counted together', async () => {
-  const metrics = createMetrics();
-  const options = { metrics, when: atOnce };
-  for (const items of [[1, 2], [1], [1, 2, 3]]) open(options).add(...items);
-  const text = await metrics.registry.metrics();
-  expect(text).toContain('batch_flushes_total{batch="test"} 3');
-  expect(text).toContain('batch_items_total{batch="test"} 3');
 });
 
 test('no item is lost, doubled or out of order, bounds hold and a drain waits, whatever happens', async () => {

@@ -8,20 +8,6 @@ import { openGuarded } from './testing/tenants.ts';
 type Rows = readonly (readonly (number | string | null)[])[];
 const insert = (rows: RawBuilder<unknown>) => sql`INSERT INTO people (company_id, name) VALUES ${rows}`;
 
-test('a statement is compiled once for a handle, and has the parameters of each call', () => {
-  const insertPeople = statement<[Rows]>(insert);
-  const db = openGuarded();
-  const first = insertPeople(db, [[1, 'Ann']]);
-  const rows = [
-    [1, 'Ann'],
-    [2, 'Ben'],
-  ];
-  const second = insertPeople(db, rows);
-  expect([second.query, second.sql, second.parameters]).toEqual([first.query, first.sql, [rows]]);
-  expect(second.query).toBe(first.query);
-  expect(insertPeople(openGuarded(), rows).query).not.toBe(first.query);
-});
-
 test('rows without a tenant are refused at every call', () => {
   const insertPeople = statement<[Rows]>(insert);
   const db = openGuarded();

@@ -53,7 +53,7 @@ export const tracedSend = (
 const maxTextLength = 1_000;
 
 /** Such as `INSERT clients`: the verb and the first table. */
-export const describeStatement = (
+const describeStatement = (
   sql: string,
 ): { readonly operation: string; readonly table: string | undefined; readonly summary: string } => {
   const operation = (/[a-z]+/i.exec(sql)?.[0] ?? 'unknown').toUpperCase();
@@ -62,7 +62,7 @@ export const describeStatement = (
   return { operation, table: known, summary: known ? `${operation} ${known}` : operation };
 };
 
-export const describeBatch = (texts: readonly string[]): ReturnType<typeof describeStatement> => {
+const describeBatch = (texts: readonly string[]): ReturnType<typeof describeStatement> => {
   const all = texts.map(describeStatement);
   return all.length === 1
     ? all[0]!

@@ -5,9 +5,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from '../metrics.ts';
 import { testDatabase } from '../testing/index.ts';
 import { connectDatabase } from './connect.ts';
-import { later, sendDeferred } from './driver.ts';
+import { later } from './driver.ts';
 import { CommitOutcomeUnknown } from './errors.ts';
-import type { Database } from './handle.ts';
 import { acrossTenants } from './tenant-guard.ts';
 import { startProxy } from './testing/proxy.ts';
 import { transaction } from './transaction.ts';
@@ -76,15 +75,6 @@ beforeEach(async () => {
 });
 
 describe('a transaction', () => {
-  it('commits and returns what its work returned', async () => {
-    const result = await transaction(db, async (trx) => {
-      await add(trx, 'a', 5);
-      return 'done';
-    });
-    expect(result).toBe('done');
-    expect(await balances()).toEqual({ a: 5, b: 0 });
-  });
-
   it('rolls back when its work throws, and throws the same', async () => {
     const failure = new Error('no');
     const work = transaction(db, async (trx) => {
@@ -186,15 +176,6 @@ describe('a transaction', () => {
       expect(await balances()).toEqual({ a: 1, b: 0 });
     },
   );
-
-  it('is retried when another member of the group won', async () => {
-    let runs = 0;
-    await transaction(db, async (trx) => {
-      await add(trx, 'a', 1);
-      if (++runs === 1) await refuse(trx, 'rolled back', 3101);
-    });
-    expect([runs, await balances()]).toEqual([2, { a: 1, b: 0 }]);
-  });
 
   it('is not retried after another error with the same number', async () => {
     const work = transaction(db, (trx) => refuse(trx, 'unknown error'));
@@ -338,40 +319,6 @@ describe('a transaction', () => {
     await expect.poll(() => effects).toBe(1);
     expect(runs).toBe(2);
   });
-
-  it('succeeds even if an effect fails', async () => {
-    await transaction(db, async (trx) => {
-      await add(trx, 'a', 5);
-      trx.onCommit(() => {
-        throw new Error('nobody listens');
-      });
-    });
-    expect(await balances()).toMatchObject({ a: 5 });
-  });
-
-  it('refuses to begin inside another', async () => {
-    const work = transaction(db, (trx) => transaction(trx as unknown as Database<Tables>, async () => {}));
-    await expect(work).rejects.toThrow('a transaction was started inside another');
-    expect(db.use().inUse).toBe(0);
-  });
-
-  it('keeps its connection across tenants', async () => {
-    await transaction(db, async (trx) => {
-      const all = acrossTenants(trx, 'the test adds to every tenant');
-      await all.updateTable('accounts').set({ balance: 7 }).execute();
-      expect(await connectionIdOf(all)).toBe(await connectionIdOf(trx));
-      throw new Error('undo');
-    }).catch((error: Error) => expect(error.message).toBe('undo'));
-    expect(await balances()).toEqual({ a: 0, b: 0 });
-  });
-
-  it('refuses queries once it has ended', async () => {
-    let kept: Kysely<Tables> | undefined;
-    await transaction(db, async (trx) => {
-      kept = trx;
-    });
-    await expect(add(kept as Kysely<Tables>, 'a', 1)).rejects.toThrow('already committed');
-  });
 });
 
 describe('a deferred statement', () => {
@@ -411,20 +358,6 @@ describe('a deferred statement', () => {
     ]);
     expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
     expect(Object.keys(await balances())).toEqual(['a', 'b', 'c', 'd', 'e']);
-  });
-
-  it('can be sent without another one', async () => {
-    const { own, requests } = await recorded();
-    await transaction(own, async (trx) => {
-      await sendDeferred(trx);
-      expect(requests).toEqual([]);
-      await later(trx, insert(trx, 'c'));
-      await sendDeferred(trx);
-      expect(requests).toEqual([expect.stringMatching(/begin; insert/)]);
-      await sendDeferred(trx);
-    });
-    expect(requests).toEqual([expect.anything(), expect.stringMatching(/commit/)]);
-    expect(Object.keys(await balances())).toEqual(['a', 'b', 'c']);
   });
 
   it('gets its own values, whatever its neighbours hold', async () => {
