@@ -161,18 +161,6 @@ test('Missing events are read page by page; a cursor is refused with another tim
 });
 
 describe('A replay', () => {
-  test.each([
-    [{ kind: 'failed' }, 'since is required unless kind is filter'],
-    [{ kind: 'filter' }, 'states is required if kind is filter'],
-    [{ kind: 'missed', since: new Date(0), states: ['failed'] }, 'states needs the kind filter'],
-    [{ kind: 'failed', since: new Date(0), statusCodes: [500] }, 'statusCodes needs the kind filter'],
-    [{ kind: 'failed', since: new Date(0), subscriptionId: 1 }, 'unknown field: subscriptionId'],
-  ])('%j is refused', async (body, error) => {
-    const { ask, own } = await subscribed();
-    const { status, json } = await ask('POST', `${own}/replays`, body);
-    expect([status, json.error]).toEqual([400, error]);
-  });
-
   test('of a disabled subscription is a 409', async () => {
     const { ask, own, createLeads, enable, seen } = await subscribed();
     await enable(false);

@@ -71,17 +71,4 @@ describe('in a company that requires endpoint verification', () => {
     const log = await company.browser.ask('GET', '/audit?action=subscription.verified');
     expect(log.json.entries).toMatchObject([{ actor: { kind: 'key' }, after: { enabled: true } }]);
   });
-
-  test('a new URL is verified before it gets anything', async () => {
-    const company = await openCompany();
-    const { id } = await company.subscribe({ url: `${company.url}?echo` });
-    await until('it is enabled', async () => (await company.read(id)).enabled);
-    const moved = await company.ask('PATCH', `/webhooks/subscriptions/${id}`, { url: company.url });
-    expect(moved.json).toMatchObject({ enabled: false, disabledReason: unverifiedReason });
-    await until('the second challenge', () => company.challenges().length === 2);
-    expect((await company.read(id)).enabled).toBe(false);
-    const back = await company.browser.ask('PATCH', `/subscriptions/${id}`, { url: `${company.url}?echo` });
-    expect(back.json).toMatchObject({ enabled: false });
-    await until('it is enabled', async () => (await company.read(id)).enabled);
-  });
 });

@@ -1,6 +1,3 @@
-import { createHmac } from 'node:crypto';
-import { testReceiver } from '@causeway/runtime/testing';
-import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
 import { openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
@@ -100,59 +97,6 @@ describe('A subscription at the portal', () => {
   });
 });
 
-describe('A test delivery', () => {
-  test('shows the exact request and response, and completes its first step', async () => {
-    const team = await openTeam(world);
-    const { browser } = team.owner;
-    const receiver = await testReceiver();
-    receiver.behave('/hook', 'status=201');
-    const { id, signingSecret } = await subscribe(team, { url: `${receiver.url}/hook` });
-    expect((await browser.ask('GET', '/first-steps/deliveries')).json).toMatchObject({
-      subscriptionCreatedUtc: expect.any(String),
-      testSucceededUtc: null,
-      deliverySucceededUtc: null,
-    });
-    const { status, json } = await browser.ask('POST', `/subscriptions/${id}/test`, {
-      statusOverride: 'Gold',
-    });
-    expect(status).toBe(200);
-    expect(json).toMatchObject({ success: true, statusCode: 201, errorClass: null, address: '127.0.0.1' });
-    expect(json.response).toMatchObject({ body: 'thank you', bodyBase64: false, truncated: false });
-    const [seen] = receiver.received;
-    expect(json.request.body).toBe(String(seen!.body));
-    expect(JSON.parse(String(seen!.body)).metadata).toEqual({ test: true, status: 'Gold' });
-    for (const [name, value] of json.request.headers) expect(seen!.headers[name.toLowerCase()]).toBe(value);
-    const mac = createHmac('sha256', signingSecret).update(`${json.request.timestamp}.${json.request.body}`);
-    expect(json.request.signature).toBe(`sha256=${mac.digest('hex')}`);
-    expect((await browser.ask('GET', '/first-steps/deliveries')).json.testSucceededUtc).toEqual(
-      expect.any(String),
-    );
-    expect(await actionsOf(team)).toEqual(['subscription.created', 'subscription.tested']);
-  });
-
-  test('reports a receiver that cannot be reached, and an answer that is not text', async () => {
-    const team = await openTeam(world);
-    const { id } = await subscribe(team, { url: 'http://127.0.0.1:9/nobody' });
-    const nobody = await team.owner.browser.ask('POST', `/subscriptions/${id}/test`, {});
-    expect(nobody.json).toMatchObject({
-      success: false,
-      statusCode: null,
-      response: null,
-      error: expect.any(String),
-    });
-    const receiver = await testReceiver();
-    receiver.answer = (response) => response.writeHead(500).end(Buffer.from([0xff, 0xfe, 0x00]));
-    const other = await subscribe(team, { url: `${receiver.url}/hook` });
-    const failed = await team.owner.browser.ask('POST', `/subscriptions/${other.id}/test`, {});
-    expect(failed.json).toMatchObject({
-      success: false,
-      statusCode: 500,
-      errorClass: 'status',
-      response: { body: '//4A', bodyBase64: true },
-    });
-  });
-});
-
 describe('Events at the portal', () => {
   test('are listed and read, with personal data masked for viewers', async () => {
     const team = await openTeam(world);
@@ -178,22 +122,6 @@ describe('Events at the portal', () => {
     const second = await developer.browser.ask('GET', `/events?limit=1&cursor=${first.json.nextCursor}`);
     expect([...first.json.events, ...second.json.events]).toEqual(json.events);
     expect((await developer.browser.ask('GET', '/events?type=lead.created')).json.events).toHaveLength(1);
-  });
-
-  test('reach the subscriber, and complete the last first step', async () => {
-    const team = await openTeam(world);
-    const receiver = await testReceiver();
-    const { id } = await subscribe(team, { url: `${receiver.url}/hook` });
-    await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
-    await until('it is delivered', () => receiver.received.length === 1);
-    await until(
-      'the overview shows it',
-      async () =>
-        (await team.owner.browser.ask('GET', '/first-steps/deliveries')).json.deliverySucceededUtc !== null,
-      { timeoutMs: 20_000, everyMs: 500 },
-    );
-    const { json } = await team.owner.browser.ask('GET', `/subscriptions/${id}`);
-    expect(json.health).toMatchObject({ succeeded24h: 1, failed24h: 0, lastSuccessUtc: expect.any(String) });
   });
 });
 

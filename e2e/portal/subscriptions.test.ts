@@ -2,7 +2,6 @@ import { type Received, testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { command, tabTo } from './support/keyboard.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { openSubscriber } from './support/subscriber.ts';
 
@@ -59,50 +58,6 @@ describe('A subscription', () => {
     await subscriber.createClients(1);
     const delivery = await until('the delivery', () => subscriber.received()[0]);
     expect(verifies(delivery, secret)).toBe(true);
-  });
-
-  test('with empty fields gets errors beside them', async () => {
-    const { page } = await open();
-    await visit(page, 'subscriptions/new', 'Add a subscription');
-    await page.getByRole('button', { name: 'Add subscription' }).click();
-    await see(page.getByLabel('URL')).toHaveAttribute('aria-invalid', 'true');
-    await see(page.getByLabel('URL')).toBeFocused();
-    await page.getByLabel('URL').fill('https://hooks.example.com/crm');
-    await page.getByRole('button', { name: 'Add subscription' }).click();
-    await see(page.getByRole('group', { name: 'Events to send' })).toHaveAccessibleDescription(/event type/i);
-  });
-
-  test('is added with the keyboard alone', async () => {
-    const { page, subscriber } = await open();
-    await visit(page, '', 'Overview');
-    await command(page, 'add a subscription');
-    await see(page.getByRole('heading', { level: 1, name: 'Add a subscription' })).toBeFocused();
-    await tabTo(page, page.getByLabel('URL'));
-    await page.keyboard.type(subscriber.url);
-    await tabTo(page, page.getByLabel('Search event types'));
-    await page.keyboard.type('payment failed');
-    await tabTo(page, page.getByRole('checkbox', { name: /payment\.failed/ }));
-    await page.keyboard.press('Space');
-    await page.keyboard.press('Enter');
-    await see(page.getByRole('button', { name: 'Copy signing secret' })).toBeFocused();
-    await page.keyboard.press('Enter');
-    await see(page.getByText('Copied to the clipboard')).toBeAttached();
-    await page.keyboard.press('Escape');
-    await see(page.getByText('payment.failed', { exact: true }).first()).toBeVisible();
-  });
-
-  test('is edited', async () => {
-    const { page, subscriber } = await open();
-    const { id } = await subscriber.subscribe();
-    await visit(page, `subscriptions/${id}`, 'Billing');
-    await page.getByRole('button', { name: 'Edit' }).click();
-    await see(page.getByRole('heading', { level: 1, name: 'Edit subscription' })).toBeFocused();
-    await see(page.getByLabel('URL')).toHaveValue(subscriber.url);
-    await page.getByLabel('Name').fill('Accounting');
-    await page.getByRole('checkbox', { name: /invoice\.created/ }).check();
-    await page.getByRole('button', { name: 'Save changes' }).click();
-    await see(page.getByRole('heading', { level: 1, name: 'Accounting' })).toBeVisible();
-    await see(page.getByText('invoice.created', { exact: true })).toBeVisible();
   });
 
   test('is saved without reverting what another window saved; the same field asks', async () => {
@@ -191,19 +146,6 @@ describe('A subscription', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Billing' })).toBeVisible();
     const now = { ...rules, pace: { limit: 40, per: 'minute' }, headerNames: ['X-Token'] };
     expect(await stored()).toMatchObject(now);
-  });
-
-  test('is added once by a double click, after a hint that another one sends the same', async () => {
-    const { team, page, subscriber } = await open();
-    await subscriber.subscribe();
-    await visit(page, 'subscriptions/new', 'Add a subscription');
-    await page.getByLabel('URL').fill(subscriber.url);
-    await page.getByRole('checkbox', { name: /client\.created/ }).check();
-    await see(page.getByText('“Billing” already sends some of these events')).toBeVisible();
-    await page.getByRole('button', { name: 'Add subscription' }).dblclick();
-    await see(page.getByRole('dialog', { name: 'The signing secret' })).toBeVisible();
-    await page.waitForLoadState('networkidle');
-    expect((await team.owner.browser.ask('GET', '/subscriptions')).json.count).toBe(2);
   });
 
   test('is disabled and enabled; events in between are delivered on request', async () => {

@@ -146,35 +146,6 @@ test('Disabling, enabling, releasing and discarding at once leave a true count a
 });
 
 describe('Held deliveries', () => {
-  test('are released once the subscription is enabled, and not before', async () => {
-    const one = await subscribe(7);
-    await one.switchTo(false);
-    const early = await one.release();
-    expect([early.status, early.body]).toEqual([
-      409,
-      { error: 'the subscription is disabled; enable it first' },
-    ]);
-    await one.switchTo(true);
-    const released = await one.release();
-    expect([released.status, released.body]).toEqual([202, { count: 7 }]);
-    await expect.poll(async () => (await one.held()) === 0, { message: 'all are released' }).toBe(true);
-    expect(await one.states()).toEqual({ waiting: 7 });
-    expect((await one.release()).body).toEqual({ count: 0 });
-  });
-
-  test('are discarded, even while the subscription is disabled', async () => {
-    const one = await subscribe(7);
-    await one.switchTo(false);
-    const discarded = await one.discard();
-    expect([discarded.status, discarded.body]).toEqual([202, { count: 7 }]);
-    await expect.poll(async () => (await one.held()) === 0, { message: 'all are discarded' }).toBe(true);
-    expect(await one.states()).toEqual({ dropped: 7 });
-    const log = await database.query('SELECT action, actor_kind FROM audit_log WHERE company_id = ?', [
-      company,
-    ]);
-    expect(log).toContainEqual({ action: 'held.dropped', actor_kind: 'key' });
-  });
-
   test('are not released and discarded at once: the second request learns what is in progress', async () => {
     const one = await subscribe(250);
     await one.switchTo(false);

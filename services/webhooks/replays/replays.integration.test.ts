@@ -2,7 +2,7 @@ import type { DeliveryRow } from '@causeway/deliveries';
 import type { StoredEvent } from '@causeway/proto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Asked } from '../testing/boot.ts';
-import { commitEvents, makeSubscription, startFanOut } from '../testing/events.ts';
+import { makeSubscription } from '../testing/events.ts';
 import { makeDeliveries, makeDelivery, makeEvents } from '../testing/make.ts';
 import { type BootedPortal, bootPortal } from '../testing/portal.ts';
 
@@ -267,16 +267,6 @@ describe('a replay', () => {
     expect(await replayOf(id)).toMatchObject({ made: 250, succeeded: 250 });
   });
 
-  test('is shared by replicas without duplicates', async () => {
-    const several = await bootPortal({ services: 3 });
-    webhooks = several;
-    subscription = await makeSubscription(webhooks.db, company);
-    const events = await delivered(150);
-    const id = await create('failed');
-    await finish(id);
-    expect(ids(await deliveriesOf(id))).toEqual(ids(events));
-  });
-
   test('that is cancelled creates no more, and its waiting deliveries are dropped', async () => {
     await delivered(150);
     const id = await create('failed');
@@ -480,22 +470,6 @@ describe('held deliveries', () => {
       expect((await webhooks.ask(operation, company + 1, { params: [subscription] })).status).toBe(404);
     expect((await counted()).held).toBe(2);
   });
-});
-
-test('events that arrive during a replay are delivered as usual', async () => {
-  await delivered(150);
-  await create('failed');
-  startFanOut(webhooks.database);
-  const events = await commitEvents(webhooks.db, company, [{}, {}]);
-  await expect
-    .poll(
-      async () => {
-        const rows = await deliveriesOf(0);
-        return events.every(({ event_id }) => rows.some((row) => row.event_id === event_id));
-      },
-      { message: 'their deliveries' },
-    )
-    .toBe(true);
 });
 
 test('A replay whose time ends before it begins is refused', async () => {

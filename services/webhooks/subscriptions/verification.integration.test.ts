@@ -1,6 +1,5 @@
 import {
   challengeType,
-  type EventType,
   type TestDelivery,
   type TestDeliveryAnswer,
   testDeliverySubject,
@@ -228,18 +227,6 @@ describe('A company that requires endpoint verification', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('checks the other fields before it sends a challenge', async () => {
-    const company = await newCompany();
-    const { id } = await make(company, { enabled: false });
-    const other = await make(company, { enabled: false, managedBy: 'zapier' });
-    expect((await patch(company, id, { enabled: true, createdUtc: '2020-01-01T00:00:00.000Z' })).status).toBe(
-      400,
-    );
-    expect((await patch(company, other.id, { enabled: true })).status).toBe(403);
-    expect((await patch(company + 1, id, { enabled: true })).status).toBe(404);
-    expect(sent).toEqual([]);
-  });
-
   test('verifies a subscription managed by a tool in the portal', async () => {
     const company = await newCompany();
     const { id } = await make(company, { managedBy: 'zapier' });
@@ -355,10 +342,4 @@ describe('A company that requires endpoint verification', () => {
     respond = echo;
     expect((await patch(company, id, { enabled: true })).body.enabled).toBe(true);
   });
-});
-
-test('No subscription accepts the event type of challenges', async () => {
-  const eventTypes = [challengeType as EventType];
-  const { status } = await ask('createSubscription', ++lastCompany, { body: { ...wanted, eventTypes } });
-  expect(status).toBe(400);
 });
