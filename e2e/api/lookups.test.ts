@@ -28,15 +28,6 @@ test('All employees of a large company are listed', async () => {
   expect(json.employees).toHaveLength(300);
 });
 
-test('A new company has the global statuses', async () => {
-  const { key } = await inCompany();
-  const { json } = await world.ask('/integrations/lookups/client-statuses', { key });
-  expect(json.count).toBe(json.statuses.length);
-  const names = json.statuses.map(({ status_name }: { status_name: string }) => status_name);
-  expect(names).toEqual(names.toSorted());
-  expect(names).toEqual(expect.arrayContaining(['Client - Active', 'Lead - New']));
-});
-
 /** The indexer takes clients in batches, oldest first; fewer clients wait, and a search finds them anyway. */
 const indexedFrom = 64;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../errors.ts';
 import { contract } from '../operations.ts';
-import { type BatchItem, readBatch, readItem } from './batch.ts';
+import { readBatch } from './batch.ts';
 import { maxDetails } from './scan-json.ts';
 
 const read = (text: string, query = '') => readBatch(contract.batchLeads, { query, body: Buffer.from(text) });
@@ -69,64 +69,5 @@ describe('readBatch', () => {
     const twice = '{"city":"a","city":"b"}';
     const text = `{"mode":"create","items":[${Array(100).fill(twice).join(',')}]}`;
     expect(refusalOf(text).details).toHaveLength(maxDetails);
-  });
-});
-
-describe('readItem', () => {
-  const itemOf = (fields: object, problems: BatchItem['problems'] = []): BatchItem => ({
-    fields: fields as BatchItem['fields'],
-    problems,
-  });
-  const lead = (fields: object, drops: boolean) => readItem(contract.createLead, itemOf(fields), [], drops);
-
-  test('reads it as the operation for one record', () => {
-    expect(lead({ ...item, first_name: ' Ann ', city: '', phone: null }, false)).toMatchObject({
-      value: item,
-      problems: [],
-      dropped: [],
-    });
-    expect(lead({ ...item, email: 'none', nickname: 'A' }, false)).toMatchObject({
-      problems: [
-        { field: 'nickname', code: 'unknown_field' },
-        { field: 'email', code: 'email_invalid' },
-      ],
-      dropped: [],
-    });
-  });
-
-  test('leaves out optional fields that are not valid, unknown ones too, and names them', () => {
-    const read = lead(
-      { ...item, city: 'c'.repeat(101), phone: 'none', nickname: 'A', state: 'Styria' },
-      true,
-    );
-    expect(read.value).toEqual({ ...item, state: 'Styria' });
-    expect(read.problems).toEqual([]);
-    expect(read.dropped.map(({ field, code }) => [field, code])).toEqual([
-      ['nickname', 'unknown_field'],
-      ['phone', 'phone_invalid'],
-      ['city', 'too_long'],
-    ]);
-  });
-
-  test.each([
-    ['a required field', { ...item, email: 'none', city: 7 }],
-    ['an external_id, which says what the record is', { ...item, external_id: 'x'.repeat(101) }],
-    [
-      'more than 20 problems',
-      { ...item, ...Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 1])) },
-    ],
-  ])('refuses the item for %s', (_, fields) => {
-    const read = lead(fields, true);
-    expect(read.value).toBeUndefined();
-    expect(read.problems.length).toBeGreaterThan(0);
-    expect(read.problems.length).toBeLessThanOrEqual(20);
-    expect(read.dropped).toEqual([]);
-  });
-
-  test('an update of nothing that is valid is refused', () => {
-    const read = readItem(contract.updateLead, itemOf({ client_id: 5, city: 7 }), ['5'], true);
-    expect([read.value, read.problems.map(({ field }) => field)]).toEqual([undefined, ['city']]);
-    const kept = readItem(contract.updateLead, itemOf({ client_id: 5, city: 7, zip: '1' }), ['5'], true);
-    expect([kept.value, kept.dropped.map(({ field }) => field)]).toEqual([{ zip: '1' }, ['city']]);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type BootedCrm, bootCrm } from './testing/boot.ts';
-import { makeClient, statusIds } from './testing/make.ts';
+import { makeClient } from './testing/make.ts';
 
 let crm: BootedCrm;
 
@@ -13,8 +13,6 @@ type Query = Readonly<Record<string, string>>;
 const idsOf = (body: { clients: { client_id: number }[] }) => body.clients.map(({ client_id }) => client_id);
 const findClients = async (companyId: number, query: Query) =>
   idsOf((await crm.ask('findClients', companyId, query)).body);
-const findLeads = async (companyId: number, query: Query) =>
-  idsOf((await crm.ask('findLeads', companyId, query)).body);
 
 test('a client is returned with all of its fields', async () => {
   const id = await makeClient(crm.db, 1, {
@@ -44,17 +42,6 @@ test('a client is returned with all of its fields', async () => {
       count: 1,
       hasMore: false,
     },
-  });
-});
-
-test('a missing field is null', async () => {
-  const id = await makeClient(crm.db, 2, { status_id: statusIds.leadNew });
-  const { body } = await crm.ask('findLeads', 2, { client_id: String(id) });
-  expect(body.clients[0]).toMatchObject({
-    phone: null,
-    external_id: null,
-    status: 'Lead - New',
-    is_lead: true,
   });
 });
 
@@ -96,33 +83,6 @@ describe('each parameter by itself', () => {
       expect(await findClients(5, { external_id: other })).toEqual([]);
   });
 });
-
-test('all given parameters must match', async () => {
-  const id = await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0001', external_id: 'x1' });
-  await makeClient(crm.db, 8, { email: 'a@example.com', phone: '555 0002', external_id: 'x2' });
-  const all = { email: 'a@example.com', phone: '5550001', external_id: 'x1', client_id: String(id) };
-  expect(await findClients(8, all)).toEqual([id]);
-  expect(await findClients(8, { email: 'a@example.com', phone: '5550001' })).toEqual([id]);
-  expect(await findClients(8, { ...all, phone: '5550002' })).toEqual([]);
-  expect(await findClients(8, { ...all, external_id: 'x2' })).toEqual([]);
-});
-
-test('leads are found among leads only, clients among clients only', async () => {
-  const lead = await makeClient(crm.db, 9, { status_id: statusIds.leadContacted });
-  const client = await makeClient(crm.db, 9, { status_id: statusIds.clientPaused });
-  expect(await findLeads(9, { email: 'ann@example.com' })).toEqual([lead]);
-  expect(await findClients(9, { email: 'ann@example.com' })).toEqual([client]);
-  expect(await findClients(9, { client_id: String(lead) })).toEqual([]);
-});
-
-test.each(['', 'page=1', 'client_id=abc', 'client_id=0', 'email=', 'email=a&email=b'])(
-  'the query "%s" is refused in the general shape',
-  async (query) => {
-    const { status, body } = await crm.ask('findLeads', 1, query);
-    expect(status).toBe(400);
-    expect(body.error).toEqual(expect.any(String));
-  },
-);
 
 test('an address finds itself in any case, and none that only looks like it', async () => {
   const spellings = ['Paul1@firma.example', 'paul1@FIRMA.example', 'PAUL1@FIRMA.EXAMPLE'];

@@ -271,14 +271,17 @@ describe('drop_optional', () => {
       { client_id: lead, status: 'Client - Active', employee_id: employee, zip: '8010' },
       { client_id: lead + 1_000_000, zip: 8010 },
       personOf(4),
+      // Without its external_id it would be another record.
+      personOf(5, { external_id: 'x'.repeat(101) }),
     ];
     const got = await act('batchLeads', companyId, { mode: 'upsert', invalid: 'drop_optional', items });
-    expect(statusesOf(got)).toEqual([201, 201, 400, 200, 400, 201]);
+    expect(statusesOf(got)).toEqual([201, 201, 400, 200, 400, 201, 400]);
     expect(dropped(got)).toEqual([
       ['nickname unknown_field', 'phone phone_invalid'],
       ['affiliate_id wrong_kind', 'employee_id inactive', 'status not_found'],
       [],
       ['employee_id inactive', 'status read_only'],
+      [],
       [],
       [],
     ]);

@@ -96,16 +96,6 @@ describe('a company with full chunks, a tail, waiting and renamed clients', () =
       .execute();
   });
 
-  test('has two chunks, and clients in every place', async () => {
-    const tail = await db
-      .selectFrom('client_search_tails')
-      .select(['chunk', 'entries'])
-      .where('company_id', '=', companyId)
-      .executeTakeFirstOrThrow();
-    expect(tail).toEqual({ chunk: 2, entries: 9_000 + 100 - 2 * 4096 });
-    expect(await waiting(companyId)).toBe(48);
-  });
-
   test('gives the results of a full scan, for any query', async () => {
     const random = createRandom(99);
     const texts = clients.map((client) => ({ ...client, ...searchText(client) }));
@@ -197,20 +187,6 @@ test('clients are found at every moment while indexers move them', async () => {
   await Promise.all([writing, index(), index(), read(), read(), read()]);
 });
 
-test('an indexer moves clients by itself until it is stopped', async () => {
-  const companyId = 22;
-  await makeMany(companyId, 100);
-  const indexer = startIndexer({ db });
-  try {
-    await expect.poll(() => waiting(companyId)).toBe(0);
-  } finally {
-    await indexer.stop();
-  }
-  // Creates no client, and marks them all again.
-  await makeMany(companyId, 0);
-  expect(await waiting(companyId)).toBe(100);
-});
-
 test('what the release before indexed is found in the present folding, as often as it indexes it', async () => {
   const companyId = 23;
   const ids: number[] = [];
@@ -256,23 +232,6 @@ test('what the release before indexed is found in the present folding, as often 
     .where('company_id', '=', companyId)
     .execute();
   expect(entries.length).toBe(5);
-});
-
-test('an indexer skips a company that another has locked', async () => {
-  const companyId = 31;
-  await makeMany(companyId, 10);
-  await indexCompany(db, companyId);
-  await makeClient(db, companyId);
-  await transaction(db, async (trx) => {
-    await trx
-      .selectFrom('client_search_tails')
-      .select('chunk')
-      .where('company_id', '=', companyId)
-      .forUpdate()
-      .execute();
-    expect(await indexCompany(db, companyId)).toBe(0);
-  });
-  expect(await indexCompany(db, companyId)).toBe(1);
 });
 
 test('a client marked again while it is indexed stays marked', async () => {
