@@ -64,14 +64,6 @@ test('Of many requests in a second some are listed, and all are counted', async 
   expect((await more()).length).toBeLessThan(150);
 });
 
-test('The log has a partition for each day, so that a day is dropped at once', async () => {
-  const days = () =>
-    world.sql(
-      "SELECT partition_name FROM information_schema.partitions WHERE table_schema = DATABASE() AND table_name = 'request_log' AND partition_name LIKE 'p20%'",
-    );
-  await expect.poll(async () => (await days()).length).toBeGreaterThanOrEqual(8);
-});
-
 test('A tool call of an agent is listed once, as the operation of the tool', async () => {
   const made = await owner.browser.ask('POST', '/keys', { name: 'Agent', scopes: ['integrations:read'] });
   let sent = 0;

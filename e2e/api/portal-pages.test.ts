@@ -15,7 +15,10 @@ test('Every path of the portal serves its page, with a policy that allows it to 
     });
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'/);
+    for (const rule of ["frame-ancestors 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"])
+      expect(policy.split('; ')).toContain(rule);
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(headers['permissions-policy']).toContain('camera=()');
     // Over plain http a browser would ignore it.
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style| style=| on\w+=/i);

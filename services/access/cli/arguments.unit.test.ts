@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commands } from './commands.ts';
-import { columns, helpAll, helpFor, plain } from './print.ts';
-import { generatePassword, readArguments } from './run.ts';
+import { helpAll, helpFor, plain } from './print.ts';
+import { readArguments } from './run.ts';
 
 const bodyOf = (line: string) => {
   const request = readArguments(line.split(' '));
@@ -92,27 +92,6 @@ test('the help lists every command, and each command every option of its own', (
     expect(readArguments([...command.words, '--help'])).toEqual({ kind: 'help', command });
   }
   expect(readArguments([])).toEqual({ kind: 'help' });
-});
-
-test('help fits a terminal of 120 characters', () => {
-  for (const text of [helpAll(), ...commands.map(helpFor)])
-    for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(120);
-});
-
-test('columns line up after characters of more than one UTF-16 unit', () => {
-  expect(
-    columns([
-      ['a', 'b'],
-      ['🐎🐎', 'c'],
-      ['', 'd'],
-    ]),
-  ).toBe('a   b\n🐎🐎  c\n    d');
-});
-
-test('generated passwords differ and are long enough', () => {
-  const made = new Set(Array.from({ length: 100 }, generatePassword));
-  expect(made.size).toBe(100);
-  for (const password of made) expect(password).toMatch(/^([2-9a-hj-km-np-z]{5}-){3}[2-9a-hj-km-np-z]{5}$/);
 });
 
 test('answers are plain text: aligned lines, and a table of each list without its empty columns', () => {

@@ -158,7 +158,7 @@ const readOptions = ({ options }: Command, args: readonly string[]): Values => {
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz';
 
 /** Four groups of five characters: 99 bits, and short enough to type from paper. */
-export const generatePassword = (): string =>
+const generatePassword = (): string =>
   Array.from({ length: 4 }, () =>
     Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join(''),
   ).join('-');

@@ -99,34 +99,6 @@ test('a key reported with the wrong company does not change', async () => {
   expect(await lastUsed(id)).toBeNull();
 });
 
-test('a report of thousands of keys is written completely', async () => {
-  // In a company of their own, because they exceed the quota.
-  const many = (await ask('createCompany', { name: 'Many' })).body.company_id;
-  const rows = Array.from({ length: 1700 }, (_, at) => [
-    many,
-    `many ${at}`,
-    Buffer.from(String(at).padStart(32, '.')),
-    'crm',
-    'abcd',
-    'admin',
-    new Date(),
-  ]);
-  await world.database.query(
-    'INSERT INTO api_keys (company_id, name, key_hash, prefix, last4, scopes, created_utc) VALUES ?',
-    [rows],
-  );
-  const ids = await world.database.query<{ id: number }>("SELECT id FROM api_keys WHERE name LIKE 'many %'");
-  const minute = thisMinute() - 5;
-  await report(ids.map(({ id }, at) => [id, many, minute - (at % 3)]));
-  const used = async () => {
-    const [count] = await world.database.query<{ used: number }>(
-      "SELECT COUNT(last_used_utc) AS used FROM api_keys WHERE name LIKE 'many %'",
-    );
-    return count!.used;
-  };
-  await expect.poll(used).toBe(1700);
-});
-
 test('a malformed report does not affect others', async () => {
   const id = await newKey();
   const minute = thisMinute() - 5;

@@ -10,36 +10,6 @@ const table = await world.openTable();
 const { body: company } = await ask('createCompany', { name: 'Acme' });
 const { company_id } = company;
 
-test('limits of a company reach the gateways; absent ones stay, null resets one', async () => {
-  const name = companyEntryName(company_id);
-  expect((await table.get(name))?.json()).toEqual({ version: 1 });
-  expect(await ask('setLimits', { company_id, read: 600, admin: 20, lookup: 200 })).toEqual({
-    status: 200,
-    body: { company_id, limits: { read: 600, write: null, admin: 20, lookup: 200 } },
-  });
-  expect((await table.get(name))?.json()).toEqual({
-    version: 2,
-    limits: { read: 600, admin: 20, lookup: 200 },
-  });
-  await ask('setLimits', { company_id, read: null });
-  expect((await table.get(name))?.json()).toEqual({ version: 3, limits: { admin: 20, lookup: 200 } });
-  await ask('setLimits', { company_id, admin: null, lookup: null });
-  expect((await table.get(name))?.json()).toEqual({ version: 4 });
-});
-
-test('limits of one key do not change those of its company', async () => {
-  const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
-  expect(await ask('setLimits', { id: key.id, write: 7, lookup: 30 })).toEqual({
-    status: 200,
-    body: { company_id, id: key.id, limits: { read: null, write: 7, admin: null, lookup: 30 } },
-  });
-  expect((await table.get(keyEntryName(hashKeyValue(key.value))))?.json()).toMatchObject({
-    version: 2,
-    active: true,
-    limits: { write: 7, lookup: 30 },
-  });
-});
-
 test('setting limits of a revoked key does not reactivate it', async () => {
   const { body: key } = await ask('createKey', { company_id, name: 'k', scopes: ['admin'] });
   await ask('revokeKey', { id: key.id });

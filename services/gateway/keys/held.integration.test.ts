@@ -53,7 +53,6 @@ const hold = (
     });
   return one;
 };
-const nothing = async () => empty();
 
 test('a notice is followed by a look, which continues where the last one ended', async () => {
   const held = await open();
@@ -102,28 +101,6 @@ test('a company that is written to all the time is looked at a few times a secon
   await one.answer;
 });
 
-test('a key has two places and its company 20; a place is free when its request is answered or its client has gone', async () => {
-  const held = await open();
-  const own = [hold(held, nothing), hold(held, nothing)];
-  const first = empty();
-  expect(await hold(held, nothing, { first }).answer).toBe(first);
-  const others = Array.from({ length: 18 }, (_, at) => hold(held, nothing, { key: 2 + (at >> 1) }));
-  expect(await hold(held, nothing, { key: 50, first }).answer).toBe(first);
-  const elsewhere = hold(held, nothing, { key: 60, companyId: 9 });
-  // Longer than a request would take that were not held.
-  await sleep(100);
-  expect([...own, ...others, elsewhere].some(({ isAnswered }) => isAnswered)).toBe(false);
-  own[0]!.leave();
-  await own[0]!.answer;
-  const next = hold(held, nothing, { key: 50 });
-  // Longer than a request would take that were not held.
-  await sleep(100);
-  expect(next.isAnswered).toBe(false);
-  held.close();
-  await Promise.all([...own, ...others, elsewhere, next].map(({ answer }) => answer));
-  expect(await hold(held, nothing, { first }).answer).toBe(first);
-});
-
 test('a service that does not answer is asked again; what it refuses is the answer', async () => {
   const held = await open();
   const answers = [
@@ -152,14 +129,6 @@ test('a service that hangs does not make the answer late, nor one that is away w
   expect(stopped.isAnswered).toBe(false);
   held.close();
   expect(await stopped.answer).toBe(first);
-});
-
-test('when the time is over, the last page is the answer', async () => {
-  const held = await open();
-  const last = empty('z');
-  expect(await hold(held, async () => last, { wait: 1 }).answer).toBe(last);
-  const first = empty();
-  expect(await hold(held, nothing, { first, wait: 0 }).answer).toBe(first);
 });
 
 test('when NATS is back, those who wait look again, and get notices', async () => {

@@ -59,16 +59,6 @@ test("the headers are the interface's five and the draft's two", () => {
   });
 });
 
-test('the remaining requests are never negative', () => {
-  const verdict = { admitted: false, name: 'read' as const, limit: 60, used: 75, resetSeconds: 60 };
-  expect(limitHeaders(verdict, 61_000)).toEqual(
-    expect.arrayContaining([
-      ['X-RateLimit-Remaining', '0'],
-      ['RateLimit', '"read";r=0;t=0'],
-    ]),
-  );
-});
-
 test('a temporary limit holds until its end, for keys without a limit of their own and for the ceiling', () => {
   const untilMs = 1_000_000;
   const company = { version: 1, limits: { read: 10 }, temporary: { untilMs, limits: { read: 700 } } };

@@ -33,47 +33,6 @@ const site = {
 const headersOf = (answer: { headers: Iterable<readonly [string, string]> }) =>
   Object.fromEntries(answer.headers);
 
-test('every path of the portal serves its page, which may run and load only its own files', () => {
-  const files = portalFiles(build(site), log);
-  expect(files.present()).toBe(true);
-  for (const path of ['', '/', '/keys', '/deliveries/5/7/0', '/index.html']) {
-    const answer = files.answer(path, asks());
-    expect([answer.status, String(answer.body)]).toEqual([200, site['index.html']]);
-    const headers = headersOf(answer);
-    expect(headers).toMatchObject({
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-cache',
-      'Permissions-Policy': expect.stringContaining('camera=()'),
-    });
-    const policy = headers['Content-Security-Policy'];
-    for (const rule of [
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-      "require-trusted-types-for 'script'",
-    ])
-      expect(policy!.split('; ')).toContain(rule);
-    expect(policy).not.toContain('unsafe');
-  }
-});
-
-test('a hashed file is cached forever, and sent compressed to clients that accept it', () => {
-  const files = portalFiles(build(site), log);
-  const plain = files.answer('/assets/app-1a2b.js', asks());
-  expect(String(plain.body)).toBe('run()');
-  expect(headersOf(plain)).toMatchObject({
-    'Cache-Control': 'public, max-age=31536000, immutable',
-    'Content-Type': 'text/javascript; charset=utf-8',
-    Vary: 'Accept-Encoding',
-  });
-  const compressed = files.answer('/assets/app-1a2b.js', asks({ acceptEncoding: 'gzip, deflate, br;q=0.9' }));
-  expect([String(compressed.body), headersOf(compressed)['Content-Encoding']]).toEqual(['brotli', 'br']);
-  const older = files.answer('/assets/app-1a2b.js', asks({ acceptEncoding: 'gzip' }));
-  expect([String(older.body), headersOf(older)['Content-Encoding']]).toEqual(['gzip', 'gzip']);
-});
-
 test('a file that the browser has is not sent again', () => {
   const files = portalFiles(build(site), log);
   const etag = headersOf(files.answer('/', asks())).ETag!;
