@@ -75,6 +75,8 @@ describe('The signature checker', () => {
     page.on('request', (request) => sent.push(request.postData() ?? ''));
     const wrong: [Partial<typeof right>, string][] = [
       [{}, 'X-Webhook-Signature is valid'],
+      [{}, 'webhook-signature (Standard Webhooks) is valid'],
+      [{ body: `${right.body}\n` }, 'The body has an extra line break at its end'],
       [{ secret: `${secret} ` }, 'The secret has spaces or a line break around it'],
       [{ secret: secret.replace('whsec_', '') }, 'The secret does not begin with whsec_'],
       [{ body: JSON.stringify(JSON.parse(right.body), null, 2) }, 'The body was parsed and serialized again'],

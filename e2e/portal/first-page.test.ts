@@ -35,14 +35,6 @@ test.each([
   expect(weigh('index.html', page)).toBeLessThanOrEqual(160 * 1024);
 });
 
-test('Chromium compiles scripts while they load: the hint is the first line', () => {
-  expect(chunks['index.html']!.imports).toBeUndefined();
-  for (const name of ['index.html', 'src/pages/keys/keys-page.tsx'])
-    expect(readFileSync(new URL(chunks[name]!.file, dist), 'utf8')).toMatch(
-      /^\/\/# allFunctionsCalledOnLoad\n/,
-    );
-});
-
 test.each(['', 'sign-in', 'password'])(
   '/%s asks for the session once, before its script has loaded',
   async (path) => {
@@ -118,17 +110,3 @@ test.each([
     await see(page.getByRole(role)).toBeVisible();
   },
 );
-
-test('The browser can paint between the click on a link and the page that it opens', async () => {
-  const { page } = await portal.openOwner();
-  await visit(page, '', 'Overview');
-  await page.waitForLoadState('networkidle');
-  // Only microtasks run before the answer, which no paint interrupts.
-  const heading = await page.evaluate(`(async () => {
-    document.querySelector('nav a[href$="/keys"]').click();
-    for (let hop = 0; hop < 10_000; hop++) await null;
-    return document.querySelector('h1').textContent;
-  })()`);
-  expect(heading).toBe('Overview');
-  await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
-});

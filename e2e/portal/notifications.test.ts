@@ -136,14 +136,4 @@ describe('Notifications', () => {
       'notices.channel_changed',
     ]);
   });
-
-  test('an invitation also goes by mail', async () => {
-    const { team } = await portal.openOwner();
-    const email = `grace-${team.companyId}@example.com`;
-    const { json } = await team.owner.browser.ask('POST', '/team/invitations', { email, role: 'viewer' });
-    expect(json.mailed).toBe(true);
-    await expect
-      .poll(async () => (await mailsTo(email)).map(({ text }) => text))
-      .toEqual([expect.stringContaining(json.link)]);
-  });
 });

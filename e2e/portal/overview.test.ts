@@ -93,33 +93,6 @@ describe('The overview', () => {
     await see(page.getByRole('heading', { level: 1, name: 'Broken' })).toBeFocused();
   });
 
-  test('asks for each of its answers once', async () => {
-    const { page } = await portal.openOwner();
-    await visit(page, '', 'Overview');
-    await see(page.getByText('0 of 5 done.')).toBeVisible();
-    await see(page.locator('[aria-busy="true"]')).toHaveCount(0);
-    // The page waits for fewer answers than it asks for.
-    await page.waitForLoadState('networkidle');
-    const entries = (await page.evaluate(
-      `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/portal/api/'))
-         .map(({ name, startTime }) => [name.split('/api/v1/')[1], startTime])`,
-    )) as [string, number][];
-    // Later ones are refreshed.
-    const first = entries.filter(([, startTime]) => startTime < entries[0]![1] + 10_000);
-    const paths = first.map(([path]) => path.replace(/since=.*/, 'since'));
-    // The bell of the header comes after the page.
-    expect(paths.filter((path) => !path.startsWith('notices')).toSorted()).toEqual([
-      'attention',
-      'deliveries/counts?since',
-      'deliveries/stats?range=24h',
-      'first-steps',
-      'first-steps/deliveries',
-      'session',
-      'usage?range=1h',
-      'usage?range=24h',
-    ]);
-  });
-
   test('shows a new company its next step alone, and notices the first call', async () => {
     const { team, page } = await portal.openOwner();
     const subscriber = openSubscriber(world, receiver, team);

@@ -51,28 +51,6 @@ const told = (file: object, of: Present = present, prune = false) => {
   return { steps: steps.map(({ action, name, after }) => [action, name, after]), same, unnamed };
 };
 
-test('the export of a company is what it has: there is nothing to change', () => {
-  expect(told(exported)).toEqual({ steps: [], same: 5, unnamed: 0 });
-  expect(told({ ...exported, subscriptions: [...exported.subscriptions].reverse() }).steps).toEqual([]);
-});
-
-test('what a file leaves out is its default, and only what it changes is sent', () => {
-  const [, b] = exported.subscriptions;
-  const { paused: _, pace: __, headerNames: ___, ...plain } = b!;
-  const subscriptions = exported.subscriptions.map((one) => (one === b ? plain : one));
-  const { steps } = planOf(read({ ...exported, subscriptions }), present, false);
-  expect(steps).toMatchObject([
-    {
-      ...{ action: 'changed', objectId: 2, removedHeaders: ['X-Token'] },
-      before: { paused: true, pace: { limit: 5, per: 'second' }, headerNames: ['X-Token'] },
-      body: {
-        ...{ paused: false, pace: null },
-        basedOn: { paused: true, pace: { limit: 5, per: 'second' }, headerNames: ['X-Token'] },
-      },
-    },
-  ]);
-});
-
 test('objects are known by name, then by URL, and nothing is deleted unless that is asked for', () => {
   const [B, b, third] = exported.subscriptions;
   const [url, elsewhere] = ['https://hooks.example.com/own', 'https://hooks.example.com/elsewhere'];
@@ -103,40 +81,6 @@ test('objects are known by name, then by URL, and nothing is deleted unless that
   ]);
   // Of two with the URL, nobody knows which was renamed.
   expect(told(file).steps.map(([action]) => action)).toEqual(['new', 'new', 'changed', 'changed']);
-});
-
-test('whichever part of a plan was applied, the same file plans the rest, and then nothing', () => {
-  const url = 'https://hooks.example.com/new';
-  const names = ['Twin', 'Twin', null, 'Ünique 🧾'];
-  const wanted = read({
-    ...exported,
-    subscriptions: names.map((name) => ({ name, url, eventTypes: ['client.created'] })),
-  });
-  const empty: Present = { subscriptions: [], keys: [] };
-  const { steps } = planOf(wanted, empty, false);
-  // Each create says how many of its name it expects, the earlier ones of the plan included.
-  expect(steps.map(({ name, body }) => [name, (body.basedOn as { sameName: number }).sameName])).toEqual([
-    ...[
-      ['Agent', 0],
-      ['Zapier', 0],
-      ['Twin', 0],
-      ['Twin', 1],
-      [url, 0],
-      ['Ünique 🧾', 0],
-    ],
-  ]);
-  for (let applied = 0; applied <= names.length; applied++) {
-    const subscriptions = names
-      .slice(0, applied)
-      .map((name, id) => subscription(id + 1, name as string, { url, eventTypes: ['client.created'] }));
-    const rest = planOf(wanted, { ...empty, subscriptions }, false).steps;
-    expect(rest.map(({ action, name }) => [action, name])).toEqual(
-      steps
-        .filter(({ kind }) => kind === 'key')
-        .concat(steps.filter(({ kind }) => kind === 'subscription').slice(applied))
-        .map(({ action, name }) => [action, name]),
-    );
-  }
 });
 
 test('each of a large file finds its own, and twins of a file are two objects', () => {
