@@ -1,15 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { type Definition, defineOperation, laneOf, operationsOf } from './operation.ts';
-import {
-  contract,
-  definitions,
-  keyOperations,
-  memberOperations,
-  operationById,
-  operatorOperations,
-} from './operations.ts';
-import * as operator from './operator.ts';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type Definition, operationsOf } from './operation.ts';
+import { contract, definitions, keyOperations, memberOperations, operatorOperations } from './operations.ts';
 
 const rules = readFileSync(new URL('./CONTRACT.md', import.meta.url), 'utf8');
 
@@ -49,59 +41,6 @@ test('every operation has one audience, and its name in the contract is its id',
     expect(operationsOf(definition).map(({ id }) => id)).toContain(name);
 });
 
-test('no two modules define one id, and none is left out', async () => {
-  const modules: object[] = await Promise.all(
-    ['./operations/', './portal/']
-      .flatMap((folder) => readdirSync(new URL(folder, import.meta.url)).map((file) => folder + file))
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-      .map((file) => import(file)),
-  );
-  const defined = [...modules, operator].flatMap((module) =>
-    Object.values(module).flatMap((value) =>
-      (value?.audience && value.id) || value?.callers ? operationsOf(value).map(({ id }) => id) : [],
-    ),
-  );
-  expect(defined.toSorted()).toEqual([...operationById.keys()].toSorted());
-});
-
-test('one definition gives each caller an operation of the shared fields and its own', () => {
-  const answers = { 204: { schema: null } };
-  const { callers } = defineOperation({
-    id: 'closeAccount',
-    service: 'access',
-    deadlineMs: 5000,
-    query: null,
-    body: null,
-    callers: {
-      member: { id: 'closeOwnAccount', method: 'POST', path: '/close', role: 'owner', errors: [], answers },
-      operator: { deadlineMs: 20_000, answers },
-    },
-  });
-  const shared = { service: 'access', query: null, body: null, answers };
-  expect(callers.operator).toEqual({
-    ...shared,
-    id: 'closeAccount',
-    audience: 'operator',
-    deadlineMs: 20_000,
-  });
-  expect(callers.member).toEqual({
-    ...shared,
-    id: 'closeOwnAccount',
-    audience: 'member',
-    deadlineMs: 5000,
-    method: 'POST',
-    path: '/close',
-    role: 'owner',
-    errors: [],
-  });
-});
-
-test('an operation uses the lane of its service, unless it is for operators', () => {
-  const { createLead, listAudit, listEvents, createKey, reencryptSecrets } = contract;
-  const lanes = [createLead, listAudit, listEvents, createKey, reencryptSecrets].map(laneOf);
-  expect(lanes).toEqual(['crm', 'access', 'webhooks', 'operator', 'operator-webhooks']);
-});
-
 test('only the lookups have the lookup bucket and the lookup error shape', () => {
   for (const { path, bucket, errorShape } of keyOperations) {
     const lookup = path.startsWith('/integrations/lookups/');
@@ -124,14 +63,3 @@ test('no two operations share a method and a path', () => {
   );
   expect(new Set(shapes).size).toBe(shapes.length);
 });
-
-describe.each(memberOperations.map((operation) => [operation.id, operation] as const))(
-  '%s',
-  (_, operation) => {
-    test('has a body in each answer but 204, and reads without a body', () => {
-      for (const [status, { schema }] of Object.entries(operation.answers))
-        expect(schema === null).toBe(status === '204');
-      if (operation.method === 'GET') expect(operation.body).toBeNull();
-    });
-  },
-);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { unicode } from '../testing/unicode.ts';
 import * as f from './fields.ts';
-import { idParameter, limitParameter } from './fields.ts';
+import { idParameter } from './fields.ts';
 import { codePoints, cut, echo, isBlank, optionalText, text } from './values.ts';
 import { targetUrl } from './webhooks.ts';
 
@@ -72,21 +72,6 @@ describe('an e-mail address', () => {
   });
 });
 
-test('a phone number is 3 to 32 of its characters with 3 digits or more, and nothing else', () => {
-  fc.assert(
-    fc.property(fc.oneof(of('0123456789 +()-./x', 36), of('01 +y\n٣', 8), anyText), (given) => {
-      const trimmed = given.trim();
-      const isOne =
-        [...trimmed].every((character) => '0123456789 +()-./x'.includes(character)) &&
-        trimmed.length >= 3 &&
-        trimmed.length <= 32 &&
-        [...trimmed].filter((character) => character >= '0' && character <= '9').length >= 3;
-      expect(take(f.phone, given)).toBe(isOne ? trimmed : refused);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 describe('a text', () => {
   test('is trimmed, and accepted if its number of code points is within the bounds', () => {
     const bounds = fc.tuple(fc.nat(3), fc.nat(10)).map(([min, more]) => ({ min, max: min + more }));
@@ -130,17 +115,6 @@ describe('a text', () => {
   });
 });
 
-test('a commission rate is a number from 0 to 100 whose decimal text has at most two places', () => {
-  const parts = fc.tuple(fc.nat(120_000), fc.constantFrom(100, 1000)).map(([count, of]) => count / of);
-  fc.assert(
-    fc.property(fc.oneof(parts, fc.double(), fc.double({ min: 0, max: 100 })), (rate) => {
-      const isOne = rate >= 0 && rate <= 100 && /^\d+(\.\d{1,2})?$/.test(String(rate));
-      expect(take(f.commissionRate, rate)).toBe(isOne ? rate : refused);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 test('a status is parsed as an id or a name, and its text is kept', () => {
   fc.assert(
     fc.property(fc.oneof(fc.maxSafeNat(), of('0123456789', 18), anyText), (given) => {
@@ -160,17 +134,6 @@ test('a status is parsed as an id or a name, and its text is kept', () => {
 describe('a parameter', () => {
   const digits = of('0123456789', 20);
   const near = fc.oneof(digits, anyText, of('0123 +-.e', 5), fc.integer().map(String));
-
-  test('`limit` is within its range or refused', () => {
-    const limit = limitParameter({ min: 1, max: 100, otherwise: 25 });
-    fc.assert(
-      fc.property(near, (given) => {
-        const isOne = /^\d{1,15}$/.test(given) && Number(given) >= 1 && Number(given) <= 100;
-        expect(take(limit, given)).toBe(isOne ? Number(given) : refused);
-      }),
-      { numRuns: 500 },
-    );
-  });
 
   test('of an id is an integer that JavaScript can hold, in one spelling', () => {
     fc.assert(
