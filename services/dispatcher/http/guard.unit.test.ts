@@ -196,7 +196,7 @@ describe('a name', () => {
     ['silent like all others', () => 'silence', 'ETIMEOUT'],
     ['failing like all others', () => 'servfail', 'ESERVFAIL'],
   ])('whose servers are %s: whose fault that is', async (_what, zone, ownFault) => {
-    const { server, from, url } = await setUp(zone);
+    const { server, from, url } = await setUp(zone, { timeoutMs: 20_000 });
     expect(await post(from, url)).toMatchObject({ errorClass: 'dns', ownFault });
     const { length } = server.asked.filter((one) => one === 'A ');
     expect(length).toBe(1);
