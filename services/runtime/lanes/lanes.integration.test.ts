@@ -62,7 +62,14 @@ const openLane = (on: TestNats = nats) => {
       await bus.nc.flush();
       const beat = (state = 'well', connections = 1) =>
         bus.nc.publish(beatSubject(lane, name), JSON.stringify([state, connections]));
-      return { taken, beat, bus, subject: `lane.${lane}` };
+      return {
+        ...{ taken, beat, bus, subject: `lane.${lane}` },
+        /** Beats until it has taken this many calls, however long that takes. */
+        beatUntilTaken: (calls: number) => {
+          const beating = setInterval(() => taken.length < calls && beat(), 50);
+          onTestFinished(() => clearInterval(beating));
+        },
+      };
     },
     /** Resolves when the client has heard beats of this many replicas that can work. */
     heard: (metrics: Metrics, replicas: number) =>
@@ -424,7 +431,7 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const frozen = await lane.silent('frozen');
-    frozen.beat();
+    frozen.beatUntilTaken(2);
     await lane.heard(metrics, 1);
     const lost = client.request(call('echo', { budgetMs: 3_000 }));
     const saved = client.request(call('echo', { repeatable: true }));
@@ -436,7 +443,7 @@ describe('a replica', () => {
     for (let n = 0; n < 20; n++) expect((await client.request(call('echo'))).status).toBe(200);
     expect(frozen.taken).toHaveLength(2);
     await expect(lost).rejects.toMatchObject({ code: 'timeout' });
-    frozen.beat();
+    frozen.beatUntilTaken(3);
     await lane.heard(metrics, 2);
     client.request(call('echo')).catch(() => {});
     await expect.poll(() => frozen.taken).toHaveLength(3);
@@ -447,7 +454,7 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const frozen = await lane.silent('frozen');
-    frozen.beat();
+    frozen.beatUntilTaken(2);
     await lane.heard(metrics, 1);
     const callId = '0199f3c2a5b07d1e4c8a6b2f90d3e517';
     const named = { callId, repeatable: true };
@@ -476,10 +483,7 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const replicas = await Promise.all(['one', 'two', 'three'].map(lane.silent));
-    const beating = setInterval(() => {
-      for (const one of replicas) if (one.taken.length === 0) one.beat();
-    }, 50);
-    onTestFinished(() => clearInterval(beating));
+    for (const replica of replicas) replica.beatUntilTaken(1);
     await lane.heard(metrics, 3);
     const stalling = client.request(call('stall', { ...more, repeatable: true, budgetMs: 6_000 }));
     await expect(stalling).rejects.toMatchObject({ code: 'timeout' });
@@ -491,12 +495,11 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const [slow, other] = [await lane.silent('slow'), await lane.silent('other')];
-    slow.beat();
+    slow.beatUntilTaken(1);
     await lane.heard(metrics, 1);
     const stalling = client.request(call('stall', { repeatable: true, budgetMs: 1_200 }));
     await expect.poll(() => slow.taken).toHaveLength(1);
-    const beating = setInterval(() => other.beat(), 50);
-    onTestFinished(() => clearInterval(beating));
+    other.beatUntilTaken(1);
     await expect(stalling).rejects.toMatchObject({ code: 'timeout' });
     expect(other.taken).toEqual([]);
   });
@@ -508,7 +511,7 @@ describe('a replica', () => {
     let answer: Promise<LaneAnswer> | undefined;
     for (const name of ['one', 'two', 'three']) {
       const replica = await lane.silent(name);
-      replica.beat();
+      replica.beatUntilTaken(1);
       await lane.heard(metrics, 1);
       answer ??= client.request(call('echo', { repeatable: true }));
       await expect.poll(() => replica.taken).toHaveLength(1);
@@ -553,7 +556,7 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const replica = await lane.silent('moved');
-    replica.beat('well', 1);
+    replica.beatUntilTaken(2);
     await lane.heard(metrics, 1);
     void client.request(call('echo', { repeatable: true })).catch(() => {});
     void client.request(call('echo')).catch(() => {});
@@ -607,14 +610,17 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const replica = await lane.silent('alone');
-    replica.beat();
+    replica.beatUntilTaken(1);
     await lane.heard(metrics, 1);
+    void client.request(call('echo')).catch(() => {});
+    await expect.poll(() => replica.taken).toHaveLength(1);
     await lane.heard(metrics, 0);
-    client.request(call('echo')).catch(() => {});
+    void client.request(call('echo')).catch(() => {});
     // A call that was not held would have been sent by then.
     await sleep(100);
-    replica.beat();
-    await expect.poll(() => replica.taken).toHaveLength(1);
+    expect(replica.taken).toHaveLength(1);
+    replica.beatUntilTaken(2);
+    await expect.poll(() => replica.taken).toHaveLength(2);
     await lane.heard(metrics, 0);
     const later = client.request(call('echo'));
     // As of a release that sends no beats.
@@ -652,8 +658,7 @@ describe('a replica', () => {
     const metrics = createMetrics();
     const client = await lane.client({ metrics });
     const replica = await lane.silent('patient');
-    const beating = setInterval(replica.beat, 100);
-    onTestFinished(() => clearInterval(beating));
+    replica.beatUntilTaken(Number.POSITIVE_INFINITY);
     await lane.heard(metrics, 1);
     void client.request(call('echo', { repeatable: true })).catch(() => {});
     await expect.poll(() => replica.taken).toHaveLength(1);
