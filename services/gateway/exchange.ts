@@ -254,26 +254,35 @@ const noParams: readonly string[] = [];
 const noHeaders: readonly Header[] = [];
 const jsonType: Header = ['Content-Type', 'application/json'];
 
-/** Sends a request to the service of its operation. @throws LaneError */
+/** Sends a request to the service of its operation. @throws LaneError, or Problem `timeout` if its turn came too late. */
 export const callService = (
-  { lanes }: Pick<Gateway, 'lanes'>,
+  { lanes, largeBodies }: Pick<Gateway, 'lanes' | 'largeBodies'>,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey' | 'condition'>,
   body: Buffer,
   query = head.query,
-): Promise<LaneAnswer> =>
-  lanes[operation.service].request({
-    operation: operation.id,
-    requestId,
-    traceparent,
-    budgetMs: operation.deadlineMs,
-    params,
-    query,
-    body,
-    ...caller,
-    ...sendingOf(operation),
-  });
+): Promise<LaneAnswer> => {
+  const deadlineMs = performance.now() + operation.deadlineMs;
+  const send = () =>
+    lanes[operation.service].request({
+      operation: operation.id,
+      requestId,
+      traceparent,
+      budgetMs: deadlineMs - performance.now(),
+      params,
+      query,
+      body,
+      ...caller,
+      ...sendingOf(operation),
+    });
+  // Batches are bounded by their number.
+  const takesTurn = body.length > largeBodyBytes && !('isBatch' in operation && operation.isBatch);
+  return takesTurn ? largeBodies(caller.tenant, deadlineMs, send) : send();
+};
+
+/** Its JSON takes the service about a millisecond. */
+const largeBodyBytes = 64 * 1024;
 
 const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
   const repeat = repeatOf(operation);

@@ -1,9 +1,10 @@
 import { contract, type KeyOperation, problem } from '@causeway/proto';
 import { openApiDocument } from '@causeway/proto/openapi';
-import { createLog, noMetrics } from '@causeway/runtime';
+import { createLog, createTurns, type LaneAnswer, type LaneCall, noMetrics } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { Exchange } from './exchange.ts';
+import { callService, Exchange } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
 import { readHead } from './http/head.ts';
 import { loadUws, type us_listen_socket } from './http/uws.ts';
 import { keyAnswers } from './keys/serve.ts';
@@ -65,4 +66,43 @@ test('the document marks it', () => {
     deprecated: true,
     'x-sunset': '2028-01-01T00:00:00Z',
   });
+});
+
+test('large bodies of one company go to a service one after another, and nobody else waits for them', async () => {
+  const calls: { readonly call: LaneCall; answer(answer: LaneAnswer): void }[] = [];
+  const request = (call: LaneCall) =>
+    new Promise<LaneAnswer>((answer) => {
+      calls.push({ call, answer });
+    });
+  const gateway = {
+    lanes: { crm: { request } },
+    largeBodies: createTurns(),
+  } as unknown as Gateway;
+  const match = { operation: contract.createLead, params: [] };
+  const exchange = { requestId: 'r', traceparent: '', head: { query: '' } } as unknown as Exchange;
+  const send = (tenant: number, bytes: number) =>
+    callService(gateway, exchange, match, { tenant, caller: 1 }, Buffer.alloc(bytes));
+  const [large, small] = [64 * 1024 + 1, 64 * 1024];
+  const first = send(1, large);
+  const second = send(1, large);
+  void send(1, small);
+  void send(2, large);
+  const under = () => calls.map(({ call: { tenant, body } }) => [tenant, body.length]);
+  await expect.poll(under).toEqual(
+    expect.arrayContaining([
+      [1, large],
+      [1, small],
+      [2, large],
+    ]),
+  );
+  expect(calls).toHaveLength(3);
+  calls
+    .find(({ call }) => call.tenant === 1 && call.body.length === large)!
+    .answer({ status: 201, body: Buffer.alloc(0) });
+  await first;
+  await expect.poll(under).toHaveLength(4);
+  // What it has waited is no longer left of its time.
+  expect(calls[3]!.call.budgetMs).toBeLessThan(contract.createLead.deadlineMs);
+  calls[3]!.answer({ status: 201, body: Buffer.alloc(0) });
+  await second;
 });

@@ -1,6 +1,6 @@
 import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
-import type { Bus, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { Bus, createTurns, LaneClient, Log, Tracer } from '@causeway/runtime';
 import type { Agents } from './agents.ts';
 import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
@@ -30,6 +30,8 @@ export interface Gateway {
   readonly traffic: Traffic;
   readonly bodies: Bodies;
   readonly bounds: Bounds;
+  /** One large body of a company at a time is with a service: a hundred at once would delay everybody. */
+  readonly largeBodies: ReturnType<typeof createTurns>;
   readonly agents: Agents;
   readonly held: HeldRequests;
   readonly tracer: Tracer | undefined;

@@ -9,7 +9,14 @@ import {
   type ServiceName,
   services,
 } from '@causeway/proto';
-import { type Bus, createLaneClient, type Kit, type LaneClient, reportError } from '@causeway/runtime';
+import {
+  type Bus,
+  createLaneClient,
+  createTurns,
+  type Kit,
+  type LaneClient,
+  reportError,
+} from '@causeway/runtime';
 import { agentAnswers, agentsPath, createAgents, serveAgent, toolAnswers } from './agents.ts';
 import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
@@ -84,6 +91,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     portal,
     bodies,
     bounds: createBounds(),
+    largeBodies: createTurns(),
     agents,
     keyPrefix: config.API_KEY_PREFIX,
     trustedProxies: config.TRUSTED_PROXIES,
