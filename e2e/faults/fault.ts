@@ -46,6 +46,8 @@ export interface Fault<At extends Place = Scene> {
   readonly receiverCut?: true;
   /** A delivery may come twice: a dispatcher dies or stands still, or NATS delivers again (dispatcher/README, "Lost"). */
   readonly mayRepeat?: true;
+  /** MySQL takes longer for a write than an event's lease leaves: deliveries of swept events may come twice. */
+  readonly lateWrites?: true;
   /** Callers must not notice: every request succeeds. */
   readonly unnoticed?: true;
 }

@@ -133,7 +133,7 @@ export const runFault = async <At extends Place>(
     // A starved dispatcher may be late without a fault.
     repeatsAllowed: fault.mayRepeat
       ? Infinity
-      : await endedLeases(world, startedMs, isBusy ? undefined : ['leases freed']),
+      : await endedLeases(world, startedMs, isBusy || fault.lateWrites ? undefined : ['leases freed']),
     edge: fault.edge ?? false,
     receiverCut: fault.receiverCut ?? false,
     problemOf: problemsIn(document, readDocument(document)),

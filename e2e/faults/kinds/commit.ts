@@ -8,6 +8,7 @@ const disturb = (what: string, how: Disturbance): Fault => ({
     return undefined;
   },
   lastsMs: 20_000,
+  lateWrites: true,
   heal: async ({ links }) => {
     for (const link of links.between(/.*/, /mysql/)) link.disturb(undefined);
   },

@@ -32,6 +32,7 @@ export const disks: readonly Fault[] = [
     name: 'fill disk of MySQL',
     act: async ({ disks, world }) => void disks.sizeMysql(world.home, true),
     lastsMs: 15_000,
+    lateWrites: true,
     heal: async ({ disks, world }) => disks.sizeMysql(world.home, false),
   },
 ];
