@@ -255,3 +255,21 @@ test('attempts are added up by minute, including their durations', async () => {
   expect(slow.reduce((total, column) => total + sum(column), 0)).toBeGreaterThanOrEqual(2);
   expect(histogram.reduce((total, column) => total + sum(column), 0)).toBe(8);
 });
+
+test('what was stored before the clock of MySQL went back by an hour is not an hour late', async () => {
+  let backMs = 0;
+  const now = () => new Date(Date.now() - backMs);
+  const options = { now, leaseMs: 1_000, timeoutMs: 500, scheduleMs: Array(20).fill(100) };
+  await world.start({ ...options, scheduleMs: Array(20).fill(1_800_000) });
+  const waits = await world.subscribe(receiver.url, { company_id: subscription.company_id + 1 });
+  receiver.answer = (response) => response.writeHead(503).end();
+  await world.deliver(waits, 3);
+  await expect.poll(() => world.deliveries(waits)).toMatchObject(Array(3).fill({ attempts: 1 }));
+  // Their dispatcher and their message are lost.
+  await world.deliver(subscription, 2, { silent: true });
+  await world.database.query('UPDATE event_outbox SET leased_until = ?', [new Date(Date.now() + 2_000)]);
+  receiver.answer = (response) => response.end();
+  backMs = 3_600_000;
+  await expect.poll(delivered).toBe(2);
+  await expect.poll(() => world.states(waits)).toEqual({ succeeded: 3 });
+});

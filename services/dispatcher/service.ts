@@ -17,6 +17,7 @@ import { keepStream } from './intake/stream.ts';
 import { startHolder } from './leases/holder.ts';
 import { dispatcherMetrics } from './metrics.ts';
 import { watchBacklog } from './queues/backlog.ts';
+import { watchClockSteps } from './queues/clock-steps.ts';
 import { startPoller } from './queues/poller.ts';
 import { startHeldCount, startWaitingRecount } from './queues/recounts.ts';
 import { startDeliveryRetention } from './queues/retention.ts';
@@ -114,6 +115,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const tests = await serveTestDeliveries({ ...common, signer, poster });
   const upkeep = [
     watchBacklog(common),
+    watchClockSteps({ ...common, leaseMs }),
     startHeldCount(common),
     startWaitingRecount({ ...common, quota: waitingQuota }),
     startDeliveryRetention({ ...common, days }),
