@@ -73,15 +73,6 @@ test('the environment is read in one place', () => {
   expect(sources.filter((file) => !excepted(file) && textOf(file).includes('process.env'))).toEqual([]);
 });
 
-test('OpenTelemetry is imported in one file, and loaded only if traces are on', () => {
-  const importing = (wanted: RegExp): string[] =>
-    sources.filter((file) => !isTest(file) && importsOf(file).some((specifier) => wanted.test(specifier)));
-  expect(importing(/^@opentelemetry\//)).toEqual(['services/runtime/tracing/sdk.ts']);
-  expect(importing(/\/sdk\.ts$/)).toEqual(['services/runtime/process.ts']);
-  // Loaded only when needed: `import()`, never `import … from`.
-  expect(textOf('services/runtime/process.ts')).not.toMatch(/from '.*\/sdk\.ts'/);
-});
-
 test('what runs again and again is guarded, and no process ends by what it throws', () => {
   const using = (wanted: RegExp): string[] =>
     sources.filter(

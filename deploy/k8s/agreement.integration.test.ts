@@ -20,7 +20,7 @@ const ofThePlace = new Set([
   ...['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'LIMIT_LOG_SERVERS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL'],
   ...['SMTP_URL', 'MAIL_FROM', 'PORTAL_URL'],
 ]);
-const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable) || variable.startsWith('OTEL_');
+const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable);
 
 const anyPassword = new Proxy({ ...required } as Record<string, string>, {
   get: (given, name: string) => given[name] ?? (/PASSWORD/.test(name) ? 'given' : ''),

@@ -120,14 +120,12 @@ describe('a running stack', () => {
     );
     for (const text of texts) expect(text).toContain('process_cpu');
     const all = texts.join('\n');
-    // Traces are off here, and this cluster has no program that watches its servers, and one NATS server.
+    // This cluster has no program that watches its servers, and one NATS server.
     const elsewhere = new Set<string>([
       ...Object.values(serversMetrics).map(({ name }) => name),
       runtimeMetrics.nats_standby_ready.name,
     ]);
-    const expected = declaredMetrics.filter(
-      ({ name }) => !name.startsWith('traces_') && !elsewhere.has(name),
-    );
+    const expected = declaredMetrics.filter(({ name }) => !elsewhere.has(name));
     expect(
       expected
         .filter(({ name, type }) => !all.includes(`\n# TYPE ${name} ${type}\n`))

@@ -9,6 +9,7 @@ import { metric } from './support/processes.ts';
 import { openWorld, send } from './support/world.ts';
 
 const world = await openWorld();
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 /** Starts an additional gateway behind this many proxies; the test acts as the innermost one. */
 const gatewayBehind = async (proxies: number) => {
@@ -24,17 +25,19 @@ const gatewayBehind = async (proxies: number) => {
       const { status } = await send(client, '/events', { headers });
       return [status, (await failures()) - before];
     },
-    /** @returns the address in the log entry of a request. */
-    logged: async (path: string, forwardedFor: string): Promise<unknown> => {
+    /** @returns the address in the log entry of a request, and the trace that it continues. */
+    logged: async (path: string, forwardedFor: string) => {
       const requestId = randomUUID();
-      const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId };
+      const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+      const headers = { 'x-forwarded-for': forwardedFor, 'x-request-id': requestId, traceparent };
       await send(client, path, { headers });
       const line = () =>
         readFileSync(gateway.logFile, 'utf8')
           .split('\n')
           .find((one) => one.includes(requestId));
       await until('the request is in the log', () => line() !== undefined);
-      return (JSON.parse(line()!) as { address?: unknown }).address;
+      const entry = JSON.parse(line()!) as { readonly address?: unknown; readonly traceparent: string };
+      return [entry.address, entry.traceparent.split('-')[1]];
     },
   };
 };
@@ -55,11 +58,11 @@ test('Behind a proxy it counts for the client that the proxy names, and not for 
   expect(await gateway.refuse('127.0.0.1', 'neither name nor number')).toEqual([401, 1]);
 });
 
-test('The log entry of a request names its client, at the interface and at the portal', async () => {
+test('The log entry of a request names its client and its trace, at the interface and at the portal', async () => {
   const direct = await gatewayBehind(0);
   const behind = await gatewayBehind(1);
   for (const path of ['/events', '//portal/api/v1/session']) {
-    expect(await direct.logged(path, '203.0.113.7')).toBe('127.0.0.1');
-    expect(await behind.logged(path, '198.51.100.1, 203.0.113.7')).toBe('203.0.113.7');
+    expect(await direct.logged(path, '203.0.113.7')).toEqual(['127.0.0.1', traceId]);
+    expect(await behind.logged(path, '198.51.100.1, 203.0.113.7')).toEqual(['203.0.113.7', traceId]);
   }
 });

@@ -20,8 +20,6 @@ import {
   isRequest,
   type Log,
   repeat,
-  type Tracer,
-  tracedAnswer,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Action, Change, Submission } from './actions/action.ts';
@@ -34,7 +32,7 @@ interface Ingest {
 }
 
 export const serveIngest = (options: IngestOptions): Ingest => {
-  const { bus, db, runner, knowsCompany, log, now, tracer } = options;
+  const { bus, db, runner, knowsCompany, log, now } = options;
   const action = addEvent(now);
   const inFlight = createInFlight();
 
@@ -62,15 +60,12 @@ export const serveIngest = (options: IngestOptions): Ingest => {
         return;
       }
       inFlight.begin();
-      void tracedAnswer(tracer, message, { root: true }, async () => {
-        const text = JSON.stringify(await answer(message.data));
-        await new Promise<void>((sent) =>
-          atTurnEnd(() => {
-            message.respond(text);
-            sent();
-          }),
-        );
-      }).then(() => inFlight.end());
+      void answer(message.data).then((added) =>
+        atTurnEnd(() => {
+          message.respond(JSON.stringify(added));
+          inFlight.end();
+        }),
+      );
     },
   });
   const trimmer = repeat(() => forgetOldKeys(db, now()), {
@@ -102,7 +97,6 @@ interface IngestOptions {
   readonly knowsCompany: (companyId: number) => Promise<boolean>;
   readonly log: Log;
   readonly now: () => Date;
-  readonly tracer?: Tracer | undefined;
 }
 
 interface AddedEvent extends Change {

@@ -27,10 +27,10 @@ interface CrmOptions extends ServiceOptions<Tables> {
 }
 
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
-  const { bus, db, instance, log, metrics = noMetrics, tracer } = options;
+  const { bus, db, instance, log, metrics = noMetrics } = options;
   const { now = () => new Date(), random = randomBytes } = options;
   const callers = followCallers({ bus, log, metrics, now });
-  const publisher = openPublisher({ bus, metrics, tracer });
+  const publisher = openPublisher({ bus, metrics });
   const ids = createRecordIds(db);
   const events = createEventLog({ ...publisher, ids: ids.events });
   const runner = createRunner({
@@ -39,10 +39,9 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     ids,
     now,
     metrics,
-    tracer,
     maxGroupSize: options.writeGroupSize,
   });
-  const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now, tracer });
+  const ingest = serveIngest({ bus, db, runner, knowsCompany: callers.knowsCompany, log, now });
   const once = createOnce({ db, now });
   const lane = await serveOperations({
     service: 'crm',
@@ -58,7 +57,6 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     instance,
     well: () => db.isUp() && callers.ready(),
     log,
-    tracer,
     metrics,
   });
   const indexer = startIndexer({ db, log, metrics });

@@ -1,5 +1,5 @@
 import type { WaitingEvent } from '@causeway/deliveries';
-import type { Bus, Database, Log, Metrics, Tracer } from '@causeway/runtime';
+import type { Bus, Database, Log, Metrics } from '@causeway/runtime';
 import type { Tables } from './tables.ts';
 
 export interface Context {
@@ -13,5 +13,4 @@ export interface Context {
   readonly onMissed: (events: readonly WaitingEvent[]) => void;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly tracer?: Tracer | undefined;
 }

@@ -1,6 +1,5 @@
 import type { DeliveryKey, Signed } from '@causeway/deliveries';
 import type { EventType, HeaderPair, PayloadCondition } from '@causeway/proto';
-import type { Span } from '@causeway/runtime';
 import type { PostResult } from './http/post.ts';
 
 export interface QueueKey {
@@ -36,7 +35,6 @@ export interface AttemptedDelivery extends Delivery {
   readonly signed: Signed & { readonly ownHeaders: readonly HeaderPair[] };
   readonly result: PostResult;
   readonly decision: Decision;
-  readonly span?: Span | undefined;
 }
 
 export type Decision =
@@ -77,7 +75,6 @@ export interface TakenEvent extends Pick<DeliveryKey, 'company_id' | 'event_id' 
   leaseMs: number;
   readonly open: Map<number, LeasedDelivery>;
   readonly missed: LeasedDelivery[];
-  readonly traceparent?: string | undefined;
 }
 
 export const companyOf = ({ company_id }: { readonly company_id: number }): number => company_id;

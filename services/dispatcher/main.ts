@@ -7,7 +7,7 @@ await runProcess(
   'dispatcher',
   () => readConfig(readEnv()),
   async (kit, config) => {
-    const { log, metrics, tracer } = kit;
+    const { log, metrics } = kit;
     // Locks must not outlast leases when another dispatcher has to continue the work.
     const db = await openDatabase<Tables>(kit, config, tenantTables, { idleTimeoutS: 2 });
     const beatDb = connectDatabase<Tables>({ url: config.MYSQL_URL, poolSize: 1, tenantTables });
@@ -21,7 +21,6 @@ await runProcess(
       keyRing: config.WEBHOOKS_SECRET_KEYS,
       log,
       metrics,
-      tracer,
       now: db.now,
       allowHttp: config.WEBHOOKS_ALLOW_HTTP,
       allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE,

@@ -58,7 +58,7 @@ export interface DispatcherOptions extends ServiceOptions<Tables> {
  * subscriptions.
  */
 export const createDispatcher = async (options: DispatcherOptions): Promise<Dispatcher> => {
-  const { bus, db, log, metrics = noMetrics, tracer, ports, resolve } = options;
+  const { bus, db, log, metrics = noMetrics, ports, resolve } = options;
   const { allowHttp = false, allowPrivate = false } = options;
   const { now = () => new Date(), random = Math.random } = options;
   const { slots = 512, timeoutMs = 10_000, leaseMs = contractLeaseMs } = options;
@@ -66,7 +66,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
   const nowMs = () => performance.now();
   const metric = dispatcherMetrics.dispatcher_events_missed_total;
   const onMissed = createMissedReport({ log, metrics, metric });
-  const common = { bus, db, now, nowMs, waitingQuota, onMissed, log, metrics, tracer };
+  const common = { bus, db, now, nowMs, waitingQuota, onMissed, log, metrics };
 
   const health = createHealth();
   const sharedHealth = shareHealth(bus, health);

@@ -8,13 +8,12 @@ import {
   type KeyOperation,
   type KeyOperationId,
   type MemberOperation,
-  pathOf,
   type RenderedProblem,
   renderProblem,
   repeatOf,
 } from '@causeway/proto';
 import { methodNames, toolNameOf } from '@causeway/proto/method-names';
-import { type LaneAnswer, type LaneCall, logPlain, randomHex, type Span } from '@causeway/runtime';
+import { childTraceparent, type LaneAnswer, type LaneCall, logPlain, randomHex } from '@causeway/runtime';
 import { problemOf, unsupportedEncoding } from './failures.ts';
 import type { Gateway } from './gateway.ts';
 import { type HeaderText, headerLines, writeAnswer } from './http/answer.ts';
@@ -22,7 +21,7 @@ import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/limiter.ts';
-import { endRequest, methodName, startRequest } from './traffic.ts';
+import { methodName } from './traffic.ts';
 
 export interface AnswerRules {
   readonly logged: string;
@@ -44,7 +43,6 @@ export class Exchange {
   readonly address: string;
   readonly requestId: string;
   readonly traceparent: string;
-  readonly span: Span | undefined;
   readonly #gateway: Shared;
   readonly #rules: AnswerRules;
   readonly #startedMs = performance.now();
@@ -68,9 +66,7 @@ export class Exchange {
     this.response = response;
     this.address = address;
     this.requestId = head.requestId || randomHex(12);
-    const { span, traceparent } = startRequest(gateway.tracer, head);
-    this.span = span;
-    this.traceparent = traceparent;
+    this.traceparent = childTraceparent(head.traceparent);
     gateway.traffic.opened();
     response.onAborted(() => this.#aborted());
   }
@@ -227,14 +223,6 @@ export class Exchange {
         requestId: this.requestId,
         address: this.address,
       });
-    if (this.span)
-      endRequest(this.span, {
-        method: this.head.method,
-        status,
-        route: operation && pathOf(operation),
-        requestId: this.requestId,
-        companyId: this.#caller.companyId,
-      });
     return durationMs;
   }
 }
@@ -246,7 +234,7 @@ interface Caller {
   readonly isPrevious?: boolean | undefined;
 }
 
-type Shared = Pick<Gateway, 'log' | 'tracer' | 'traffic' | 'requestLog' | 'uses' | 'draining'>;
+type Shared = Pick<Gateway, 'log' | 'traffic' | 'requestLog' | 'uses' | 'draining'>;
 
 const clientGone = 499;
 const nobody: Caller = {};

@@ -28,7 +28,6 @@ const serve = async (): Promise<string> => {
   const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
   const shared = {
     log,
-    tracer: undefined,
     traffic: countTraffic(noMetrics),
     requestLog: unlogged,
     uses: { used: () => {}, answered: () => {}, called: () => {}, flush: () => {} },

@@ -1,6 +1,6 @@
 import type { KeyTable } from '@causeway/identity';
 import type { KeyOperation, ServiceName } from '@causeway/proto';
-import type { Bus, createTurns, LaneClient, Log, Tracer } from '@causeway/runtime';
+import type { Bus, createTurns, LaneClient, Log } from '@causeway/runtime';
 import type { Agents } from './agents.ts';
 import type { Bounds } from './bounds.ts';
 import type { Bodies } from './http/body.ts';
@@ -34,7 +34,6 @@ export interface Gateway {
   readonly largeBodies: ReturnType<typeof createTurns>;
   readonly agents: Agents;
   readonly held: HeldRequests;
-  readonly tracer: Tracer | undefined;
   readonly keyPrefix: string;
   readonly trustedProxies: number;
   draining: boolean;

@@ -61,7 +61,7 @@ const maxBodyBytes = 64 * 2 ** 20;
 
 /** The kit's stop ends everything that is started here. */
 export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): Promise<{ port: number }> => {
-  const { log, metrics, tracer } = kit;
+  const { log, metrics } = kit;
   const upstream = await openUpstream(kit, bus, config);
   const traffic = countTraffic(metrics);
   const limits = {
@@ -84,7 +84,6 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     ...upstream,
     log,
     traffic,
-    tracer,
     limits,
     route: createRouter(keyOperations, basePath),
     pages: createPages(),
@@ -103,7 +102,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
 };
 
 const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
-  const { log, metrics, tracer, instance } = kit;
+  const { log, metrics, instance } = kit;
   const giveUpMs = performance.now() + startPatienceMs;
   /** Retries while a cluster that has just started elects its leaders. */
   const atStart = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -134,7 +133,6 @@ const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
         subject: laneSubject(service),
         replySubject: `${replyPrefix('gateway')}.${instance}.${service}`,
         metrics,
-        tracer,
         log,
       }),
     ]),

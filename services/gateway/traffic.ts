@@ -1,13 +1,5 @@
-import {
-  type CounterCell,
-  childTraceparent,
-  type Metrics,
-  type Span,
-  type Tracer,
-  traced,
-} from '@causeway/runtime';
+import type { CounterCell, Metrics } from '@causeway/runtime';
 import type { Unsent } from './http/answer.ts';
-import type { Head } from './http/head.ts';
 import { gatewayMetrics } from './metrics.ts';
 
 export interface Traffic {
@@ -58,57 +50,6 @@ export const countTraffic = (metrics: Metrics): Traffic => {
     unsent,
   };
 };
-
-/**
- * OpenTelemetry's conventions for HTTP servers. Neither path nor query, because people put names, addresses
- * and keys into them.
- */
-export const startRequest = (
-  tracer: Tracer | undefined,
-  { method, traceparent: incoming }: Head,
-): { readonly span: Span | undefined; readonly traceparent: string } => {
-  const span = tracer?.start(methods.has(method) ? method : 'HTTP', {
-    kind: 'server',
-    parents: [incoming],
-    root: true,
-    attributes: { 'http.request.method': methods.has(method) ? method : '_OTHER' },
-  });
-  // If the gateway does not sample a request, no service does.
-  const traceparent = span?.traceparent ?? childTraceparent(incoming, tracer === undefined);
-  return { span, traceparent };
-};
-
-export interface Outcome {
-  readonly method: string;
-  /** 499 if the client disconnected before its answer. */
-  readonly status: number;
-  /** With its parameters in braces; undefined if no route matched. */
-  readonly route: string | undefined;
-  readonly requestId: string;
-  readonly companyId: number | undefined;
-}
-
-export const endRequest = (span: Span, { method, status, route, requestId, companyId }: Outcome): void => {
-  span.set({
-    'http.route': route,
-    'causeway.request.id': requestId,
-    'causeway.company.id': companyId,
-    ...(status !== clientGone && { 'http.response.status_code': status }),
-  });
-  if (route !== undefined) span.rename(`${method} ${route}`);
-  if (status === clientGone) span.fail('client_gone');
-  else if (status >= 500) span.fail(String(status));
-  span.end();
-};
-
-const clientGone = 499;
-
-export const tracedCount = <Verdict>(
-  tracer: Tracer | undefined,
-  span: Span | undefined,
-  counting: Promise<Verdict>,
-): Promise<Verdict> =>
-  span ? traced(tracer, 'count request', { kind: 'internal', parents: [span] }, () => counting) : counting;
 
 export const methodName = (method: string): string => (methods.has(method) ? method : '_OTHER');
 

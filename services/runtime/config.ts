@@ -85,45 +85,6 @@ export const keyRing = () =>
     }
   });
 
-const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
-
-const parseHeaders = (text: string): Record<string, string> | undefined => {
-  const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
-  try {
-    return Object.fromEntries(pairs.map((match) => [match![1]!, decodeURIComponent(match![2]!)]));
-  } catch {
-    return undefined;
-  }
-};
-
-const tracingConfig = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: z
-    .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
-    .optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .transform((text, context) => {
-      const headers = parseHeaders(text);
-      if (headers) return headers;
-      context.issues.push({ code: 'custom', input: '', message: 'must be name=value,name=value' });
-      return z.NEVER;
-    })
-    .optional(),
-  OTEL_TRACES_SAMPLER: z.enum(samplers).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: z
-    .string()
-    .transform(Number)
-    .refine((ratio) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1')
-    .default(1),
-} as const;
-
 export const mysqlConfig = (poolSize: number) => ({
   /** `mysql://user:password@host:port/database` */
   MYSQL_URL: z.string(),
@@ -134,8 +95,6 @@ export const mysqlConfig = (poolSize: number) => ({
 });
 
 export type MysqlConfig = z.output<z.ZodObject<ReturnType<typeof mysqlConfig>>>;
-
-export type TracingConfig = z.output<z.ZodObject<typeof tracingConfig>>;
 
 /** Of every process. */
 export const processConfig = {
@@ -150,7 +109,6 @@ export const processConfig = {
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** A stopping process exits after this time even if work is left. */
   DRAIN_TIMEOUT_MS: integer(0, 600_000).default(25_000),
-  ...tracingConfig,
 } as const;
 
 export const commonConfig = {

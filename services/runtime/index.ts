@@ -94,14 +94,4 @@ export { keepDays, readPartitions, startRetention } from './retention.ts';
 export { runtimeMetrics } from './runtime-metrics.ts';
 export { type KeyRing, openSecret, parseKeyRing, sealedWith, sealSecret } from './sealed-secret.ts';
 export { childTraceparent, randomHex } from './trace.ts';
-export {
-  errorType,
-  type Span,
-  setTrace,
-  type Tracer,
-  traced,
-  tracedAnswer,
-  tracedAsk,
-  traceOf,
-} from './tracing/tracer.ts';
 export { createPauses, createTurns } from './turns.ts';

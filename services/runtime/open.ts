@@ -10,7 +10,6 @@ import type { Metrics } from './metrics.ts';
 import { natsAddress } from './nats-address.ts';
 import { type CommonConfig, type Kit, runProcess } from './process.ts';
 import { eachTick } from './repeat.ts';
-import type { Tracer } from './tracing/tracer.ts';
 
 /** @throws DatabaseUnavailable; ConfigError */
 export const openDatabase = async <DB>(
@@ -27,7 +26,6 @@ export const openDatabase = async <DB>(
     shards: config.MYSQL_SHARDS === 'vtgate' ? 'vtgate' : undefined,
     log: kit.log,
     metrics: kit.metrics,
-    tracer: kit.tracer,
   });
   kit.onStop('MySQL', () => db.close());
   kit.ready('MySQL', () => db.isUp());
@@ -63,10 +61,10 @@ export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
   create: (parts: ServiceOptions<DB>, config: Config) => Promise<RunningService>,
 ): Promise<void> =>
   runProcess(name, readConfig, async (kit, config) => {
-    const { instance, log, metrics, tracer } = kit;
+    const { instance, log, metrics } = kit;
     const db = await openDatabase<DB>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
-    const service = await create({ bus, db, instance, log, metrics, tracer, now: db.now }, config);
+    const service = await create({ bus, db, instance, log, metrics, now: db.now }, config);
     kit.ready('key table', service.ready);
     kit.onStop('service', service.drain);
   });
@@ -78,7 +76,6 @@ export interface ServiceOptions<DB> {
   readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
   /** The database's clock, unless a test moves it. */
   readonly now?: () => Date;
 }

@@ -39,7 +39,6 @@ import { type Answer, LaneError } from './lanes/call.ts';
 import { type Call, each, type LaneHandler, type LaneServer, serveLane } from './lanes/server.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Tracer } from './tracing/tracer.ts';
 
 export interface Handler<Id extends string = string> {
   readonly operation: Operation<Id>;
@@ -212,7 +211,6 @@ interface CommonOptions {
   readonly maxInFlight?: number;
   readonly well?: () => boolean;
   readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
   readonly log: Log;
 }
 

@@ -7,7 +7,6 @@ import { ConfigError, type commonConfig, type processConfig } from './config.ts'
 import { createLog, type Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { runtimeMetrics } from './runtime-metrics.ts';
-import type { Tracer } from './tracing/tracer.ts';
 
 type ProcessConfig = z.output<z.ZodObject<typeof processConfig>>;
 export type CommonConfig = z.output<z.ZodObject<typeof commonConfig>>;
@@ -17,7 +16,6 @@ export interface Kit {
   readonly instance: string;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly tracer: Tracer | undefined;
   ready(name: string, check: ReadyCheck): void;
   /** The last registered runs first. Register right after creating a resource. */
   onStop(name: string, stop: () => Promise<void> | void): void;
@@ -87,20 +85,11 @@ export const runProcess = async <Config extends ProcessConfig>(
   process.on('uncaughtException', onUnexpected);
   process.on('unhandledRejection', onUnexpected);
 
-  // OpenTelemetry's SDK is loaded only if traces are exported.
-  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const tracer = endpoint
-    ? (await import('./tracing/sdk.ts')).createTracer(
-        { ...config, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
-        { name, instance, log, metrics },
-      )
-    : undefined;
   const kit: Kit = {
     name,
     instance,
     log,
     metrics,
-    tracer,
     ready: (part, check) => {
       checks.set(part, check);
       metrics.gauge(runtimeMetrics.process_ready, () => (check() ? 1 : 0), { check: part });
@@ -118,7 +107,6 @@ export const runProcess = async <Config extends ProcessConfig>(
     checks,
   });
   kit.onStop('health', () => health.close());
-  kit.onStop('traces', () => tracer?.close());
   kit.ready('started', () => started && stopping === undefined);
   try {
     await start(kit, config);

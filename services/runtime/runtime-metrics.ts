@@ -56,5 +56,4 @@ export const runtimeMetrics = declareMetrics({
   },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   process_unexpected_errors_total: { type: 'counter', help: 'Errors that no call could be told' },
-  traces_spans_dropped_total: { type: 'counter', help: 'Spans dropped', labels: ['reason'] },
 });

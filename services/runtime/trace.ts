@@ -13,28 +13,10 @@ export const randomHex = (bytes: number): string => {
   return pool.toString('hex', used - bytes, used);
 };
 
-const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+const version00 = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 
-interface TraceparentParts {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** A bit field; bit 1 means that the trace is recorded. */
-  readonly flags: number;
-}
-
-/** Parses a W3C trace context (https://www.w3.org/TR/trace-context/). */
-export const traceparentParts = (traceparent: string): TraceparentParts | undefined => {
-  if (traceparent.length !== 55) return undefined;
-  const [, traceId, spanId, flags] = version00.exec(traceparent) ?? [];
-  return traceId && spanId && flags ? { traceId, spanId, flags: Number.parseInt(flags, 16) } : undefined;
-};
-
-export const formatTraceparent = ({ traceId, spanId, flags }: TraceparentParts): string =>
-  `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
-
-/** A new unsampled trace if `incoming` is invalid. @param recorded false clears the sampled flag */
-export const childTraceparent = (incoming: string, recorded = true): string => {
-  const { traceId = randomHex(16), flags: given = 0 } = traceparentParts(incoming) ?? {};
-  const flags = recorded ? given : given & ~1;
-  return formatTraceparent({ traceId, spanId: randomHex(8), flags });
+/** A W3C trace context (https://www.w3.org/TR/trace-context/) within `incoming`'s trace; a new unsampled trace if that is invalid. */
+export const childTraceparent = (incoming: string): string => {
+  const [, traceId = randomHex(16), flags = '00'] = version00.exec(incoming) ?? [];
+  return `00-${traceId}-${randomHex(8)}-${flags}`;
 };

@@ -1,5 +1,5 @@
 import { type DeliveryCommand, deliveryCommandSubject, problem } from '@causeway/proto';
-import { type Bus, type Tracer, tracedAsk } from '@causeway/runtime';
+import type { Bus } from '@causeway/runtime';
 import { NoRespondersError, RequestError, TimeoutError } from '@nats-io/transport-node';
 import type { WebhooksContext } from './context.ts';
 
@@ -9,7 +9,7 @@ import type { WebhooksContext } from './context.ts';
  * request may have been carried out.
  */
 export const askService = async <Answer>(
-  { bus, tracer }: { readonly bus: Bus; readonly tracer: Tracer | undefined },
+  { bus }: { readonly bus: Bus },
   subject: string,
   body: unknown,
   deadlineMs: number,
@@ -19,9 +19,7 @@ export const askService = async <Answer>(
   const timeout = Math.floor(deadlineMs - performance.now() - marginMs);
   if (timeout < 1) throw problem('timeout');
   try {
-    const answer = await tracedAsk(tracer, subject, (headers) =>
-      bus.nc.request(subject, JSON.stringify(body), { timeout, ...(headers && { headers }) }),
-    );
+    const answer = await bus.nc.request(subject, JSON.stringify(body), { timeout });
     return answer.json<Answer>();
   } catch (error) {
     if (error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders()))

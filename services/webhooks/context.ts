@@ -1,6 +1,6 @@
 import type { DeliveryPorts, SubscriptionRow } from '@causeway/deliveries';
 import { waitingDeliveriesQuota } from '@causeway/proto';
-import type { Bus, Database, KeyRing, Log, Once, Tracer } from '@causeway/runtime';
+import type { Bus, Database, KeyRing, Log, Once } from '@causeway/runtime';
 import type { WebhooksCursors } from './cursors.ts';
 import type { Editor } from './subscriptions/editor.ts';
 import type { Tables } from './tables.ts';
@@ -10,7 +10,6 @@ export interface WebhooksContext {
   readonly db: Database<Tables>;
   readonly once: Once<Tables>;
   readonly log: Log;
-  readonly tracer: Tracer | undefined;
   readonly keyRing: KeyRing;
   readonly targets: TargetRules;
   readonly quotas: Quotas;

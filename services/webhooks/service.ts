@@ -49,7 +49,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     instance,
     log,
     metrics = noMetrics,
-    tracer,
     keyRing,
     now = () => new Date(),
     random = randomBytes,
@@ -60,13 +59,12 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const memberEndings = startMemberEndings({ bus, db, log, now });
   const callers = followCallers({ bus, log, metrics, now, onRevoked: ends.wake });
   const quotas = options.quotas ?? defaultQuotas;
-  const challenges = startChallenges({ bus, db, log, tracer, now, random });
+  const challenges = startChallenges({ bus, db, log, now, random });
   const context: WebhooksContext = {
     bus,
     db,
     once: openOnce({ db, keyRing, now }),
     log,
-    tracer,
     keyRing,
     targets,
     quotas,
@@ -85,7 +83,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     instance,
     well: () => db.isUp() && callers.ready(),
     log,
-    tracer,
     metrics,
   });
   const retention = startRetention({

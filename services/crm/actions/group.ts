@@ -7,7 +7,6 @@ import {
   companyRows,
   type EarlierAnswers,
   later,
-  type Span,
   type Trx,
 } from '@causeway/runtime';
 import type { WrittenCall } from '../events/event-log.ts';
@@ -35,7 +34,6 @@ export interface WaitingCall {
   readonly identity: CallIdentity | undefined;
   /** A commit of the call whose outcome is unknown. */
   readonly unknown?: CommitOutcomeUnknown;
-  readonly span: Span | undefined;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -165,5 +163,5 @@ export const referencesOf = ({ action, submission: { companyId, body } }: Waitin
 export const writtenOf = ([call, change]: readonly [WaitingCall, Change | Problem]): WrittenCall => {
   const { companyId, origin } = call.submission;
   const { events = [], changed = false } = change instanceof Problem ? {} : change;
-  return { companyId, origin, span: call.span, events, changed };
+  return { companyId, origin, events, changed };
 };

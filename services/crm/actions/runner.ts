@@ -14,9 +14,7 @@ import {
   isUnavailable,
   type Metrics,
   sendDeferred,
-  type Tracer,
   type Trx,
-  traced,
   transaction,
 } from '@causeway/runtime';
 import type { EventLog } from '../events/event-log.ts';
@@ -75,7 +73,7 @@ export interface ActionRunner {
  * the failure is then found alone.
  */
 export const createRunner = (options: RunnerOptions): ActionRunner => {
-  const { db, events, ids, now, metrics, tracer, maxGroupSize = 64 } = options;
+  const { db, events, ids, now, metrics, maxGroupSize = 64 } = options;
   const ledger = createLedger();
   const underWay = createKeysUnderWay();
   /** Companies of groups that last longer than `slowMs`, and in how many. */
@@ -83,12 +81,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 
   const runGroup = async (group: readonly WaitingCall[]): Promise<void> => {
     const live = withoutLate(group);
-    const parents = live.map(({ span }) => span);
-    const attributes = { 'causeway.batch.size': live.length };
     const end = underWay.begin(live);
-    const running = traced(tracer, 'write group', { kind: 'internal', parents, attributes }, () =>
-      byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 'fail', 1)),
-    )
+    const running = byShard(db, live, companyOf, (calls, own) => attempt(calls, own, 'fail', 1))
       .finally(end)
       .then((blocked) => queues.add(blocked.flat()));
     if (await isLonger(running, slowMs)) countSlow(live, running);
@@ -263,9 +257,8 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   return {
     submit: (action, submission, deadlineMs, identity) =>
       new Promise((resolve, reject) => {
-        const span = tracer?.active()[0];
         const keys = keysOf(action, submission);
-        const call = { action, submission, keys, deadlineMs, identity, span, resolve, reject } as never;
+        const call = { action, submission, keys, deadlineMs, identity, resolve, reject } as never;
         if (slow.has(submission.companyId) || queues.concerns(call)) queues.add([call]);
         else batch.add(call);
       }),
@@ -300,7 +293,6 @@ interface RunnerOptions {
   readonly ids: RecordIds;
   readonly now: () => Date;
   readonly metrics: Metrics;
-  readonly tracer?: Tracer | undefined;
   readonly maxGroupSize?: number | undefined;
 }
 

@@ -11,7 +11,6 @@ import {
   type Ids,
   later,
   type Rows,
-  type Span,
   sendDeferred,
   statement,
   type Trx,
@@ -36,7 +35,6 @@ export interface WrittenCall {
   readonly events: readonly NewEvent[];
   /** Whether it changed a record. */
   readonly changed: boolean;
-  readonly span?: Span | undefined;
 }
 
 export interface EventLog {
@@ -76,9 +74,7 @@ export const createEventLog = ({ publish, announce, ids }: EventLogOptions): Eve
     return numbers;
   },
   write: async ({ trx, now }, calls, numbers = new Map()) => {
-    const events = calls.flatMap(({ origin, span, events }) =>
-      events.map((event) => ({ ...event, origin, span })),
-    );
+    const events = calls.flatMap(({ origin, events }) => events.map((event) => ({ ...event, origin })));
     const companiesOf = (some: readonly WrittenCall[]) => some.map(({ companyId }) => companyId);
     const changes = companiesOf(calls.filter(({ changed }) => changed));
     await takeMissing(trx, events, numbers);
@@ -89,7 +85,7 @@ export const createEventLog = ({ publish, announce, ids }: EventLogOptions): Eve
       await insertEvents(trx, rows);
       await insertOutbox(trx, rows, new Date(now.getTime() + outboxLeaseMs));
       await insertDedupeKeys(trx, rows, events);
-      trx.onCommit(() => publish(rows, events));
+      trx.onCommit(() => publish(rows));
     }
     if (events.length + changes.length > 0)
       trx.onCommit(() =>
@@ -248,11 +244,8 @@ export const newEvent = <Type extends EventType>(
 ): NewEvent => ({ companyId, type, payload: encodePayload(payload) });
 
 interface EventLogOptions {
-  /** Called after the commit with the stored events and the events they came from. */
-  readonly publish: (
-    committed: readonly CommittedEvent[],
-    causes: readonly { readonly span?: Span | undefined }[],
-  ) => void;
+  /** Called after the commit. */
+  readonly publish: (committed: readonly CommittedEvent[]) => void;
   /** Called after the commit. */
   readonly announce: (written: Written) => void;
   readonly ids: Ids;

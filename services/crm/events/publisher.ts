@@ -1,33 +1,24 @@
 import {
   encodeEnvelope,
-  eventStream,
   eventSubject,
   originHeader,
-  type StoredEvent,
   sequenceHeader,
   versionHeader,
   type WrittenNotice,
   writtenSubject,
 } from '@causeway/proto';
-import { atTurnEnd, type Bus, type Metrics, type Span, setTrace, type Tracer } from '@causeway/runtime';
+import { atTurnEnd, type Bus, type Metrics } from '@causeway/runtime';
 import { headers as natsHeaders } from '@nats-io/transport-node';
 import { crmMetrics } from '../metrics.ts';
 import type { CommittedEvent, Written } from './event-log.ts';
 
 interface Publisher {
-  /**
-   * Publishes without waiting; nobody learns whether the events arrived.
-   * @param causes the traces that the events belong to, in the order of the events.
-   */
-  publish(events: readonly CommittedEvent[], causes?: readonly Cause[]): void;
+  /** Publishes without waiting; nobody learns whether the events arrived. */
+  publish(events: readonly CommittedEvent[]): void;
   /** Tells waiting readers, once a turn, that there is more to read. They also look without being told. */
   announce(written: Written): void;
   /** Resolves once everything published has been sent. */
   drain(): Promise<void>;
-}
-
-export interface Cause {
-  readonly span?: Span | undefined;
 }
 
 /**
@@ -40,7 +31,6 @@ export interface Cause {
 export const openPublisher = ({
   bus,
   metrics,
-  tracer,
   maxBytes = maxOnTheirWayBytes,
 }: PublisherOptions): Publisher => {
   let onTheirWayBytes = 0;
@@ -69,8 +59,8 @@ export const openPublisher = ({
   };
 
   return {
-    publish: (events, causes) => {
-      for (const [at, event] of events.entries()) {
+    publish: (events) => {
+      for (const event of events) {
         const envelope = encodeEnvelope(event);
         if (!bus.connected() || onTheirWayBytes + envelope.length > maxBytes) {
           if (skipped) skipped.value++;
@@ -80,11 +70,7 @@ export const openPublisher = ({
         headers.set(versionHeader, String(event.subscriptionsVersion));
         headers.set(sequenceHeader, String(event.sequence));
         headers.set(originHeader, event.origin);
-        const cause = causes?.[at]?.span;
-        const span = tracer && cause && startPublishing(tracer, cause, event, envelope);
-        if (span) setTrace(headers, span);
         atTurnEnd(() => bus.nc.publish(eventSubject(event.company_id, event.type), envelope, { headers }));
-        span?.end();
         onTheirWayBytes += envelope.length;
         if (published) published.value++;
       }
@@ -104,33 +90,11 @@ export const openPublisher = ({
   };
 };
 
-/** Follows OpenTelemetry's conventions for messaging; each event continues the trace of the call that caused it. */
-const startPublishing = (
-  tracer: Tracer,
-  cause: Span,
-  event: StoredEvent,
-  envelope: Buffer,
-): Span | undefined =>
-  tracer.start(`publish ${eventStream}`, {
-    kind: 'producer',
-    parents: [cause],
-    attributes: {
-      'messaging.system': 'nats',
-      'messaging.operation.type': 'send',
-      'messaging.operation.name': 'publish',
-      'messaging.destination.name': eventStream,
-      'messaging.message.id': String(event.event_id),
-      'messaging.message.body.size': envelope.length,
-      'causeway.event.type': event.type,
-    },
-  });
-
 /** The most bytes held in memory while the server is slow. */
 const maxOnTheirWayBytes = 16 * 2 ** 20;
 
 interface PublisherOptions {
   readonly bus: Bus;
   readonly metrics?: Metrics | undefined;
-  readonly tracer?: Tracer | undefined;
   readonly maxBytes?: number;
 }

@@ -1,9 +1,7 @@
-import { eventStream } from '@causeway/proto';
 import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
-import { errorType, type Span, type Tracer, traced } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, type Delivery, hasNoRow } from '../delivery.ts';
-import type { Poster, PostResult } from '../http/post.ts';
+import type { Poster } from '../http/post.ts';
 import type { Holder } from '../leases/holder.ts';
 import { dispatcherMetrics } from '../metrics.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -18,7 +16,7 @@ export interface Attempts {
 
 export const createAttempts = (options: AttemptsOptions): Attempts => {
   const { signer, poster, scheduleMs, lastStartMs, holder, recorder, now, nowMs } = options;
-  const { random, log, metrics, tracer } = options;
+  const { random, log, metrics } = options;
   const logAttempt = createAttemptLog({ log, metrics, nowMs: () => performance.now() });
   const noteOwnFault = createOwnFaultLog(options);
   const notHeld = metrics.counter(dispatcherMetrics.dispatcher_not_held_total).cell();
@@ -42,7 +40,7 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     return hasNoRow(delivery) ? !isTooLate(delivery) : delivery.holder === holder.id();
   };
   const isPastGrant = ({ startBeforeMs = Infinity }: Delivery): boolean => nowMs() > startBeforeMs;
-  const post = async (delivery: Delivery, span: Span | undefined): Promise<AttemptedDelivery | undefined> => {
+  const post = async (delivery: Delivery): Promise<AttemptedDelivery | undefined> => {
     const { attempt } = delivery;
     const { url } = delivery.target;
     const signed = await signer.sign(delivery);
@@ -50,7 +48,6 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     const isOurs = await isHeld(delivery);
     if (!isOurs || isPastGrant(delivery)) {
       if (!isOurs) notHeld.value++;
-      span?.end();
       recorder.giveBack([delivery]);
       return undefined;
     }
@@ -58,17 +55,13 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
     const headers = withOwnHeaders(deliveryHeaders(delivery, timestamp, signatures), ownHeaders);
     const startedMs = now().getTime();
     if (attempt === 1 && delivery.source === 'first') lag.observe(startedMs - delivery.created_utc.getTime());
-    const result = await tracedPost(tracer, [span], { url, attempt }, () =>
-      poster.post({ url, headers, body: delivery.body }),
-    );
+    const result = await poster.post({ url, headers, body: delivery.body });
     if (result.ownFault) {
       noteOwnFault(result.ownFault, delivery);
-      span?.fail(result.errorClass ?? result.ownFault);
-      span?.end();
       return undefined;
     }
     const decision = decide(result, { attempt, scheduleMs, nowMs: now().getTime(), random: random() });
-    const attempted = Object.assign(delivery, { startedMs, signed, result, decision, span });
+    const attempted = Object.assign(delivery, { startedMs, signed, result, decision });
     logAttempt(attempted);
     recorder.attempted(attempted);
     return 'isUncounted' in decision ? undefined : attempted;
@@ -81,23 +74,20 @@ export const createAttempts = (options: AttemptsOptions): Attempts => {
         if (hasNoRow(delivery)) recorder.giveBack([delivery]);
         return undefined;
       }
-      const span = startSpan(tracer, delivery);
       try {
-        return await post(delivery, span);
+        return await post(delivery);
       } catch (error) {
         // The delivery is due again when its lease ends. This does not count as a failure of the receiver.
         const why =
           error instanceof CannotSign ? 'signing a delivery failed' : 'an attempt failed unexpectedly';
         log.error({ error, ...idsOf(delivery) }, `${why}; it is due again when its lease ends`);
-        span?.fail(errorType(error));
-        span?.end();
         return undefined;
       }
     },
   };
 };
 
-interface AttemptsOptions extends Pick<Context, 'now' | 'nowMs' | 'log' | 'metrics' | 'tracer'> {
+interface AttemptsOptions extends Pick<Context, 'now' | 'nowMs' | 'log' | 'metrics'> {
   readonly signer: Signer;
   readonly poster: Poster;
   readonly scheduleMs: readonly number[];
@@ -128,7 +118,7 @@ const createAttemptLog = ({
   let skipped = 0;
 
   return (attempted: AttemptedDelivery): void => {
-    const { result, decision, span } = attempted;
+    const { result, decision } = attempted;
     attempts.cell(result.errorClass ?? 'succeeded').value++;
     took.observe(result.elapsedMs);
     const fails = decision.outcome !== 'succeeded';
@@ -155,7 +145,6 @@ const createAttemptLog = ({
         status: result.statusCode,
         errorClass: result.errorClass,
         durationMs: result.elapsedMs,
-        ...(span && { traceparent: span.traceparent }),
         ...(decision.outcome === 'retry' && { next: new Date(decision.dueMs).toISOString() }),
       },
       fails ? 'attempt failed' : 'delivered',
@@ -180,61 +169,3 @@ const createOwnFaultLog = ({ log, metrics, nowMs }: Pick<AttemptsOptions, 'log' 
 };
 
 const logOwnFaultsMs = 1000;
-
-/** The span ends when the attempt is recorded. A retry may run hours later, so it starts its own trace. */
-const startSpan = (tracer: Tracer | undefined, delivery: Delivery): Span | undefined =>
-  tracer?.start('deliver event', {
-    kind: 'consumer',
-    parents: [delivery.event?.traceparent],
-    root: delivery.source === 'queue',
-    attributes: {
-      ...(delivery.source === 'first' && {
-        'messaging.system': 'nats',
-        'messaging.destination.name': eventStream,
-      }),
-      'messaging.operation.type': 'process',
-      'messaging.operation.name': 'process',
-      'messaging.message.id': String(delivery.event_id),
-      'causeway.event.type': delivery.event_type,
-      'causeway.company.id': delivery.company_id,
-      'causeway.subscription.id': delivery.subscription_id,
-      'causeway.delivery.attempt': delivery.attempt,
-    },
-  });
-
-/** A client span with OpenTelemetry's HTTP attributes. */
-export const tracedPost = (
-  tracer: Tracer | undefined,
-  parents: readonly (Span | undefined)[],
-  { url, attempt }: { readonly url: string; readonly attempt: number },
-  post: () => Promise<PostResult>,
-): Promise<PostResult> => {
-  if (!tracer) return post();
-  const attributes = {
-    'http.request.method': 'POST',
-    ...urlAttributes(url),
-    ...(attempt > 1 && { 'http.request.resend_count': attempt - 1 }),
-  };
-  return traced(tracer, 'POST', { kind: 'client', parents, attributes }, async (span) => {
-    const result = await post();
-    span?.set({
-      'http.response.status_code': result.statusCode ?? undefined,
-      'network.peer.address': result.address ?? undefined,
-    });
-    if (result.errorClass !== null)
-      span?.fail(result.statusCode ? String(result.statusCode) : result.errorClass);
-    return result;
-  });
-};
-
-/** The host only: a receiver's path or query is often a secret. */
-const urlAttributes = (url: string) => {
-  const target = URL.parse(url);
-  if (!target) return {};
-  const { protocol, host, hostname, port } = target;
-  return {
-    'url.full': `${protocol}//${host}/REDACTED`,
-    'server.address': hostname,
-    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-  };
-};

@@ -10,7 +10,7 @@ import {
   sequenceHeader,
   versionHeader,
 } from '@causeway/proto';
-import { createBatch, traceOf } from '@causeway/runtime';
+import { createBatch } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
 import type { Context } from '../context.ts';
 import type { Delivery, TakenEvent } from '../delivery.ts';
@@ -121,7 +121,7 @@ const wanting = (subscribers: readonly Subscriber[], body: Buffer): readonly Sub
 };
 
 const deliveriesOf = (
-  { company_id, event_id, created_utc, leaseMs, type, sequence, origin, body, traceparent }: WholeEvent,
+  { company_id, event_id, created_utc, leaseMs, type, sequence, origin, body }: WholeEvent,
   subscribers: ReturnType<Company['subscribers']>,
   untilMs: number,
 ) => {
@@ -133,7 +133,6 @@ const deliveriesOf = (
     leaseMs,
     open,
     missed: [],
-    traceparent,
   } satisfies TakenEvent;
   for (const { subscription_id, target } of subscribers)
     open.set(subscription_id, {
@@ -179,7 +178,6 @@ interface ArrivedEvent extends EnvelopeHead {
   readonly sequence: number | undefined;
   readonly origin: string | null;
   readonly body: Buffer;
-  readonly traceparent?: string | undefined;
 }
 
 /** An older release leaves out what its messages do not know. */
@@ -206,6 +204,5 @@ const readArrived = (message: Msg): ArrivedEvent | undefined => {
     origin: message.headers?.get(originHeader) || null,
     // A copy: a view would keep everything in memory that arrived with it.
     body: Buffer.from(message.data),
-    traceparent: traceOf(message),
   };
 };

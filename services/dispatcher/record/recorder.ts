@@ -1,12 +1,5 @@
 import { type DeliveryTailEntry, deliveryTailSubject, maxTailEntries } from '@causeway/proto';
-import {
-  type Batch,
-  type Bus,
-  createBatch,
-  createBatchWriter,
-  type Database,
-  traced,
-} from '@causeway/runtime';
+import { type Batch, type Bus, createBatch, createBatchWriter, type Database } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, companyOf, type LeasedDelivery, type TakenEvent } from '../delivery.ts';
 import type { Health, SharedHealth } from '../health.ts';
@@ -36,8 +29,7 @@ export interface Recorder {
  * if its commit had no answer, because writing a result twice changes nothing.
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
-  const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics, tracer } =
-    options;
+  const { db, now, waitingQuota, probeIntervalMs, maxUnrecorded, health, onMissed, log, metrics } = options;
   const refused = metrics.counter(dispatcherMetrics.dispatcher_record_refused_total).cell();
   const openEvents = trackOpenEvents(options);
   const giveBack = createGiveBack({ ...options, openEvents });
@@ -47,12 +39,12 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   let failing = false;
 
   const record = async (results: readonly AttemptedDelivery[], own: Database<Tables>): Promise<void> => {
-    const parents = results.map(({ span }) => span);
-    const attributes = { kind: 'internal', parents } as const;
-    const { recorded, changes, missed } = await traced(tracer, 'record attempts', attributes, () =>
-      writeResults(own, results, { now: now(), probeIntervalMs, waitingQuota, health }),
-    );
-    for (const span of parents) span?.end();
+    const { recorded, changes, missed } = await writeResults(own, results, {
+      now: now(),
+      probeIntervalMs,
+      waitingQuota,
+      health,
+    });
     if (failing) log.info({ results: results.length }, 'results are recorded again');
     failing = false;
     options.sharedHealth.changed(changes);
@@ -73,7 +65,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     },
     onRefused: (delivery, error) => {
       refused.value++;
-      delivery.span?.end();
       log.error({ error, ...idsOf(delivery) }, 'a result was refused by the database; it is lost');
     },
   });
@@ -116,7 +107,7 @@ const leastPauseMs = 50;
 const maxPauseMs = 250;
 
 export interface RecorderOptions
-  extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics' | 'tracer'> {
+  extends Pick<Context, 'bus' | 'db' | 'now' | 'waitingQuota' | 'onMissed' | 'log' | 'metrics'> {
   readonly health: Health;
   readonly sharedHealth: Pick<SharedHealth, 'changed'>;
   readonly holderId: () => number;

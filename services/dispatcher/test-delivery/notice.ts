@@ -1,7 +1,6 @@
 import { headersAsSent } from '@causeway/deliveries';
 import type { HeaderPair, NoticeChannel, TestDelivery, TestDeliveryAnswer } from '@causeway/proto';
 import { acceptHeader, deliveryHeaders, userAgent } from '@causeway/proto/signatures';
-import { tracedPost } from '../attempt/attempts.ts';
 import type { PostResult } from '../http/post.ts';
 import type { TestDeliveryOptions } from './serve.ts';
 
@@ -9,7 +8,7 @@ type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['a
 
 /** Posts a notice to a channel of the company, and keeps the result for the channel's page. */
 export const postNotice = async (
-  { db, signer, poster, tracer, now, log }: TestDeliveryOptions,
+  { db, signer, poster, now, log }: TestDeliveryOptions,
   {
     companyId,
     channel,
@@ -32,9 +31,7 @@ export const postNotice = async (
       ? ([['Content-Type', 'application/json'], ['User-Agent', userAgent], acceptHeader] as const)
       : await signedHeaders(signer, secret, bytes, { companyId, eventId, eventType });
   const at = now();
-  const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
-    poster.post({ url, headers, body: bytes }),
-  );
+  const result = await poster.post({ url, headers, body: bytes });
   const last_error = result.error?.slice(0, 500) ?? null;
   await db
     .updateTable('notice_channels')

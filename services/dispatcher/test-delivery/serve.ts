@@ -7,8 +7,7 @@ import {
   testDeliverySubject,
 } from '@causeway/proto';
 import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
-import { acrossTenants, createInFlight, isRequest, tracedAnswer, transaction } from '@causeway/runtime';
-import { tracedPost } from '../attempt/attempts.ts';
+import { acrossTenants, createInFlight, isRequest, transaction } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { queueName } from '../delivery.ts';
 import type { Poster } from '../http/post.ts';
@@ -28,7 +27,7 @@ interface TestDeliveries {
  * After a success, a failing subscription is probed at once.
  */
 export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise<TestDeliveries> => {
-  const { bus, log, tracer } = options;
+  const { bus, log } = options;
   const inFlight = createInFlight();
   const places = createPlaces(maxInFlight, maxWaitMs);
 
@@ -61,9 +60,10 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
     callback: (error, message) => {
       if (error || !isRequest(message)) return;
       inFlight.begin();
-      void tracedAnswer(tracer, message, { root: false }, async () => {
-        message.respond(JSON.stringify(await answer(message.string())));
-      }).then(() => inFlight.end());
+      void answer(message.string()).then((answered) => {
+        message.respond(JSON.stringify(answered));
+        inFlight.end();
+      });
     },
   });
   await bus.flush();
@@ -84,7 +84,7 @@ const deliver = async (
   options: TestDeliveryOptions,
   { companyId, subscriptionId, eventId, eventType, origin, body, channel }: TestDelivery,
 ): Promise<TestDeliveryAnswer> => {
-  const { db, signer, poster, tracer, now, log } = options;
+  const { db, signer, poster, now, log } = options;
   if (channel) return postNotice(options, { companyId, channel, eventId, eventType, body });
   const key = { company_id: companyId, subscription_id: subscriptionId };
   const all = acrossTenants(db, 'the calling service names the company');
@@ -105,9 +105,7 @@ const deliver = async (
   const headers = deliveryHeaders(delivered, timestamp, signatures);
   const startedUtc = now().toISOString();
   const { url } = target;
-  const result = await tracedPost(tracer, tracer?.active() ?? [], { url, attempt: 1 }, () =>
-    poster.post({ url, headers: withOwnHeaders(headers, ownHeaders), body: bytes }),
-  );
+  const result = await poster.post({ url, headers: withOwnHeaders(headers, ownHeaders), body: bytes });
   if (result.errorClass === null && target.consecutive_failures >= failuresUntilProbing)
     await transaction(db, (trx) => endBackOff(trx, key, now())).catch((error: unknown) =>
       log.warn(
@@ -120,7 +118,7 @@ const deliver = async (
   return { attempt: attemptAnswer(url, startedUtc, result, sent) };
 };
 
-export interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log' | 'tracer'> {
+export interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log'> {
   readonly signer: Signer;
   readonly poster: Poster;
 }

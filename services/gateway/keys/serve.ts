@@ -35,7 +35,6 @@ import {
   windowName,
 } from '../limits/limiter.ts';
 import type { Match } from '../routes.ts';
-import { tracedCount } from '../traffic.ts';
 
 /** In the order of the contract ("Order of checks"). The service checks body and record. */
 export const serveKey = (gateway: Gateway, exchange: Exchange): Promise<void> => {
@@ -173,7 +172,7 @@ const forward = async (
     early = ask(gateway, exchange, admitted, noBody);
     early.catch(ignore); // It may fail before it is awaited.
   }
-  const verdict = await tracedCount(gateway.tracer, exchange.span, taken);
+  const verdict = await taken;
   if (!gateway.table.trusted() || !isUsable(gateway.table.key(name), Date.now()))
     await requireActive(gateway, exchange, name);
   exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>

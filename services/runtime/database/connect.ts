@@ -3,7 +3,6 @@ import { type Dialect, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompil
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import type { Tracer } from '../tracing/tracer.ts';
 import { createServerClock } from './clock.ts';
 import { createDriver } from './driver.ts';
 import type { Database, DatabaseHandle } from './handle.ts';
@@ -11,7 +10,6 @@ import { createPool } from './pool.ts';
 import { type SessionLimits, sessionSql } from './session.ts';
 import { createShards, readVitessShards, type ShardsOptions } from './shards.ts';
 import { createTenantGuard } from './tenant-guard.ts';
-import { tracedSend } from './traced.ts';
 import { describeAddress, parseMysqlUrl } from './url.ts';
 
 /**
@@ -21,7 +19,7 @@ import { describeAddress, parseMysqlUrl } from './url.ts';
  * changed.
  */
 export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
-  const { poolSize, tenantTables, log, metrics, tracer } = options;
+  const { poolSize, tenantTables, log, metrics } = options;
   const { statementTimeoutMs = 10_000 } = options;
   const address = parseMysqlUrl(options.url);
   const where = describeAddress(address);
@@ -54,7 +52,6 @@ export const connectDatabase = <DB>(options: DatabaseOptions): Database<DB> => {
   const driver = createDriver({
     pool,
     check: guard.assertChecked,
-    traced: tracer && ((send) => tracedSend(tracer, address, send)),
     onAcquired: acquired && ((elapsedMs) => acquired.observe(elapsedMs)),
     onSpansShards:
       options.shards &&
@@ -122,7 +119,6 @@ export interface DatabaseOptions {
   readonly lookup?: LookupFunction;
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;
-  readonly tracer?: Tracer | undefined;
 }
 
 const clockMaxAgeMs = 60_000;

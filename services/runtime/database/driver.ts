@@ -21,7 +21,6 @@ import {
 import type { Pool } from './pool.ts';
 import type { ServerConnection } from './server-connection.ts';
 import { throughShardSwitch } from './shards.ts';
-import type { Send, Statement } from './traced.ts';
 
 /**
  * Kysely's driver over the pool. It discards a connection in an unknown state, refuses further statements in
@@ -57,7 +56,6 @@ export const createDriver = (options: DriverOptions): Driver => {
 interface DriverOptions {
   readonly pool: Pool;
   readonly check: (query: CompiledQuery) => void;
-  readonly traced?: ((send: Send) => Send) | undefined;
   readonly onAcquired?: ((elapsedMs: number) => void) | undefined;
   readonly onSpansShards?: (() => void) | undefined;
   /** A change of a table has ten minutes. */
@@ -71,6 +69,11 @@ interface Connection extends DatabaseConnection {
   release(): void;
 }
 
+interface Statement {
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+}
+
 interface UnsentStatement extends Statement {
   readonly onResult?: (result: QueryResult<unknown>) => void;
 }
@@ -78,7 +81,7 @@ interface UnsentStatement extends Statement {
 const beginning: UnsentStatement = { sql: 'begin' };
 
 const createConnection = (server: ServerConnection, options: DriverOptions): Connection => {
-  const { pool, check, traced, onSpansShards, statementTimeoutMs } = options;
+  const { pool, check, onSpansShards, statementTimeoutMs } = options;
   const { raw } = server;
   // After a deadlock the server has ended the transaction, and a further statement would commit on its own. So it
   // would after a lock wait with `innodb_rollback_on_timeout`.
@@ -87,7 +90,7 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
   let inTransaction = false;
   let unsent: UnsentStatement[] = [];
 
-  const send: Send = async (statements) => {
+  const send = async (statements: readonly Statement[]): Promise<readonly unknown[]> => {
     const [first, ...more] = statements;
     const isChange = statements.some(({ sql }) => changesTables.test(sql));
     const limitMs = isChange ? changeTimeoutMs : statementTimeoutMs;
@@ -110,14 +113,12 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
     }
   };
 
-  const run = traced ? traced(send) : send;
-
   const runWithUnsent = async (...statements: readonly Statement[]): Promise<unknown> => {
     const before = unsent;
     unsent = [];
     let results: readonly unknown[];
     try {
-      results = await run([...before, ...statements]);
+      results = await send([...before, ...statements]);
     } catch (error) {
       // Statements of work that went on in the meantime may not have run.
       if (before.some((one) => one !== beginning)) broken ??= error as Error;

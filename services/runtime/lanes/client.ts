@@ -6,7 +6,6 @@ import type { Log } from '../log.ts';
 import { type Metrics, noMetrics } from '../metrics.ts';
 import { eachTick } from '../repeat.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import type { Tracer } from '../tracing/tracer.ts';
 import { type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './call.ts';
 import {
   boundsOf,
@@ -16,7 +15,6 @@ import {
   joinFrame,
   maxFrameEntries,
   shedStatus,
-  tracedRequest,
 } from './frame.ts';
 import { followReplicas, type Replica } from './replicas.ts';
 
@@ -33,7 +31,7 @@ export interface LaneClient {
  * can have executed, and those that are `repeatable`. The first answer counts.
  */
 export const createLaneClient = (options: LaneClientOptions): LaneClient => {
-  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, tracer, log } = options;
+  const { bus, lane, subject, replySubject, maxInFlight = 4096, metrics = noMetrics, log } = options;
   const pending = new Map<number, PendingCall>();
   let lastId = 0;
   let lastFrame = 0;
@@ -236,7 +234,7 @@ export const createLaneClient = (options: LaneClientOptions): LaneClient => {
     });
 
   return {
-    request: tracer ? tracedRequest(tracer, lane, request) : request,
+    request,
     inFlight: () => pending.size,
     close: () => {
       closed = true;
@@ -257,7 +255,6 @@ export interface LaneClientOptions {
   readonly replySubject: string;
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
   readonly log?: Log;
 }
 

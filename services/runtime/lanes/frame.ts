@@ -1,6 +1,5 @@
 import type { Actor, CallKey, Condition } from '@causeway/proto';
 import type { Bus } from '../bus.ts';
-import { errorType, type Span, type Tracer } from '../tracing/tracer.ts';
 import type { Answer, LaneAnswer, LaneCall } from './call.ts';
 
 /**
@@ -183,43 +182,3 @@ const split = <Head extends CallHead | AnswerHead>(
   if (at !== bytes.length) throw new Error('frame is longer than its head says');
   return { heads, bodies };
 };
-
-export const tracedRequest =
-  (tracer: Tracer, lane: string, request: (call: LaneCall) => Promise<LaneAnswer>) =>
-  async (call: LaneCall): Promise<LaneAnswer> => {
-    const span = start(tracer, 'client', lane, call);
-    if (!span) return request(call);
-    try {
-      const answer = await request({ ...call, traceparent: span.traceparent });
-      endAnswered(span, answer.status);
-      return answer;
-    } catch (error) {
-      span.fail(errorType(error));
-      span.end();
-      throw error;
-    }
-  };
-
-export const startServing = (tracer: Tracer, lane: string, call: LaneCall): Span | undefined =>
-  start(tracer, 'server', lane, call);
-
-export const endAnswered = (span: Span, status: number): void => {
-  if (status === shedStatus) span.fail('overloaded');
-  else {
-    span.set({ 'rpc.response.status_code': String(status) });
-    if (status >= 500) span.fail(String(status));
-  }
-  span.end();
-};
-
-const start = (tracer: Tracer, kind: 'client' | 'server', lane: string, call: LaneCall): Span | undefined =>
-  tracer.start(`${lane}/${call.operation}`, {
-    kind,
-    parents: [call.traceparent],
-    attributes: {
-      'rpc.system.name': 'nats_lane',
-      'rpc.method': `${lane}/${call.operation}`,
-      'causeway.company.id': call.tenant,
-      'causeway.request.id': call.requestId,
-    },
-  });

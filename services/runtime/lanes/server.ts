@@ -7,25 +7,21 @@ import { createInFlight } from '../in-flight.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
-import type { Span, Tracer } from '../tracing/tracer.ts';
 import { type Answer, type LaneCall, LaneError } from './call.ts';
 import {
   boundsOf,
   decodeCalls,
   type Entry,
   encodeAnswer,
-  endAnswered,
   joinFrame,
   maxFrameEntries,
   shedStatus,
-  startServing,
 } from './frame.ts';
 import { type EndpointCounts, serveMicroService } from './micro-service.ts';
 
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
   readonly deadlineMs: number;
-  readonly span?: Span;
 }
 
 /** All calls of one operation that arrived in one tick; one promise per call, in order. */
@@ -34,7 +30,7 @@ export type LaneHandler = (calls: readonly Call[]) => readonly Promise<Answer>[]
 export const each =
   (handle: (call: Call) => Promise<Answer>): LaneHandler =>
   (calls) =>
-    calls.map((call) => (call.span ? call.span.run(() => handle(call)) : handle(call)));
+    calls.map((call) => handle(call));
 
 export interface LaneServer {
   inFlight(): number;
@@ -43,7 +39,7 @@ export interface LaneServer {
 
 /** A replica is in the lane's queue group too, for clients that have not heard its beat yet. */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
-  const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, tracer, log } = options;
+  const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, log } = options;
   const { answersTo = '', maxInFlight = 2048 } = options;
   const inFlight = createInFlight();
   let arrived: TakenCall[] = [];
@@ -66,7 +62,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       entry.status = error.status;
     }
     entry.encoded = encoded;
-    if (call.span) endAnswered(call.span, entry.status);
     if (ready.length === 0) atTurnEnd(sendReady);
     ready.push(entry);
   };
@@ -121,7 +116,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       if (live.length < group.length) {
         if (expired) expired.value += group.length - live.length;
         inFlight.end(group.length - live.length);
-        for (const { call } of group) if (call.deadlineMs <= nowMs && call.span) endExpired(call.span);
       }
       if (live.length === 0) continue;
       const cell = batches?.cell(handlers[operation] ? operation : 'unknown');
@@ -130,9 +124,7 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       try {
         const handler = handlers[operation];
         const calls = live.map((entry) => entry.call);
-        promises = handler
-          ? forAll(calls, () => handler(calls))
-          : live.map(async (entry) => onUnknown(entry.call));
+        promises = handler ? handler(calls) : calls.map(async (call) => onUnknown(call));
       } catch (error) {
         promises = live.map(() => Promise.reject(error));
       }
@@ -145,14 +137,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       });
     }
   };
-
-  const forAll = <Result>(calls: readonly Call[], work: () => Result): Result =>
-    tracer
-      ? tracer.run(
-          calls.flatMap(({ span }) => span ?? []),
-          work,
-        )
-      : work();
 
   const onFrame = (error: Error | null, message: Msg): void => {
     if (error || !message.reply || !message.reply.startsWith(answersTo)) return;
@@ -168,12 +152,11 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     if (taken) taken.value += entries.length;
     counts.requests += entries.length;
     for (const { id, call } of entries) {
-      const span = tracer && startServing(tracer, lane, call);
       const entry: TakenCall = {
         id,
         replyTo,
         arrivedMs,
-        call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }, span && ofSpan(span)),
+        call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }),
         status: 0,
         encoded: unanswered,
       };
@@ -214,13 +197,6 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   };
 };
 
-const ofSpan = (span: Span) => ({ span, traceparent: span.traceparent });
-
-const endExpired = (span: Span): void => {
-  span.fail('expired');
-  span.end();
-};
-
 const shedAnswer: Answer = { status: shedStatus, body: null };
 const unanswered = encodeAnswer(0, shedAnswer);
 
@@ -238,7 +214,6 @@ export interface LaneServerOptions {
   readonly onError: (call: Call, error: unknown) => Answer;
   readonly maxInFlight?: number;
   readonly metrics?: Metrics;
-  readonly tracer?: Tracer | undefined;
   readonly log?: Log;
 }
 

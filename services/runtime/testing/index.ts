@@ -2,7 +2,6 @@ export type { Received, Receiver, ReceiverOptions } from '../../../deploy/local/
 export { startProxy, type Verdict } from '../database/testing/proxy.ts';
 export { type Authority, type Certificate, makeAuthority } from './certificates.ts';
 export { cleanUp } from './cleanup.ts';
-export type { CollectedSpan, Collector } from './collector.ts';
 export { compileCache } from './compile-cache.ts';
 export { type TestDatabase, testDatabase, withDatabase } from './database.ts';
 export { testInbox } from './inbox.ts';
@@ -14,5 +13,4 @@ export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export { testReceiver } from './receiver.ts';
 export { type TestShards, testShards } from './shards.ts';
-export { startCollector } from './test-collector.ts';
 export { until } from './until.ts';

@@ -168,7 +168,7 @@ type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['a
 
 /** @param deadlineMs `performance.now()` after which the caller no longer waits. @throws Problem */
 export const sendNow = async (
-  context: Pick<WebhooksContext, 'bus' | 'db' | 'tracer' | 'now' | 'random'>,
+  context: Pick<WebhooksContext, 'bus' | 'db' | 'now' | 'random'>,
   { companyId, subscriptionId, type, payload, metadata, origin }: Sending,
   deadlineMs: number,
 ): Promise<SentTest> => {

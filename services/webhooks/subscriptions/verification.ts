@@ -85,7 +85,7 @@ interface Challenge {
   readonly failure: string | null;
 }
 
-type VerificationContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'tracer' | 'now' | 'random'>;
+type VerificationContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now' | 'random'>;
 
 const verified = (at: Date) => ({
   ...switchedOn,

@@ -114,7 +114,7 @@ export const bootWebhooks = async ({
 
   const secrets = { db, keyRing, random: randomBytes };
   const now = () => new Date();
-  const challenges = startChallenges({ ...secrets, bus, log, tracer: undefined, now });
+  const challenges = startChallenges({ ...secrets, bus, log, now });
   cleanUp(() => challenges.drain());
   const targets = options.targets ?? { allowHttp: false, allowPrivate: false };
   return {
@@ -122,7 +122,6 @@ export const bootWebhooks = async ({
       ...secrets,
       bus,
       log,
-      tracer: undefined,
       targets,
       quotas: options.quotas ?? defaultQuotas,
       cursors: openCursors(secrets),
