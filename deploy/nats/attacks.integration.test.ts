@@ -85,7 +85,7 @@ for (const [lane, user] of Object.entries(lanes) as [LaneName, string][]) {
       return json(200, {});
     }),
   };
-  const server = await serveOperationLane({ bus: await busOf(user), lane, instance: lane, handlers, log });
+  const server = await serveOperationLane({ bus: await busOf(user), lane, handlers, log });
   cleanUp(() => server.drain());
 }
 

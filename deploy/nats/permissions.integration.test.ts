@@ -29,7 +29,7 @@ import {
 import { cleanUp } from '@causeway/runtime/testing';
 import { AckPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { encodeCall, joinFrame } from '../../services/runtime/lanes/frame.ts';
 import { log, natsWithUsers } from './testing/users.ts';
 
@@ -61,7 +61,6 @@ test.each([
   ['webhooks', `${replyPrefix('gateway')}.gateway-1.webhooks.0`],
   ['webhooks', `${replyPrefix('operator')}.cli-1.0`],
   ['access', `${replyPrefix('operator')}.cli-1.0`],
-  ['operator', '$SRV.PING'],
   ['dispatcher', `$JS.API.CONSUMER.MSG.NEXT.${eventStream}.${eventConsumer}`],
   ['gateway', replicaSubject('crm', 'a')],
   ['crm', beatSubject('crm', 'a')],
@@ -130,7 +129,6 @@ test.each([
   ['dispatcher', '_INBOX_access.>'],
   ['dispatcher', eventSubject('*', '*.*')],
   ['dispatcher', keyRevokedSubject],
-  ['dispatcher', '$SRV.PING'],
   ['dispatcher', laneSubject('webhooks')],
   ['crm', testDeliverySubject],
   ['crm', keyUsedSubject],
@@ -151,32 +149,10 @@ test.each([
   ['gateway', laneSubject('operator')],
   ['gateway', `${replyPrefix('operator')}.>`],
   ['gateway', '_INBOX_operator.>'],
-  ['gateway', '$SRV.PING'],
 ])('%s may not listen to %s', async (user, subject) => {
   expect(
     await refusal(user, (connection) => void connection.subscribe(subject, { callback: () => {} })),
   ).toMatch(/permissions violation/i);
-});
-
-test.each([
-  ['access', 'operator'],
-  ['crm', 'crm'],
-  ['webhooks', 'webhooks'],
-] as const)('%s may answer $SRV.PING, INFO and STATS for its lane %s', async (user, lane) => {
-  const bus = await connectBus({ url: urlOf(user), name: user });
-  cleanUp(() => bus.close());
-  const refused = vi.fn();
-  void firstError(bus.nc).then(refused);
-  const server = await serveOperationLane({ bus, lane, instance: `${user}-1`, handlers: {}, log });
-  cleanUp(() => server.drain());
-  const operator = await connectAs('operator');
-  for (const verb of ['PING', 'INFO', 'STATS']) {
-    const answer = (await operator.request(`$SRV.${verb}.${lane}`)).json<{ type: string; id: string }>();
-    expect(answer.type).toBe(`io.nats.micro.v1.${verb.toLowerCase()}_response`);
-    await operator.request(`$SRV.${verb}`);
-    await operator.request(`$SRV.${verb}.${lane}.${answer.id}`);
-  }
-  expect(refused).not.toHaveBeenCalled();
 });
 
 test('a stream message that is delivered to a lane is not taken as a request', async () => {
@@ -189,7 +165,7 @@ test('a stream message that is delivered to a lane is not taken as a request', a
       return json(201, {});
     }),
   };
-  const server = await serveOperationLane({ bus, lane: 'operator', instance: 'access-1', handlers, log });
+  const server = await serveOperationLane({ bus, lane: 'operator', handlers, log });
   cleanUp(() => server.drain());
   const heard: string[] = [];
   const operator = await connectAs('operator');

@@ -53,14 +53,9 @@ const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): Na
     gateway: `${replyPrefix('gateway')}.*.${service}.0`,
     operator: `${replyPrefix('operator')}.*.0`,
   };
-  const seen = entries.flatMap(([lane]) => [`$SRV.*.${lane}`, `$SRV.*.${lane}.*`]);
   return withMore(common(service), {
     publish: entries.flatMap(([lane, client]) => [answered[client], beatSubject(lane, '*')]),
-    subscribe: [
-      '$SRV.*',
-      ...seen,
-      ...entries.flatMap(([lane]) => [laneSubject(lane), replicaSubject(lane, '*')]),
-    ],
+    subscribe: entries.flatMap(([lane]) => [laneSubject(lane), replicaSubject(lane, '*')]),
   });
 };
 

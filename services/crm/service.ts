@@ -27,7 +27,7 @@ interface CrmOptions extends ServiceOptions<Tables> {
 }
 
 export const createCrm = async (options: CrmOptions): Promise<Crm> => {
-  const { bus, db, instance, log, metrics = noMetrics } = options;
+  const { bus, db, log, metrics = noMetrics } = options;
   const { now = () => new Date(), random = randomBytes } = options;
   const callers = followCallers({ bus, log, metrics, now });
   const publisher = openPublisher({ bus, metrics });
@@ -54,7 +54,6 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     guard: callers.guard,
     once,
     bus,
-    instance,
     well: () => db.isUp() && callers.ready(),
     log,
     metrics,

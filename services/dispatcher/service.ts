@@ -33,6 +33,7 @@ export interface Dispatcher {
 }
 
 export interface DispatcherOptions extends ServiceOptions<Tables> {
+  readonly instance: string;
   /** One connection, for the sign of life that the leases depend on. */
   readonly beatDb: Database<Tables>;
   readonly keyRing: KeyRing;

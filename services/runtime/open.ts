@@ -61,10 +61,10 @@ export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
   create: (parts: ServiceOptions<DB>, config: Config) => Promise<RunningService>,
 ): Promise<void> =>
   runProcess(name, readConfig, async (kit, config) => {
-    const { instance, log, metrics } = kit;
+    const { log, metrics } = kit;
     const db = await openDatabase<DB>(kit, config, tenantTables);
     const bus = await openBus(kit, config);
-    const service = await create({ bus, db, instance, log, metrics, now: db.now }, config);
+    const service = await create({ bus, db, log, metrics, now: db.now }, config);
     kit.ready('key table', service.ready);
     kit.onStop('service', service.drain);
   });
@@ -73,7 +73,6 @@ export const runService = <DB, Config extends CommonConfig & MysqlConfig>(
 export interface ServiceOptions<DB> {
   readonly bus: Bus;
   readonly db: Database<DB>;
-  readonly instance: string;
   readonly log: Log;
   readonly metrics?: Metrics;
   /** The database's clock, unless a test moves it. */

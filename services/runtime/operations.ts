@@ -207,7 +207,6 @@ export const failureAnswer = (log: Log, call: Call, error: unknown): Answer =>
 
 interface CommonOptions {
   readonly bus: Bus;
-  readonly instance: string;
   readonly maxInFlight?: number;
   readonly well?: () => boolean;
   readonly metrics?: Metrics;

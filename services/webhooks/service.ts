@@ -46,7 +46,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const {
     bus,
     db,
-    instance,
     log,
     metrics = noMetrics,
     keyRing,
@@ -80,7 +79,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     once: context.once,
     guard: guarded(callers),
     bus,
-    instance,
     well: () => db.isUp() && callers.ready(),
     log,
     metrics,

@@ -13,7 +13,7 @@ import {
   resolveSessionOperation,
   sessionTokenHeader,
 } from '@causeway/proto';
-import { type Bus, connectBus, createLog, type LaneAnswer, parseKeyRing, randomHex } from '@causeway/runtime';
+import { type Bus, connectBus, createLog, type LaneAnswer, parseKeyRing } from '@causeway/runtime';
 import { cleanUp, type TestNats, testDatabase, testLane, testNats } from '@causeway/runtime/testing';
 import { type KV, Kvm } from '@nats-io/kv';
 import type { PortalSettings } from '../context.ts';
@@ -52,11 +52,9 @@ export const testWorld = async (given?: TestNats) => {
     openBus,
     startAccess: async (options: Partial<AccessOptions> = {}) => {
       const bus = await openBus('access');
-      const instance = `access-${randomHex(3)}`;
       const service = await createAccess({
         bus,
         db: openDb(),
-        instance,
         log,
         keyPrefix: 'crm',
         keyQuota: 200,

@@ -78,10 +78,9 @@ export const bootCrm = async ({
   const callers = await testCallers(bus);
   const metrics = createMetrics();
   const services = await Promise.all(
-    Array.from({ length: replicas }, (_, at) =>
+    Array.from({ length: replicas }, (_, _at) =>
       createCrm({
-        ...{ bus, db: database.connect<Tables>({ tenantTables }), instance: `crm-${at}` },
-        ...{ log, metrics, now },
+        ...{ bus, db: database.connect<Tables>({ tenantTables }), log, metrics, now },
       }),
     ),
   );

@@ -44,7 +44,6 @@ const openLane = (on: TestNats = nats) => {
         bus,
         lane,
         subject: `lane.${lane}`,
-        instance: `${lane}-1`,
         handlers,
         onUnknown: () => ({ status: 501, body: null }),
         onError: (_, error) => ({ status: 500, body: String(error) }),
@@ -683,112 +682,6 @@ describe('a replica', () => {
     for (let n = 0; n < 100; n++) await client.request(call('which'));
     expect(served[0]! + served[1]!).toBe(100);
     expect(Math.min(...served)).toBeGreaterThan(10);
-  });
-});
-
-describe('as a NATS micro service (ADR-32), a lane', () => {
-  interface Identity {
-    readonly id: string;
-    readonly metadata: { readonly instance: string };
-  }
-  const ask = async <Body>(bus: Bus, subject: string, maxMessages = 1): Promise<Body[]> => {
-    const answers = await bus.nc.requestMany(subject, '', {
-      strategy: 'count',
-      maxMessages,
-      maxWait: 10_000,
-    });
-    const bodies: Body[] = [];
-    for await (const answer of answers) bodies.push(answer.json<Body>());
-    return bodies;
-  };
-
-  test('answers PING and INFO for all, by name and by id', async () => {
-    const lane = openLane();
-    const { bus } = await lane.server({ echo }, { instance: 'one' });
-    await lane.server({ echo }, { instance: 'two' });
-    const name = `test${lanes}`;
-    const identity = { name, id: expect.stringMatching(/^\w+$/), version: '1.0.0' };
-    const pings = await ask<Identity>(bus, `$SRV.PING.${name}`, 2);
-    expect(pings.map(({ metadata }) => metadata.instance).sort()).toEqual(['one', 'two']);
-    const { id, metadata } = pings[0]!;
-    expect(pings[0]).toEqual({ type: 'io.nats.micro.v1.ping_response', ...identity, metadata });
-    const info = {
-      type: 'io.nats.micro.v1.info_response',
-      ...identity,
-      metadata,
-      description: `lane ${name}`,
-      endpoints: [{ name: 'lane', subject: `lane.${name}`, queue_group: name }],
-    };
-    expect(await ask(bus, `$SRV.INFO.${name}.${id}`)).toEqual([info]);
-    const everyone = (await ask<Identity>(bus, '$SRV.PING', 2)).map((one) => one.id);
-    expect(everyone.sort()).toEqual(pings.map((one) => one.id).sort());
-  });
-
-  test('answers STATS with its calls, errors and times', async () => {
-    const lane = openLane();
-    const { bus } = await lane.server({
-      echo,
-      wait: each(async () => {
-        await sleep(20);
-        return { status: 200, body: null };
-      }),
-      fail: each(() => Promise.reject(new Error('broken'))),
-    });
-    const name = `test${lanes}`;
-    const startedAt = Date.now();
-    const client = await lane.client();
-    const [before] = await ask<{ endpoints: object[] }>(bus, `$SRV.STATS.${name}`);
-    expect(before?.endpoints[0]).toMatchObject({
-      num_requests: 0,
-      average_processing_time: 0,
-      last_error: '',
-    });
-    await client.request(call('wait'));
-    await client.request(call('fail'));
-    const [stats] = await ask<{ started: string; endpoints: Record<string, number>[] }>(
-      bus,
-      `$SRV.STATS.${name}`,
-    );
-    expect(stats).toEqual({
-      type: 'io.nats.micro.v1.stats_response',
-      name,
-      id: expect.any(String),
-      version: '1.0.0',
-      metadata: { instance: `${name}-1` },
-      started: expect.stringMatching(/^\d{4}-\d\d-\d\dT.+Z$/),
-      endpoints: [
-        {
-          name: 'lane',
-          subject: `lane.${name}`,
-          queue_group: name,
-          num_requests: 2,
-          num_errors: 1,
-          last_error: 'fail answered 500',
-          processing_time: expect.any(Number),
-          average_processing_time: expect.any(Number),
-        },
-      ],
-    });
-    expect(Date.parse(stats!.started)).toBeLessThanOrEqual(startedAt);
-    const { processing_time: total = 0, average_processing_time: average = 0 } = stats!.endpoints[0]!;
-    // In nanoseconds; a timer may fire up to a millisecond early.
-    expect(total).toBeGreaterThan(19e6);
-    expect(Math.abs(average - total / 2)).toBeLessThanOrEqual(1);
-  });
-
-  test('answers only requests of clients, and none after its drain', async () => {
-    const lane = openLane();
-    const { bus, drain } = await lane.server({ echo });
-    const name = `test${lanes}`;
-    const seen: string[] = [];
-    const listener = bus.nc.subscribe('elsewhere', { callback: (_, { subject }) => void seen.push(subject) });
-    bus.nc.publish(`$SRV.PING.${name}`, '', { reply: 'elsewhere' });
-    expect(await ask(bus, `$SRV.PING.${name}`)).toHaveLength(1);
-    await bus.nc.flush();
-    expect(seen).toEqual([]);
-    listener.unsubscribe();
-    await drain();
-    await expect(bus.nc.request(`$SRV.PING.${name}`)).rejects.toThrow('no responders');
   });
 });
 

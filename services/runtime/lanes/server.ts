@@ -17,7 +17,6 @@ import {
   maxFrameEntries,
   shedStatus,
 } from './frame.ts';
-import { type EndpointCounts, serveMicroService } from './micro-service.ts';
 
 export interface Call extends LaneCall {
   /** `performance.now()` at which the caller gives up. */
@@ -39,12 +38,11 @@ export interface LaneServer {
 
 /** A replica is in the lane's queue group too, for clients that have not heard its beat yet. */
 export const serveLane = async (options: LaneServerOptions): Promise<LaneServer> => {
-  const { bus, lane, subject, instance, handlers, onUnknown, onError, well, metrics, log } = options;
+  const { bus, lane, subject, handlers, onUnknown, onError, well, metrics, log } = options;
   const { answersTo = '', maxInFlight = 2048 } = options;
   const inFlight = createInFlight();
   let arrived: TakenCall[] = [];
   let ready: TakenCall[] = [];
-  const counts: EndpointCounts = { requests: 0, errors: 0, lastError: '', elapsedMs: 0 };
 
   const taken = metrics?.counter(runtimeMetrics.lane_server_calls_total).cell(lane);
   const shed = metrics?.counter(runtimeMetrics.lane_server_shed_total).cell(lane);
@@ -55,12 +53,8 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   const answerWith = (entry: TakenCall, answer: Answer): void => {
     const { id, call } = entry;
     let encoded = encodeAnswer(id, answer);
-    entry.status = answer.status;
-    if (encoded.bytes > boundsOf(bus).entryBytes) {
-      const error = onError(call, new LaneError('too_large', lane));
-      encoded = encodeAnswer(id, error);
-      entry.status = error.status;
-    }
+    if (encoded.bytes > boundsOf(bus).entryBytes)
+      encoded = encodeAnswer(id, onError(call, new LaneError('too_large', lane)));
     entry.encoded = encoded;
     if (ready.length === 0) atTurnEnd(sendReady);
     ready.push(entry);
@@ -94,14 +88,9 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
       sendFrame(replyTo, frame);
     }
     const nowMs = performance.now();
-    for (const { arrivedMs, call, status } of entries) {
-      if (status >= 500 || status === shedStatus) {
-        counts.errors++;
-        counts.lastError = `${call.operation} answered ${status}`;
-      }
+    for (const { arrivedMs } of entries) {
       if (arrivedMs === 0) continue;
       inFlight.end();
-      counts.elapsedMs += nowMs - arrivedMs;
       elapsed?.observe(nowMs - arrivedMs);
     }
   };
@@ -150,14 +139,12 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     const arrivedMs = performance.now();
     const replyTo = `${message.reply.slice(0, message.reply.lastIndexOf('.'))}.0`;
     if (taken) taken.value += entries.length;
-    counts.requests += entries.length;
     for (const { id, call } of entries) {
       const entry: TakenCall = {
         id,
         replyTo,
         arrivedMs,
         call: Object.assign(call, { deadlineMs: arrivedMs + call.budgetMs }),
-        status: 0,
         encoded: unanswered,
       };
       if (inFlight.count() >= maxInFlight) {
@@ -173,16 +160,10 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
   };
 
   const replica = nuid.next();
-  const service = serveMicroService({
-    bus,
-    name: lane,
-    id: replica,
-    description: `lane ${lane}`,
-    metadata: { instance },
-    endpoint: { name: 'lane', subject, queue_group: lane, onMessage: onFrame },
-    ownSubject: `${subject}.${replica}`,
-    counts,
-  });
+  const subscriptions = [
+    bus.nc.subscribe(subject, { queue: lane, callback: onFrame }),
+    bus.nc.subscribe(`${subject}.${replica}`, { callback: onFrame }),
+  ];
   await bus.nc.flush();
   const beats = startBeats({ bus, group: lane, member: replica, ...(well && { well }) });
 
@@ -190,7 +171,12 @@ export const serveLane = async (options: LaneServerOptions): Promise<LaneServer>
     inFlight: inFlight.count,
     drain: async () => {
       beats.leave();
-      await service.drain();
+      if (!bus.connected()) for (const subscription of subscriptions) subscription.unsubscribe();
+      else
+        await Promise.race([
+          Promise.allSettled(subscriptions.map((subscription) => subscription.drain())),
+          bus.nc.closed(),
+        ]);
       await inFlight.idle();
       await bus.flush();
     },
@@ -204,7 +190,6 @@ export interface LaneServerOptions {
   readonly bus: Bus;
   readonly lane: string;
   readonly subject: string;
-  readonly instance: string;
   readonly handlers: Readonly<Record<string, LaneHandler | undefined>>;
   readonly onUnknown: (call: Call) => Answer;
   /** While it is false, calls go to others. */
@@ -223,6 +208,5 @@ interface TakenCall {
   /** 0 marks a shed call, which never counted as in flight. */
   arrivedMs: number;
   readonly call: Call;
-  status: number;
   encoded: Entry;
 }

@@ -96,7 +96,6 @@ export const bootWebhooks = async ({
     const service = await createWebhooks({
       bus,
       db: database.connect<Tables>({ tenantTables }),
-      instance: `webhooks-${at}`,
       log,
       ...options,
       keyRing,
