@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, parseMysqlUrl } from '@causeway/runtime';
 import { cleanUp, provided, withDatabase } from '@causeway/runtime/testing';
-import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { migrationFolders } from '../migrate/config.ts';
-import { backfill } from './backfill/backfill.ts';
 import { makeCompany, openCluster, restart, root, temporary } from './testing/cluster.ts';
 import { type Release, releases } from './testing/release/rows.ts';
 import { startTraffic } from './testing/traffic.ts';
@@ -43,6 +42,22 @@ const roll = async (release: Release): Promise<void> => {
   for (const process of ['crm-1', 'crm-2']) await restart(home, process);
 };
 
+/** @returns how many rows it changed. */
+const fillPostalCodes = async (): Promise<number> => {
+  const [[newest]] = await admin.query<(RowDataPacket & { id: number })[]>(
+    'SELECT MAX(client_id) AS id FROM clients',
+  );
+  let changed = 0;
+  for (let id = 0; id <= newest!.id; id += 500) {
+    const [result] = await admin.query<ResultSetHeader>(
+      'UPDATE clients SET postal_code = zip WHERE client_id BETWEEN ? AND ? AND NOT (postal_code <=> zip)',
+      [id, id + 499],
+    );
+    changed += result.affectedRows;
+  }
+  return changed;
+};
+
 test('a column is renamed under load, and no request fails or waits long for it', {
   timeout: 600_000,
 }, async () => {
@@ -55,6 +70,7 @@ test('a column is renamed under load, and no request fails or waits long for it'
   });
   const company = await makeCompany(stack);
   await admin.query('USE ??', [name]);
+  await admin.query("SET SESSION transaction_isolation = 'READ-COMMITTED'");
   await admin.query(
     `INSERT INTO clients (company_id, status_id, first_name, last_name, email, zip)
      WITH RECURSIVE n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < ?)
@@ -91,10 +107,8 @@ test('a column is renamed under load, and no request fails or waits long for it'
 
   // Migrate. New writes go to both columns, old rows are filled in, then the new column is read.
   await roll('writes both');
-  const rest = { table: 'clients', set: 'postal_code = zip', where: 'NOT (postal_code <=> zip)' };
-  const filled = await backfill(mysqlUrl, rest);
-  expect(filled).toBeGreaterThan(oldClients / 2);
-  expect(await backfill(mysqlUrl, { ...rest, pauseMs: 0 })).toBe(0);
+  expect(await fillPostalCodes()).toBeGreaterThan(oldClients / 2);
+  expect(await fillPostalCodes()).toBe(0);
   await roll('reads postal_code');
 
   await roll('knows postal_code');

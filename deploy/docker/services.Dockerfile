@@ -38,7 +38,6 @@ COPY proto proto
 COPY services services
 COPY deploy/migrate deploy/migrate
 COPY deploy/mysql deploy/mysql
-COPY deploy/data/backfill deploy/data/backfill
 COPY deploy/data/restored deploy/data/restored
 COPY deploy/monitoring/servers deploy/monitoring/servers
 # The gateway's welcome page and the frame of its documentation.
