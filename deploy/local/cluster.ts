@@ -5,6 +5,7 @@ import { ConfigError, checkNats, connectBus, MigrationError, migrate } from '@ca
 import { createConnection } from 'mysql2/promise';
 import { migrationFolders } from '../migrate/config.ts';
 import { natsUsers } from '../nats/permissions.ts';
+import { startBeside } from './beside.ts';
 import { type Demo, seedDemoOnce } from './demo.ts';
 import { startAtFirstCall } from './first-call.ts';
 import { endLeftovers, removeStack, type Stack, stackMark, writeStack } from './home.ts';
@@ -12,7 +13,6 @@ import type { StartOptions } from './options.ts';
 import { buildPortal } from './portal.ts';
 import { freePorts, isPortFree } from './ports.ts';
 import { mysqlLauncher, natsLaunchers, type ServiceSpec, serviceSpecs, type Wiring } from './programs.ts';
-import { offerProgram } from './receiver/offer.ts';
 import type { Report } from './report.ts';
 import { mysqlUsers, openSecrets } from './secrets.ts';
 import { explainDisk, SetupError } from './setup-error.ts';
@@ -44,10 +44,12 @@ const leftoversGraceMs = 10_000;
 export const startCluster = async (context: ClusterContext): Promise<Cluster> => {
   const kept: Kept[] = [];
   const closers: (() => void)[] = [];
+  const beside = await startBeside(context.home);
   const stop = async () => {
     removeStack(context.home);
     for (const close of closers) close();
     await stopInOrder(kept);
+    await beside.close();
   };
   const restart = async (service: string) => {
     await Promise.all(
@@ -55,14 +57,19 @@ export const startCluster = async (context: ClusterContext): Promise<Cluster> =>
     );
   };
   try {
-    return { stack: await bringUp(context, kept, closers), restart, stop };
+    return { stack: await bringUp(context, beside, kept, closers), restart, stop };
   } catch (error) {
     await stop();
     throw explainDisk(error, context.home);
   }
 };
 
-const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => void)[]): Promise<Stack> => {
+const bringUp = async (
+  context: ClusterContext,
+  { receiverUrl, inboxUrl, smtpUrl }: Awaited<ReturnType<typeof startBeside>>,
+  kept: Kept[],
+  closers: (() => void)[],
+): Promise<Stack> => {
   const { home, env, options, report, signal, root } = context;
   const secrets = openSecrets(home);
   const baseUrl = `http://${host}:${options.port}`;
@@ -70,18 +77,9 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
 
   await endLeftovers(home, leftoversGraceMs);
   await requirePort(options.port);
-  const place = {
-    root,
-    home,
-    host,
-    env: { PATH: env.PATH, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE, [stackMark]: home },
-  };
-  const receiver = await offerProgram('receiver', place);
-  const ports = await freePorts(4);
-  const [smtpPort, agentsPort, calledPort, interfacePort] = ports as [number, number, number, number];
-  const inbox = await offerProgram('inbox', place, ['--smtp-port', String(smtpPort)]);
+  const [agentsPort, calledPort, interfacePort] = (await freePorts(3)) as [number, number, number];
   const mail = {
-    SMTP_URL: `smtp://${host}:${smtpPort}`,
+    SMTP_URL: smtpUrl,
     MAIL_FROM: 'Causeway <no-reply@causeway.test>',
     // Passkeys need a name: browsers refuse them for an address.
     PORTAL_URL: `http://localhost:${options.port}/portal`,
@@ -93,8 +91,8 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
     apiKey: demo?.apiKey ?? '',
     portalEmail: demo?.portalEmail ?? '',
     portalPassword: demo?.portalPassword ?? '',
-    receiverUrl: receiver.url,
-    inboxUrl: inbox.url,
+    receiverUrl,
+    inboxUrl,
     agentsUrl: `http://${host}:${agentsPort}`,
     mysqlUrl: mysqlUrl(),
     natsUrl: natsUrl('operator'),
@@ -191,12 +189,7 @@ const bringUp = async (context: ClusterContext, kept: Kept[], closers: (() => vo
       });
     });
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
-  await report.step('services', () =>
-    all([
-      ...present.flatMap(startService),
-      ...[receiver, inbox].map(({ name, launch }) => start({ name, launch })),
-    ]),
-  );
+  await report.step('services', () => all(present.flatMap(startService)));
 
   demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });
   signal.throwIfAborted();

@@ -115,12 +115,12 @@ export const nodeFlags = [
 
 /** The process reports over IPC when it is ready, and ends when this process is gone. */
 export const runService = async (options: ServiceRunOptions): Promise<Run> => {
-  const { name, entry, args = [], env, logFile } = options;
+  const { name, entry, env, logFile } = options;
   const logStart = existsSync(logFile) ? statSync(logFile).size : 0;
   const { promise: ready, resolve, reject } = Promise.withResolvers<string | null>();
   const program = await spawnGuarded({
     command: process.execPath,
-    args: [...nodeFlags, entry, ...args],
+    args: [...nodeFlags, entry],
     env,
     logFile,
     onMessage: (message) => isReady(message) && resolve(message.metricsUrl),
@@ -137,7 +137,6 @@ export const runService = async (options: ServiceRunOptions): Promise<Run> => {
 interface ServiceRunOptions {
   readonly name: string;
   readonly entry: string;
-  readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logFile: string;
 }

@@ -75,7 +75,7 @@ export const act = async (behaviour: Behaviour, turn: Turn): Promise<string> => 
     return `${status} with a bomb`;
   }
   const body = bodyOf(behaviour, status, turn);
-  const more = Number(behaviour.get('headers') ?? 0);
+  const more = Math.min(Number(behaviour.get('headers') ?? 0), 1e6);
   const headers = [
     ['Content-Type', 'text/plain'],
     ['Content-Length', behaviour.get('length') ?? String(body.length)],
@@ -111,7 +111,7 @@ const bodyOf = (behaviour: Behaviour, status: number, { request, body }: Turn): 
   if (behaviour.has('echo') && request.headers['x-webhook-event'] === challengeType)
     return Buffer.from(JSON.stringify({ challenge: JSON.parse(body.toString()).payload.challenge }));
   const bytes = Number(behaviour.get('body') ?? -1);
-  if (bytes >= 0) return Buffer.alloc(bytes, 'x');
+  if (bytes >= 0) return Buffer.alloc(Math.min(bytes, 2 ** 28), 'x');
   return Buffer.from(status < 300 ? 'thank you' : 'no, thank you');
 };
 

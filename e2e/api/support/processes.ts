@@ -60,7 +60,7 @@ export const allReady = (world: World, gone: readonly number[] = []): Promise<bo
     async () => {
       for (const { name, pid, metricsUrl } of world.stack().processes) {
         if (pid === null || gone.includes(pid)) return false;
-        if (name === 'mysql' || name === 'receiver' || name === 'inbox') continue;
+        if (name === 'mysql') continue;
         if (metricsUrl === null) return false;
         const ready = await fetch(`${metricsUrl}/${/^nats(-\d+)?$/.test(name) ? 'healthz' : 'readyz'}`)
           .then((response) => response.ok)
