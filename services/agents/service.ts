@@ -9,7 +9,7 @@ import {
   renderProblem,
   toProblem,
 } from '@causeway/proto';
-import { createGate, type Gate, type Kit } from '@causeway/runtime';
+import { createGate, type Gate, type Kit, readAtMost } from '@causeway/runtime';
 import { readAgent } from './agent.ts';
 import type { AgentsConfig } from './config.ts';
 import { type CalledInterface, openInterface } from './interface.ts';
@@ -38,7 +38,8 @@ export const startAgents = async (
     const { headers } = request;
     if (headers.origin !== undefined && !origins.includes(headers.origin))
       return refused(403, 'the Origin is another site');
-    const body = await readBody(request);
+    const body = await readAtMost(maxAgentBytes, request);
+    if (!body) throw payloadTooLarge(maxAgentBytes);
     const facts = readAgent(headers);
     const turn = createTurn(gate, facts.companyId);
     const outside = async <Result>(wait: () => Promise<Result>): Promise<Result> => {
@@ -129,18 +130,6 @@ const createTurn = (gate: Gate, company: string) => {
       }),
     end: () => end(),
   };
-};
-
-/** @throws Problem `payload_too_large` */
-const readBody = async (request: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxAgentBytes) throw payloadTooLarge(maxAgentBytes);
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 };
 
 /**

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { calledHeader, maxAgentBytes, methodNotAllowed, Problem, problem } from '@causeway/proto';
+import { readAtMost } from '@causeway/runtime';
 import type { AnswerRules, Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { noBody } from './http/body.ts';
@@ -104,14 +105,9 @@ export const createAgents = (url: string | undefined): Agents => {
       outgoing.once('error', fail);
       outgoing.once('response', async (incoming) => {
         try {
-          const chunks: Buffer[] = [];
-          let bytes = 0;
-          for await (const chunk of incoming) {
-            chunks.push(chunk as Buffer);
-            bytes += (chunk as Buffer).length;
-            if (bytes > maxAnswerBytes) throw new Error(`agents answered more than ${maxAnswerBytes} bytes`);
-          }
-          resolve({ status: incoming.statusCode!, headers: incoming.headers, body: Buffer.concat(chunks) });
+          const answered = await readAtMost(maxAnswerBytes, incoming);
+          if (!answered) throw new Error(`agents answered more than ${maxAnswerBytes} bytes`);
+          resolve({ status: incoming.statusCode!, headers: incoming.headers, body: answered });
         } catch (error) {
           fail(error);
         }

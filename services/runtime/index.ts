@@ -88,6 +88,7 @@ export {
   serveOperations,
 } from './operations.ts';
 export { type CommonConfig, type Kit, runProcess } from './process.ts';
+export { readAtMost } from './read-stream.ts';
 export { eachAlone, eachTick, type Repeated, repeat } from './repeat.ts';
 export { guarded, reportError } from './report.ts';
 export { keepDays, readPartitions, startRetention } from './retention.ts';

@@ -31,7 +31,6 @@ export const startEnds = (context: EndsContext): Repeated =>
 const pauseMs = 10_000;
 /** Longer than any request of the key that was under way when it was revoked. */
 const keptMs = 10 * 60_000;
-const rowsAtOnce = 100;
 
 /** @returns how many subscriptions it switched off. */
 export const endWithKeys = async (context: EndsContext): Promise<number> => {
@@ -129,30 +128,17 @@ interface SwitchingOff {
   readonly more?: UpdateObject<Tables, 'subscriptions'>;
 }
 
-/** Rows that cannot be removed are passed over. @returns how many it removed. @throws the first error, after all */
+/** @returns how many it removed. @throws the first error, after all */
 export const removeExpired = async (context: EndsContext): Promise<number> => {
   const { db, now } = context;
   const at = now();
-  const errors: unknown[] = [];
-  for (let removed = 0; ; ) {
-    const rows = await acrossTenants(db, 'expired subscriptions of all companies are looked for')
-      .selectFrom('subscriptions')
-      .select(['company_id', 'subscription_id'])
-      .where('expires_utc', '<=', at)
-      .orderBy('expires_utc')
-      .orderBy('company_id')
-      .orderBy('subscription_id')
-      .offset(errors.length)
-      .limit(rowsAtOnce)
-      .execute();
-    for (const row of rows)
-      await remove(context, row, at).then(
-        () => removed++,
-        (error: unknown) => errors.push(error),
-      );
-    if (rows.length < rowsAtOnce && errors.length > 0) throw errors[0];
-    if (rows.length < rowsAtOnce) return removed;
-  }
+  const rows = await acrossTenants(db, 'expired subscriptions of all companies are looked for')
+    .selectFrom('subscriptions')
+    .select(['company_id', 'subscription_id'])
+    .where('expires_utc', '<=', at)
+    .execute();
+  await eachAlone(rows, (row) => remove(context, row, at));
+  return rows.length;
 };
 
 const remove = (
