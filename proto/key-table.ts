@@ -81,8 +81,7 @@ export const metaEntryName = 'meta';
 export interface KeyTableChange {
   readonly name: string;
   readonly version: number;
-  /** Absent from the previous release: the entry comes from the bucket. */
-  readonly entry?: TableEntry;
+  readonly entry: TableEntry;
 }
 
 export type TableEntry = (KeyEntry | CompanyEntry | SignerEntry) & { readonly version: number };

@@ -79,12 +79,6 @@ export const testDeliverySubject = 'deliveries.test';
 
 export const deliveryCommandSubject = 'deliveries.command';
 
-/** Finished attempts (`DeliveryTailEntry`), for gateways of the release before. There may be no listener. */
-export const deliveryTailSubject = (companyId: number | '*'): string => `tail.deliveries.${companyId}`;
-
-/** Broadcast by `access` when sessions end before their time: a JSON array of their ids. */
-export const sessionsEndedSubject = 'portal.sessions.ended';
-
 /** `AgentCallCount`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
 export const agentCallsSubject = 'agents.called';
 

@@ -3,7 +3,6 @@ import { ensureLimitStreams, followKeyTable } from '@causeway/identity';
 import {
   deliveryCommandSubject,
   deliveryHealthSubject,
-  deliveryTailSubject,
   eventConsumer,
   eventStream,
   eventSubject,
@@ -21,7 +20,6 @@ import {
   metaEntryName,
   replyPrefix,
   requestsCountedSubject,
-  sessionsEndedSubject,
   testDeliverySubject,
 } from '@causeway/proto';
 import {
@@ -108,16 +106,13 @@ await listen('gateway', keyRevokedSubject, isRequest, '{}');
 await listen('gateway', countSubject, isRequest, '[1]');
 await listen('access', keyUsedSubject, isTold);
 await listen('access', requestsCountedSubject, isTold);
-await listen('gateway', sessionsEndedSubject, isTold);
-await listen('gateway', deliveryTailSubject(1001), isTold);
 await listen('dispatcher', deliveryHealthSubject, isTold);
 
 const entrySubject = `$KV.${keyBucket}.${forged}`;
 const targets = [
   ...Object.keys(lanes).map((lane) => laneSubject(lane as LaneName)),
   ...[ingestSubject, testDeliverySubject, deliveryCommandSubject, keyRevokedSubject, countSubject],
-  ...[keyUsedSubject, requestsCountedSubject, sessionsEndedSubject],
-  ...[deliveryTailSubject(1001), deliveryHealthSubject],
+  ...[keyUsedSubject, requestsCountedSubject, deliveryHealthSubject],
   entrySubject,
 ];
 const streams = [limitLogStream(1), eventStream, `KV_${keyBucket}`, `KV_${gatewayBucket}`];
@@ -204,9 +199,9 @@ test.each<[user: string, subjects: readonly string[]]>([
     ],
   ],
   ['webhooks', [ingestSubject, testDeliverySubject, deliveryCommandSubject]],
-  ['dispatcher', [deliveryTailSubject(1001), deliveryHealthSubject]],
+  ['dispatcher', [deliveryHealthSubject]],
   ['crm', []],
-  ['access', [testDeliverySubject, keyRevokedSubject, sessionsEndedSubject, entrySubject]],
+  ['access', [testDeliverySubject, keyRevokedSubject, entrySubject]],
 ])(
   'in every way that NATS offers, %s reaches only its own subjects',
   async (user, subjects) => {

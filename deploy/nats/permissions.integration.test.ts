@@ -1,7 +1,6 @@
 import {
   beatSubject,
   deliveryCommandSubject,
-  deliveryTailSubject,
   eventConsumer,
   eventStream,
   eventSubject,
@@ -14,7 +13,6 @@ import {
   limitLogStream,
   replicaSubject,
   replyPrefix,
-  sessionsEndedSubject,
   testDeliverySubject,
   writtenSubject,
 } from '@causeway/proto';
@@ -124,7 +122,6 @@ test.each([
   ['crm', '>'],
   ['gateway', laneSubject('crm')],
   ['gateway', laneSubject('access')],
-  ['crm', deliveryTailSubject('*')],
   ['webhooks', `${replyPrefix('gateway')}.>`],
   ['dispatcher', '_INBOX_access.>'],
   ['dispatcher', eventSubject('*', '*.*')],
@@ -138,7 +135,6 @@ test.each([
   ['webhooks', ingestSubject],
   ['webhooks', testDeliverySubject],
   ['webhooks', deliveryCommandSubject],
-  ['webhooks', sessionsEndedSubject],
   ['access', testDeliverySubject],
   ['access', eventSubject('*', '*.*')],
   ['access', laneSubject('operator-webhooks')],

@@ -3,7 +3,6 @@ import {
   beatSubject,
   deliveryCommandSubject,
   deliveryHealthSubject,
-  deliveryTailSubject,
   eventConsumer,
   eventStream,
   eventSubject,
@@ -26,7 +25,6 @@ import {
   requestsLoggedSubject,
   type ServiceName,
   services,
-  sessionsEndedSubject,
   testDeliverySubject,
   writtenSubject,
 } from '@causeway/proto';
@@ -124,15 +122,14 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...services.map((service) => beatSubject(service, '*')),
       ...followsKeys.subscribe,
       limitCountSubject('*'),
-      sessionsEndedSubject,
-      deliveryTailSubject('*'),
       writtenSubject,
     ],
   }),
   access: withMore(lanes('access', { access: 'gateway', operator: 'operator' }), {
     publish: [
       keyRevokedSubject,
-      sessionsEndedSubject,
+      // Of the release before, like the dispatchers' tail.
+      'portal.sessions.ended',
       testDeliverySubject,
       writesBucket(keyBucket),
       '$JS.API.INFO',
@@ -162,7 +159,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...makesStream(eventStream),
       makesConsumer(eventStream, eventConsumer),
       pulls(eventStream, eventConsumer),
-      deliveryTailSubject('*'),
+      'tail.deliveries.*',
       deliveryHealthSubject,
     ],
     subscribe: [deliveryCommandSubject, testDeliverySubject, deliveryHealthSubject],

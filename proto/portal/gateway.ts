@@ -1,5 +1,3 @@
-import type { DeliveryState, ErrorClass } from '../delivery-states.ts';
-import type { EventType } from '../events.ts';
 import type { Bucket } from '../operation.ts';
 import type { ActorUser } from '../portal.ts';
 
@@ -60,20 +58,3 @@ export type LoggedRequest = readonly [
   isPrevious: 0 | 1,
   requests: number,
 ];
-
-/** An attempt as dispatchers tell it to the gateways of the release before, which show it live. */
-export interface DeliveryTailEntry {
-  readonly eventId: number;
-  readonly subscriptionId: number;
-  readonly replayId: number;
-  readonly eventType: EventType;
-  readonly attempt: number;
-  readonly state: DeliveryState;
-  readonly statusCode: number | null;
-  readonly errorClass: ErrorClass | null;
-  readonly elapsedMs: number;
-  readonly startedUtc: string;
-  readonly nextAttemptUtc: string | null;
-}
-
-export const maxTailEntries = 100;

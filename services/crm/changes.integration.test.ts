@@ -150,25 +150,16 @@ describe('The changes', () => {
     }
   });
 
-  test('hold records from before there were changes, and the writes of an older release', async () => {
+  test('hold records from before there were changes', async () => {
     const companyId = newCompany();
     const old = await makeClient(crm.db, companyId, {});
     const partner = await makeAffiliate(crm.db, companyId, {});
     await makeEmployee(crm.db, companyId, {});
-    const { entries, cursor } = await follow(companyId);
+    const { entries } = await follow(companyId);
     expect(entries).toMatchObject([
       { type: 'affiliate', id: partner, version: 1, origin: 'system' },
       { type: 'person', id: old, version: 1, origin: 'system' },
     ]);
-    await crm.db
-      .updateTable('clients')
-      .set({ city: 'Linz', updated_utc: new Date(Date.now() + 1000) })
-      .where('company_id', '=', companyId)
-      .where('client_id', '=', old)
-      .execute();
-    const next = await follow(companyId, {}, cursor);
-    expect(next.entries).toMatchObject([{ id: old, version: 2, record: { city: 'Linz', version: 2 } }]);
-    expect((await follow(companyId, {}, next.cursor)).entries).toEqual([]);
   });
 
   test('come whole and once to readers that begin together, after more writes than one reading numbers', async () => {

@@ -86,7 +86,6 @@ interface Unnumbered {
   readonly type: RecordType;
   readonly id: number;
   readonly version: number;
-  readonly numbered_version: number | null;
   readonly origin: string;
   readonly changed_utc: Date;
 }
@@ -97,20 +96,17 @@ const selectUnnumbered = (companyId: number) => {
     const [table, id] = recordKeys[type];
     return sql`(
       SELECT /*+ INDEX(${sql.table(table)} unnumbered) */
-        ${type} AS type, ${sql.ref(id)} AS id, version, numbered_version, origin, updated_utc AS changed_utc
+        ${type} AS type, ${sql.ref(id)} AS id, version, origin, updated_utc AS changed_utc
       FROM ${sql.table(table)} WHERE ${sql.ref(`${table}.company_id`)} = ${tenantIs(companyId)} AND is_unnumbered = TRUE
       ORDER BY ${sql.ref(id)} LIMIT ${sql.lit(recordsAtOnce + 1)})`;
   };
   return sql<Unnumbered>`${ofType('affiliate')} UNION ALL ${ofType('person')} UNION ALL ${ofType('note')}`;
 };
 
-/** A replica of the release before the versions changes a record without raising its version: it is raised here. */
-const isUnraised = ({ version, numbered_version }: Unnumbered): boolean => version === numbered_version;
-
 const changeOf = (record: Unnumbered): NumberedChange => ({
   type: record.type,
   record_id: record.id,
-  version: record.version + Number(isUnraised(record)),
+  version: record.version,
   origin: record.origin,
   changed_utc: record.changed_utc,
   is_deleted: 0,
@@ -119,10 +115,9 @@ const changeOf = (record: Unnumbered): NumberedChange => ({
 const markNumbered = (type: RecordType, companyId: number, records: readonly Unnumbered[]) => {
   const [table, id] = recordKeys[type];
   const rows = rowList(records.map((record) => [companyId, record.id, record.version, record.changed_utc]));
-  // MySQL assigns from left to right, so the second assignment sees the raised version.
   return sql`
     UPDATE /*+ INDEX(${sql.table(table)} PRIMARY) */ ${sql.table(table)}
-    SET version = version + (numbered_version <=> version), numbered_version = version, numbered_utc = updated_utc
+    SET numbered_version = version, numbered_utc = updated_utc
     WHERE (company_id, ${sql.ref(id)}, version, updated_utc) IN (${rows})`;
 };
 
@@ -136,12 +131,12 @@ export const lockNumbers = async (trx: Trx<Tables>, companyId: number): Promise<
 
 /** Once they are locked. */
 export const lastNumber = async (trx: Trx<Tables>, companyId: number): Promise<number> => {
-  // A replica of the release before numbers changes by a counter of its own.
-  const { rows } = await sql<{ last_sequence: number; highest: number | null }>`
-    SELECT last_sequence, (SELECT MAX(sequence) FROM record_changes c WHERE c.company_id = ${tenantIs(companyId)}) AS highest
-    FROM change_sequences s WHERE s.company_id = ${tenantIs(companyId)}`.execute(trx);
-  const { last_sequence, highest } = rows[0]!;
-  return Math.max(last_sequence, highest ?? 0);
+  const { last_sequence } = await trx
+    .selectFrom('change_sequences')
+    .select('last_sequence')
+    .where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow();
+  return last_sequence;
 };
 
 export type NumberedChange = Omit<Selectable<Tables['record_changes']>, 'company_id' | 'sequence'>;

@@ -81,7 +81,6 @@ export const followKeyTable = ({
   let watch: QueuedIterator<KvWatchEntry> | undefined;
   let reading: Promise<void> | undefined;
   let streamCreated: string | undefined;
-  const unanswered = new Map<string, { version: number; message: Msg }[]>();
 
   /** When to forget a revoked key. Otherwise a tenant could fill the memory by creating and revoking keys. */
   const revoked = new Map<string, number>();
@@ -111,10 +110,6 @@ export const followKeyTable = ({
     table.set(name, entry);
     if (isRefusal(entry)) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
     else revoked.delete(name);
-    const broadcasts = unanswered.get(name);
-    if (!broadcasts) return;
-    unanswered.delete(name);
-    for (const { version, message } of broadcasts) if (entry.version >= version) answer(message);
   };
   const apply = (table: Map<string, TableEntry>, update: KvEntry): void => {
     if (update.operation !== 'PUT') return; // Ignores expiries; a deleted bucket causes a reload.
@@ -248,16 +243,9 @@ export const followKeyTable = ({
   const onChange = (error: Error | null, message: Msg): void => {
     if (error || !isRequest(message)) return;
     const { name, version, entry } = message.json<KeyTableChange>();
-    if (entry) learn(name, entry);
-    if (entry && isRefusal(entry)) onRevoked?.();
-    if ((entries.get(name)?.version ?? -1) >= version) {
-      answer(message);
-      return;
-    }
-    const earlier = unanswered.get(name) ?? [];
-    // `access` repeats its messages, so losing one costs only a little time.
-    if (earlier.length < 16 && unanswered.size < 1024)
-      unanswered.set(name, [...earlier, { version, message }]);
+    learn(name, entry);
+    if (isRefusal(entry)) onRevoked?.();
+    if ((entries.get(name)?.version ?? -1) >= version) answer(message);
   };
   const subscription = bus.nc.subscribe(keyRevokedSubject, { callback: onChange });
 

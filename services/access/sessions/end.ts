@@ -1,10 +1,4 @@
-import {
-  type Actor,
-  type ActorUser,
-  type AuditAction,
-  type AuditEntry,
-  sessionsEndedSubject,
-} from '@causeway/proto';
+import type { Actor, ActorUser, AuditAction, AuditEntry } from '@causeway/proto';
 import { type Trx, transaction } from '@causeway/runtime';
 import { audit, authorOf } from '../audit.ts';
 import type { Access } from '../context.ts';
@@ -18,13 +12,8 @@ interface Ending {
   readonly except?: number;
 }
 
-/**
- * Ends sessions. Gateways resolve the session of each request, so the commit ends all access. The broadcast is for
- * gateways of the release before, which hold live tails open.
- * @returns how many ended.
- */
+/** Gateways resolve the session of each request, so the commit ends all access. @returns how many sessions ended. */
 export const endSessions = async (
-  { bus }: Pick<Access, 'bus'>,
   trx: Trx<AccessTables>,
   { companyId, userId, only, except }: Ending,
 ): Promise<number> => {
@@ -44,7 +33,6 @@ export const endSessions = async (
     .where('company_id', '=', companyId)
     .where('session_id', 'in', ids)
     .execute();
-  trx.onCommit(() => bus.nc.publish(sessionsEndedSubject, JSON.stringify(ids)));
   return ids.length;
 };
 
@@ -64,7 +52,7 @@ export const changeSecurity = <Result>(
   transaction(access.db, async (trx) => {
     const { companyId, user } = call;
     const result = await change(trx);
-    await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
+    await endSessions(trx, { companyId, userId: user.id, except: user.sessionId });
     await audit(trx, authorOf(access, call), action, ['member', user.id, user.email], values);
     return result;
   });

@@ -57,7 +57,7 @@ export const resetPassword = (access: Access) =>
         .executeTakeFirst();
       if (numDeletedRows === 0n) throw problem('reset_over');
       await updateMember(trx, company_id, user_id).set({ password_hash }).execute();
-      await endSessions(access, trx, { companyId: company_id, userId: user_id });
+      await endSessions(trx, { companyId: company_id, userId: user_id });
       const by = byPerson(user_id, name || email, actor, requestId);
       const author = { companyId: company_id, by, at: now() };
       await audit(trx, author, 'password.reset', ['member', user_id, email]);

@@ -43,7 +43,7 @@ export const revokeSession = (access: Access) =>
     const { companyId, user } = call;
     const sessionId = call.id('session');
     await transaction(access.db, async (trx) => {
-      const ended = await endSessions(access, trx, { companyId, userId: user.id, only: sessionId });
+      const ended = await endSessions(trx, { companyId, userId: user.id, only: sessionId });
       if (ended === 0) throw notFound('session');
       await auditEnd(access, trx, call, sessionId);
     });
@@ -55,7 +55,7 @@ export const revokeOtherSessions = (access: Access) =>
   handler(contract.revokeOtherSessions, async (call) => {
     const { companyId, user } = call;
     const revoked = await transaction(access.db, async (trx) => {
-      const ended = await endSessions(access, trx, { companyId, userId: user.id, except: user.sessionId });
+      const ended = await endSessions(trx, { companyId, userId: user.id, except: user.sessionId });
       if (ended === 0) return 0;
       const target = ['session', null, 'all others'] as const;
       await audit(trx, authorOf(access, call), 'session.ended', target, { after: { count: ended } });
@@ -68,7 +68,7 @@ export const signOut = (access: Access) =>
   handler(contract.signOut, async (call) => {
     const { companyId, user } = call;
     await transaction(access.db, async (trx) => {
-      const ended = await endSessions(access, trx, { companyId, userId: user.id, only: user.sessionId });
+      const ended = await endSessions(trx, { companyId, userId: user.id, only: user.sessionId });
       if (ended > 0) await auditEnd(access, trx, call, user.sessionId);
     });
     return { status: 204, body: null, headers: { [sessionTokenHeader]: '' } };

@@ -1,4 +1,4 @@
-import { contract, notFound, sessionsEndedSubject } from '@causeway/proto';
+import { contract, notFound } from '@causeway/proto';
 import { handler, json, transaction } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import { memberKey } from './attempts.ts';
@@ -12,7 +12,7 @@ import { hashToken, newSessionToken, newToken } from './token.ts';
 /** A company that the sign-in did not open is not found. The current session closes until the return. */
 export const switchCompany = (access: Access) =>
   handler(contract.switchCompany, async (call) => {
-    const { db, bus, now, portal, random } = access;
+    const { db, now, portal, random } = access;
     const { companyId, user, actor, body, requestId } = call;
     if (body.companyId === companyId) return json(200, await sessionFacts(access, companyId, user.sessionId));
     const own = await db
@@ -61,7 +61,6 @@ export const switchCompany = (access: Access) =>
         .where('company_id', '=', companyId)
         .where('session_id', '=', user.sessionId)
         .execute();
-      trx.onCommit(() => bus.nc.publish(sessionsEndedSubject, JSON.stringify([user.sessionId])));
     });
     const answer = withToken(200, await sessionFacts(access, other.company_id, other.session_id), token);
     return withDevice(access, answer, actor, other.email, [

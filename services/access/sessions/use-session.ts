@@ -33,7 +33,6 @@ export const byToken = (
 ): LaneHandler =>
   each(async (call) => {
     const { tenant, caller, actor } = call;
-    // A gateway of the previous release omits `passive`: it has already counted the request as a use.
     const session = actor?.token ? await useSession(access, actor.token, actor.passive !== false) : null;
     if (!actor || !session) throw problem('signed_out');
     const { companyId, user } = session;

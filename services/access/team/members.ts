@@ -85,7 +85,7 @@ export const removeFully = async (
   const revokedKeys = await transaction(access.db, async (trx) => {
     const member = await lockMember(trx, { companyId, memberId, asker, to: null });
     const ended = await endRights(trx, author, memberId, { role: null, ...keep });
-    await endSessions(access, trx, { companyId, userId: memberId });
+    await endSessions(trx, { companyId, userId: memberId });
     await trx
       .deleteFrom('portal_users')
       .where('company_id', '=', companyId)
@@ -143,7 +143,7 @@ export const resetSecondFactor = (access: Access) =>
 
 /** Of a locked member. Sessions, devices and reset links end too: none was enough without a code so far. */
 export const takeFactorOff = async (
-  access: Access,
+  _access: Access,
   trx: Trx<AccessTables>,
   author: Author,
   { id: userId, email, passkeys }: Pick<MemberRow, 'id' | 'email' | 'passkeys'>,
@@ -154,7 +154,7 @@ export const takeFactorOff = async (
     .set((eb) => ({ device_epoch: eb('device_epoch', '+', 1) }))
     .execute();
   await endPasswordReset(trx, { companyId, userId });
-  await endSessions(access, trx, { companyId, userId });
+  await endSessions(trx, { companyId, userId });
   await audit(trx, author, 'totp.reset', ['member', userId, email], {
     before: { passkeys },
   });

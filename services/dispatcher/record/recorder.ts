@@ -1,5 +1,4 @@
-import { type DeliveryTailEntry, deliveryTailSubject, maxTailEntries } from '@causeway/proto';
-import { type Batch, type Bus, createBatch, createBatchWriter, type Database } from '@causeway/runtime';
+import { type Batch, createBatch, createBatchWriter, type Database } from '@causeway/runtime';
 import type { Context } from '../context.ts';
 import { type AttemptedDelivery, companyOf, type LeasedDelivery, type TakenEvent } from '../delivery.ts';
 import type { Health, SharedHealth } from '../health.ts';
@@ -34,7 +33,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const openEvents = trackOpenEvents(options);
   const giveBack = createGiveBack({ ...options, openEvents });
   const minutes = createMinutes(options);
-  const tail = createTail(options.bus);
   const room = createSignal();
   let failing = false;
 
@@ -52,7 +50,6 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       if (disabledReason) log.warn({ companyId, subscriptionId, disabledReason }, 'subscription disabled');
     onMissed(missed);
     openEvents.written(recorded);
-    tail(recorded);
   };
   const write = createBatchWriter({
     db,
@@ -122,32 +119,3 @@ const idsOf = ({ company_id, event_id, subscription_id, attempt }: AttemptedDeli
   subscriptionId: subscription_id,
   attempt,
 });
-
-const createTail =
-  (bus: Bus): ((recorded: readonly AttemptedDelivery[]) => void) =>
-  (recorded) => {
-    if (!bus.connected()) return;
-    for (const [companyId, own] of Map.groupBy(recorded, companyOf))
-      for (let from = 0; from < own.length; from += maxTailEntries)
-        bus.nc.publish(
-          deliveryTailSubject(companyId),
-          JSON.stringify(own.slice(from, from + maxTailEntries).map(tailEntryOf)),
-        );
-  };
-
-const tailEntryOf = (delivery: AttemptedDelivery): DeliveryTailEntry => {
-  const { result, decision } = delivery;
-  return {
-    eventId: delivery.event_id,
-    subscriptionId: delivery.subscription_id,
-    replayId: delivery.replay_id,
-    eventType: delivery.event_type,
-    attempt: delivery.attempt,
-    state: decision.outcome === 'retry' ? 'waiting' : decision.outcome,
-    statusCode: result.statusCode,
-    errorClass: result.errorClass,
-    elapsedMs: result.elapsedMs,
-    startedUtc: new Date(delivery.startedMs).toISOString(),
-    nextAttemptUtc: decision.outcome === 'retry' ? new Date(decision.dueMs).toISOString() : null,
-  };
-};

@@ -81,8 +81,6 @@ describe('the key table', () => {
     const table = await filledTable({ keepRevokedMs: 250 });
     expect(table.key('key.b')).toBeUndefined();
     await bucket.put('key.a', entry(2, false));
-    // `access` may ask for its confirmation meanwhile.
-    expect(await announce({ name: 'key.a', version: 2 }, 1000)).toBe('gateway-1');
     await expect.poll(() => table.key('key.a')).toBeUndefined();
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
   });
@@ -101,19 +99,6 @@ describe('the key table', () => {
     expect(table.company(1001)?.limits).toEqual({ read: 7 });
     await bucket.put('key.a', entry(2, false));
     await expect.poll(() => table.key('key.a')?.active).toBe(false);
-  });
-
-  test('confirms a change when it holds it, and not before', async () => {
-    const table = await filledTable();
-    expect(await announce({ name: 'key.a', version: 1 }, 500)).toBe('gateway-1');
-    const early = announce({ name: 'key.a', version: 2 }, 2000);
-    // Time for the announcement to arrive before the entry.
-    await sleep(150);
-    expect(table.key('key.a')?.version).toBe(1);
-    await bucket.put('key.a', entry(2, false));
-    expect(await early).toBe('gateway-1');
-    expect(table.key('key.a')?.active).toBe(false);
-    expect(await announce({ name: 'key.a', version: 3 }, 200)).toBeUndefined();
   });
 
   test('takes a change from its announcement, and confirms it before the bucket has it', async () => {

@@ -171,7 +171,7 @@ const createConnection = (server: ServerConnection, options: DriverOptions): Con
       unsent = [];
       if (doubtful || !begun) return;
       try {
-        await run([{ sql: 'rollback' }]);
+        await send([{ sql: 'rollback' }]);
       } catch (error) {
         doubtful = true;
         throw error;
