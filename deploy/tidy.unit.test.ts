@@ -235,19 +235,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_800,
-    'services/runtime': 6_950,
-    'services/identity': 1_000,
-    'services/deliveries': 1_300,
-    'services/gateway': 5_160,
-    'services/agents': 710,
-    'services/access': 8_550,
-    'services/crm': 6_600,
-    'services/webhooks': 5_600,
-    'services/dispatcher': 7_250,
+    proto: 12_770,
+    'services/runtime': 6_310,
+    'services/identity': 980,
+    'services/deliveries': 1_290,
+    'services/gateway': 5_100,
+    'services/agents': 700,
+    'services/access': 8_530,
+    'services/crm': 6_460,
+    'services/webhooks': 5_550,
+    'services/dispatcher': 7_090,
     'admin-ui': 17_850,
-    deploy: 4_620,
-    tests: 66_000,
+    deploy: 4_450,
+    tests: 65_300,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -267,7 +267,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(41_950);
+    expect(words).toBeLessThanOrEqual(41_800);
   });
 });
 
