@@ -116,15 +116,6 @@ export const gatewayBucketSettings = {
   allow_direct: false,
 } as const;
 
-/** Calls of a tool by a company's agents in an hour since 1970, by whether the answer was an error. */
-export type AgentCallCount = readonly [
-  companyId: number,
-  tool: string,
-  hour: number,
-  answered: number,
-  refused: number,
-];
-
 export type KeyUse = readonly [keyId: number, companyId: number, minute: number];
 
 /** The API key of a call. Services do not trust gateways: each looks it up as `keyEntryName(proof)`. */

@@ -79,9 +79,6 @@ export const testDeliverySubject = 'deliveries.test';
 
 export const deliveryCommandSubject = 'deliveries.command';
 
-/** `AgentCallCount`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
-export const agentCallsSubject = 'agents.called';
-
 /** `LoggedRequest`s from gateways, in a JSON array; one `access` replica of the queue group writes them. */
 export const requestsLoggedSubject = 'requests.logged';
 

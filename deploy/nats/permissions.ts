@@ -1,5 +1,4 @@
 import {
-  agentCallsSubject,
   beatSubject,
   deliveryCommandSubject,
   deliveryHealthSubject,
@@ -107,7 +106,8 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       keyUsedSubject,
       requestsCountedSubject,
       requestsLoggedSubject,
-      agentCallsSubject,
+      // Of the release before.
+      'agents.called',
       limitCountSubject('*'),
       limitEntrySubject('*', '*'),
       writesBucket(gatewayBucket),
@@ -141,10 +141,7 @@ const permissions: Readonly<Record<string, NatsPermissions | undefined>> = {
       ...limitLogs.flatMap(makesStream),
       `$JS.API.STREAM.MSG.GET.${bucketStream(gatewayBucket)}`,
     ],
-    subscribe: [
-      ...[keyUsedSubject, requestsCountedSubject, requestsLoggedSubject, agentCallsSubject],
-      keyChangesSubject,
-    ],
+    subscribe: [...[keyUsedSubject, requestsCountedSubject, requestsLoggedSubject], keyChangesSubject],
   }),
   crm: withMore(lanes('crm', { crm: 'gateway', 'operator-crm': 'operator' }), {
     publish: [eventSubject('*', '*.*'), writtenSubject, ...followsKeys.publish],

@@ -60,23 +60,6 @@ export const getUsage = defineOperation({
   },
 });
 
-/** Of the last 24 hours, with a delay of about ten seconds. */
-export const getAgentCalls = defineOperation({
-  ...overview,
-  service: 'access',
-  id: 'getAgentCalls',
-  path: '/agents/calls',
-  answers: {
-    200: {
-      schema: z.object({
-        sinceUtc: instant,
-        /** The busiest first. `refused`: the answer was an error. */
-        tools: z.array(z.object({ tool: z.string(), answered: count, refused: count })),
-      }),
-    },
-  },
-});
-
 const step = instant.nullable();
 
 export const getFirstSteps = defineOperation({

@@ -13,7 +13,8 @@ export interface AccessTables {
   portal_password_resets: PortalPasswordResetTable;
   sign_in_delays: SignInDelayTable;
   request_minutes: RequestMinuteTable;
-  agent_calls: AgentCallTable;
+  /** Written by the release before. */
+  agent_calls: { company_id: number; hour_utc: Date; tool: string };
   request_log: RequestLogTable;
   key_revocations: { company_id: number; key_id: number; revoked_utc: Date };
   member_endings: MemberEndingRow;
@@ -164,14 +165,6 @@ interface SignInDelayTable {
   failures: number;
   last_attempt_utc: Date;
   next_attempt_utc: Date;
-}
-
-interface AgentCallTable {
-  company_id: number;
-  hour_utc: Date;
-  tool: string;
-  answered: number;
-  refused: number;
 }
 
 interface RequestLogTable {

@@ -25,7 +25,7 @@ import { createReserve } from './sessions/reserve.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
 import { resolveSession } from './sessions/use-session.ts';
-import { recordAgentCalls, recordKeyUses, recordRequests } from './usage/reports.ts';
+import { recordKeyUses, recordRequests } from './usage/reports.ts';
 import { recordRequestLog, startRequestLogRetention } from './usage/request-log.ts';
 
 interface AccessService {
@@ -39,7 +39,6 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const table = await startKeyTable({ ...options, now, signers: sessionProofs.entries });
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
-  const agentCalls = recordAgentCalls({ bus, db, log, metrics, now });
   const requestLog = recordRequestLog({ bus, db, log, metrics, now });
   const logRetention = startRequestLogRetention({ db, log, now });
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
@@ -99,7 +98,6 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await expiry.stop();
       await uses.drain();
       await requests.drain();
-      await agentCalls.drain();
       await requestLog.drain();
       await logRetention.stop();
       await table.stop();

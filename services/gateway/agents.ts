@@ -12,9 +12,6 @@ export const agentsPath = '/mcp';
 
 export const agentAnswers: AnswerRules = { ...keyAnswers, unnamed: 'mcp', shapeOf: () => 'general' };
 
-/** Of the requests that `agents` makes for a tool. */
-export const toolAnswers: AnswerRules = { ...keyAnswers, isTool: true };
-
 /**
  * Contract, "Agents". The process `agents` speaks the protocol and calls the interface back with the same key, so here
  * the key only lets the request in. Call it before the request's handler returns.

@@ -6,13 +6,11 @@ import {
   type HttpOperation,
   isUnchanged,
   type KeyOperation,
-  type KeyOperationId,
   type MemberOperation,
   type RenderedProblem,
   renderProblem,
   repeatOf,
 } from '@causeway/proto';
-import { methodNames, toolNameOf } from '@causeway/proto/method-names';
 import { childTraceparent, type LaneAnswer, type LaneCall, logPlain, randomHex } from '@causeway/runtime';
 import { problemOf, unsupportedEncoding } from './failures.ts';
 import type { Gateway } from './gateway.ts';
@@ -26,8 +24,6 @@ import { methodName } from './traffic.ts';
 export interface AnswerRules {
   readonly logged: string;
   readonly unnamed?: string;
-  /** The calls of each tool are counted for the portal. */
-  readonly isTool?: boolean;
   readonly always: readonly Header[];
   readonly api: readonly Header[];
   readonly shapeOf: (path: string) => ErrorShape;
@@ -176,8 +172,6 @@ export class Exchange {
     const durationMs = this.#end(status);
     this.#onAnswer?.(status);
     const { companyId, keyId, userId } = this.#caller;
-    if (this.#rules.isTool && operation && companyId !== undefined)
-      this.#gateway.uses.called(companyId, toolNameOf(methodNames[operation.id as KeyOperationId]), status);
     logPlain(
       this.#gateway.log,
       {
@@ -234,7 +228,7 @@ interface Caller {
   readonly isPrevious?: boolean | undefined;
 }
 
-type Shared = Pick<Gateway, 'log' | 'traffic' | 'requestLog' | 'uses' | 'draining'>;
+type Shared = Pick<Gateway, 'log' | 'traffic' | 'requestLog' | 'draining'>;
 
 const clientGone = 499;
 const nobody: Caller = {};

@@ -30,7 +30,6 @@ const serve = async (): Promise<string> => {
     log,
     traffic: countTraffic(noMetrics),
     requestLog: unlogged,
-    uses: { used: () => {}, answered: () => {}, called: () => {}, flush: () => {} },
     draining: false,
   };
   app.any('/*', (response, request) => {

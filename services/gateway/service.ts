@@ -17,7 +17,7 @@ import {
   type LaneClient,
   reportError,
 } from '@causeway/runtime';
-import { agentAnswers, agentsPath, createAgents, serveAgent, toolAnswers } from './agents.ts';
+import { agentAnswers, agentsPath, createAgents, serveAgent } from './agents.ts';
 import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
 import { Exchange } from './exchange.ts';
@@ -229,7 +229,7 @@ const guarded =
 /** A tool's request, from `agents`, which names the agent's address. */
 const handleTool: Handle = (gateway, response, request) => {
   const head = readHead(request);
-  const exchange = new Exchange(gateway, response, head, addressOf(response, head, 1), toolAnswers);
+  const exchange = new Exchange(gateway, response, head, addressOf(response, head, 1), keyAnswers);
   try {
     serveKey(gateway, exchange).catch((error: unknown) => exchange.fail(error));
   } catch (error) {

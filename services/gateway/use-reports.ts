@@ -1,5 +1,4 @@
 import {
-  agentCallsSubject,
   type Bucket,
   buckets,
   type KeyEntry,
@@ -12,8 +11,6 @@ import { type Bus, createTally, type Metrics, type Tally } from '@causeway/runti
 export interface UseReports {
   used(key: KeyEntry, nowMs: number): void;
   answered(key: KeyEntry, bucket: Bucket, status: number): void;
-  /** A tool of an agent, by a name of the closed list. */
-  called(companyId: number, tool: string, status: number): void;
   flush(): void;
 }
 
@@ -28,22 +25,12 @@ interface RequestSum {
   failed: number;
 }
 
-/** In the order of `AgentCallCount`. */
-interface CallSum {
-  readonly companyId: number;
-  readonly tool: string;
-  readonly hour: number;
-  answered: number;
-  refused: number;
-}
-
 const flushMs = 10_000;
 /** While NATS is unreachable, further sums are dropped: they only feed charts. */
 const maxSums = 50_000;
 /** Keys per message; a use takes at most about forty bytes. */
 const usesPerMessage = 5000;
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => {
   const tally = <Name extends string | number, Sum>(
@@ -70,11 +57,9 @@ export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => 
     { maxWaiting: Number.POSITIVE_INFINITY, perMessage: usesPerMessage },
   );
   const sums = tally<number, RequestSum>('request-counts', requestsCountedSubject, Object.values);
-  const calls = tally<string, CallSum>('agent-calls', agentCallsSubject, Object.values);
   const flush = (): void => {
     uses.flush();
     sums.flush();
-    calls.flush();
   };
   bus.onReconnect(flush);
   /** Used in the current minute: each key is noted once. */
@@ -110,13 +95,6 @@ export const openUseReports = ({ bus, metrics }: ReportsOptions): UseReports => 
         sum.answered++;
         if (status >= 500) sum.failed++;
       }
-    },
-    called: (companyId, tool, status) => {
-      const hour = Math.floor(Date.now() / hourMs);
-      const name = `${companyId} ${tool} ${hour}`;
-      const sum = calls.of(name, () => ({ companyId, tool, hour, answered: 0, refused: 0 }));
-      if (status < 400) sum.answered++;
-      else sum.refused++;
     },
     flush,
   };

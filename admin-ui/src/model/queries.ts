@@ -107,8 +107,6 @@ export const sessionsQuery = operationQuery('listSessions', {});
 export const keyPresetNames = ['form', 'reporting', 'sync', 'agent-read', 'agent-write'] as const;
 export type KeyPresetName = (typeof keyPresetNames)[number];
 
-export const agentCallsQuery = operationQuery('getAgentCalls', {});
-
 /** The programs whose configuration is shown, in the order of their tabs. */
 export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
 

@@ -158,28 +158,6 @@ const countsOf = ({ answered, limited, failed }: Counts): Counts => ({ answered,
 const requests = ({ buckets }: { readonly buckets: readonly Counts[] }): number =>
   buckets.reduce((total, { answered, limited }) => total + answered + limited, 0);
 
-export const getAgentCalls = ({ db, now }: Access) =>
-  handler(contract.getAgentCalls, async ({ companyId }) => {
-    const since = new Date((Math.floor(now().getTime() / hourMs) - 23) * hourMs);
-    const rows = await db
-      .selectFrom('agent_calls')
-      .select((eb) => [
-        'tool',
-        eb.fn.sum<number>('answered').as('answered'),
-        eb.fn.sum<number>('refused').as('refused'),
-      ])
-      .where('company_id', '=', companyId)
-      .where('hour_utc', '>=', since)
-      .groupBy('tool')
-      .execute();
-    const tools = rows
-      .map(({ tool, answered, refused }) => ({ tool, answered: Number(answered), refused: Number(refused) }))
-      .toSorted((a, b) => b.answered + b.refused - a.answered - a.refused || (a.tool < b.tool ? -1 : 1));
-    return json(200, { sinceUtc: since.toISOString(), tools });
-  });
-
-const hourMs = 60 * minuteMs;
-
 /** The first call, as precisely as calls are counted; if it is older than the counts, the key's last use. */
 export const getFirstSteps = ({ db }: Access) =>
   handler(contract.getFirstSteps, async ({ companyId }) => {

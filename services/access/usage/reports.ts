@@ -1,6 +1,4 @@
 import {
-  type AgentCallCount,
-  agentCallsSubject,
   buckets,
   type KeyUse,
   keyUsedSubject,
@@ -36,7 +34,7 @@ export const recordKeyUses = (options: ReportsOptions): ReportWriter =>
     what: 'last uses',
     row: z
       .tuple([positive, positive, positive])
-      .transform(([key, company, minute]) => [key, company, notAfter(options, minute, minuteMs)] as const),
+      .transform(([key, company, minute]) => [key, company, notAfter(options, minute)] as const),
     nameOf: ([key]) => `${key}`,
     merge: (known, use) => (known[2] < use[2] ? use : known),
     companyOf: ([, company]) => company,
@@ -54,9 +52,9 @@ export interface ReportsOptions {
 const whole = z.int().nonnegative();
 const positive = z.int().positive();
 
-/** A gateway's clock may be ahead; rows must not be in the future. @param period number since 1970 */
-const notAfter = ({ now }: ReportsOptions, period: number, periodMs: number): number =>
-  Math.min(period, Math.floor(now().getTime() / periodMs));
+/** A gateway's clock may be ahead; rows must not be in the future. */
+const notAfter = ({ now }: ReportsOptions, minute: number): number =>
+  Math.min(minute, Math.floor(now().getTime() / minuteMs));
 
 /** One statement per minute, rows in key order, so that concurrent writers queue instead of deadlocking. */
 const writeUses = async (db: Database<AccessTables>, uses: readonly KeyUse[]): Promise<void> => {
@@ -87,7 +85,7 @@ export const recordRequests = (options: ReportsOptions): ReportWriter =>
     what: 'request counts',
     row: z
       .tuple([whole, whole, z.enum(buckets), whole, whole, whole, whole])
-      .transform((row) => row.with(3, notAfter(options, row[3], minuteMs)) as unknown as RequestCount),
+      .transform((row) => row.with(3, notAfter(options, row[3])) as unknown as RequestCount),
     nameOf: (count) => count.slice(0, 4).join(' '),
     merge: ([company, key, bucket, minute, ...sums], [, , , , ...more]) => [
       company,
@@ -101,53 +99,6 @@ export const recordRequests = (options: ReportsOptions): ReportWriter =>
     companyOf: ([company]) => company,
     write: addCounts,
   });
-
-export const recordAgentCalls = (options: ReportsOptions): ReportWriter =>
-  gatherReports<AgentCallCount>({
-    ...options,
-    subject: agentCallsSubject,
-    what: 'agent calls',
-    row: z
-      .tuple([whole, z.string().regex(/^[a-z_/]{1,64}$/), whole, whole, whole])
-      .transform((row) => row.with(2, notAfter(options, row[2], hourMs)) as unknown as AgentCallCount),
-    nameOf: (count) => count.slice(0, 3).join(' '),
-    merge: ([company, tool, hour, answered, refused], [, , , moreAnswered, moreRefused]) => [
-      company,
-      tool,
-      hour,
-      answered + moreAnswered,
-      refused + moreRefused,
-    ],
-    companyOf: ([company]) => company,
-    write: addCalls,
-  });
-
-const hourMs = 3_600_000;
-
-const addCalls = async (db: Database<AccessTables>, counts: readonly AgentCallCount[]): Promise<void> => {
-  const rows = counts
-    .map(([company_id, tool, hour, answered, refused]) => ({
-      company_id,
-      hour_utc: new Date(hour * hourMs),
-      tool,
-      answered,
-      refused,
-    }))
-    .toSorted(
-      (a, b) =>
-        a.company_id - b.company_id ||
-        a.hour_utc.getTime() - b.hour_utc.getTime() ||
-        (a.tool < b.tool ? -1 : 1),
-    );
-  await db
-    .insertInto('agent_calls')
-    .values(rows)
-    .onDuplicateKeyUpdate({
-      answered: sql`agent_calls.answered + VALUES(answered)`,
-      refused: sql`agent_calls.refused + VALUES(refused)`,
-    })
-    .execute();
-};
 
 const addCounts = async (db: Database<AccessTables>, counts: readonly RequestCount[]): Promise<void> => {
   const rows = counts

@@ -1,9 +1,4 @@
-import {
-  type AgentCallCount,
-  agentCallsSubject,
-  type RequestCount,
-  requestsCountedSubject,
-} from '@causeway/proto';
+import { type RequestCount, requestsCountedSubject } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { operatorOf, testWorld } from '../testing/boot.ts';
 
@@ -65,27 +60,4 @@ test('thousands of counts are written completely', async () => {
   const made = () =>
     world.database.query('SELECT COUNT(*) AS made FROM request_minutes WHERE key_id >= 1000');
   await expect.poll(made).toEqual([{ made: 1800 }]);
-});
-
-test('calls of agents are added up by tool and hour, and a report that is none affects no other', async () => {
-  const hour = Math.floor(Date.now() / 3_600_000);
-  const calls = async (...counts: (AgentCallCount | unknown)[]): Promise<void> => {
-    bus.nc.publish(agentCallsSubject, JSON.stringify(counts));
-    await bus.nc.flush();
-  };
-  await calls([company_id, 'a tool; DROP', hour, 1, 0]);
-  await calls([company_id, 'leads_create', hour, -1, 0]);
-  await calls([company_id, 'leads_create', hour - 24, 9, 0]);
-  for (let at = 0; at < 4; at++)
-    await calls([company_id, 'leads_create', hour, 2, 1], [company_id, 'events/poll', hour + 7, 1, 0]);
-  const rows = () =>
-    world.database.query(
-      'SELECT tool, answered, refused FROM agent_calls WHERE company_id = ? ORDER BY hour_utc, tool',
-      [company_id],
-    );
-  await expect.poll(rows).toEqual([
-    { tool: 'leads_create', answered: 9, refused: 0 },
-    { tool: 'events/poll', answered: 4, refused: 0 },
-    { tool: 'leads_create', answered: 8, refused: 4 },
-  ]);
 });

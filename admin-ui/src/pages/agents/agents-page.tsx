@@ -1,14 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { Answer } from '../../model/client.ts';
-import { agentCallsQuery, agentPrograms, type KeyPresetName } from '../../model/queries.ts';
+import { agentPrograms, type KeyPresetName } from '../../model/queries.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { number } from '../../ui/format.ts';
 import { Card, Facts, Page, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 
 export function AgentsPage() {
@@ -64,7 +59,6 @@ export function AgentsPage() {
             <Configurations address={address} />
           </Stack>
         </Card>
-        <Calls />
       </Split>
     </Page>
   );
@@ -87,31 +81,6 @@ function NewKeyButton({ preset, children }: NewKeyButtonProps) {
     </Button>
   );
 }
-
-function Calls() {
-  const calls = useQuery(agentCallsQuery);
-  return (
-    <Card flush title="Calls of the last 24 hours" description="By tool, the busiest first.">
-      <Table
-        query={calls}
-        label="Calls by tool"
-        columns={callColumns}
-        rows={calls.data?.tools}
-        rowKey={({ tool }) => tool}
-        skeletonRows={3}
-        emptyState={
-          <Empty title="No calls yet">The tools that agents call are counted here within seconds.</Empty>
-        }
-      />
-    </Card>
-  );
-}
-
-const callColumns: readonly Column<Answer<'getAgentCalls'>['tools'][number]>[] = [
-  { header: 'Tool', grow: true, cell: ({ tool }) => <code>{tool}</code> },
-  { header: 'Succeeded', align: 'end', cell: ({ answered }) => number(answered) },
-  { header: 'Refused or failed', align: 'end', cell: ({ refused }) => number(refused) },
-];
 
 function Configurations({ address }: { readonly address: string }) {
   const search = useSearch({ from: '/in/agents' });
