@@ -4,7 +4,7 @@ import type { portalSettings } from './config.ts';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
-import type { Refusals } from './sessions/attempts.ts';
+import type { Refusals } from './sessions/refusals.ts';
 import type { Reserve } from './sessions/reserve.ts';
 import type { Devices } from './sessions/subjects.ts';
 import type { Signer } from './sessions/token.ts';

@@ -20,7 +20,7 @@ import { createMail, type MailSettings } from './notices/mail.ts';
 import { startNotices } from './notices/start.ts';
 import { createHasher } from './passwords/hasher.ts';
 import type { AccessTables } from './schema.ts';
-import { createRefusals } from './sessions/attempts.ts';
+import { createRefusals } from './sessions/refusals.ts';
 import { createReserve } from './sessions/reserve.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';

@@ -1,6 +1,6 @@
 import type { DeliveryKey, Signed } from '@causeway/deliveries';
 import type { EventType, HeaderPair, PayloadCondition } from '@causeway/proto';
-import type { PostResult } from './http/post.ts';
+import type { PostResult } from './http/send-post.ts';
 
 export interface QueueKey {
   readonly company_id: number;

@@ -10,16 +10,26 @@ import {
   type RenderedProblem,
   renderProblem,
   repeatOf,
+  type ServiceName,
 } from '@causeway/proto';
-import { childTraceparent, type LaneAnswer, type LaneCall, logPlain, randomHex } from '@causeway/runtime';
+import {
+  childTraceparent,
+  type createTurns,
+  type LaneAnswer,
+  type LaneCall,
+  type LaneClient,
+  type Log,
+  logPlain,
+  randomHex,
+} from '@causeway/runtime';
 import { problemOf, unsupportedEncoding } from './failures.ts';
-import type { Gateway } from './gateway.ts';
 import { type HeaderText, headerLines, writeAnswer } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
 import type { HttpResponse } from './http/uws.ts';
 import type { Header } from './limits/limiter.ts';
-import { methodName } from './traffic.ts';
+import type { RequestLog } from './request-log.ts';
+import { methodName, type Traffic } from './traffic.ts';
 
 export interface AnswerRules {
   readonly logged: string;
@@ -39,7 +49,7 @@ export class Exchange {
   readonly address: string;
   readonly requestId: string;
   readonly traceparent: string;
-  readonly #gateway: Shared;
+  readonly #gateway: ExchangeContext;
   readonly #rules: AnswerRules;
   readonly #startedMs = performance.now();
   #operation: AskedOperation | undefined;
@@ -55,7 +65,13 @@ export class Exchange {
   #refusal: ErrorCode | undefined;
   #reading: Reading | undefined;
 
-  constructor(gateway: Shared, response: HttpResponse, head: Head, address: string, rules: AnswerRules) {
+  constructor(
+    gateway: ExchangeContext,
+    response: HttpResponse,
+    head: Head,
+    address: string,
+    rules: AnswerRules,
+  ) {
     this.#gateway = gateway;
     this.#rules = rules;
     this.head = head;
@@ -228,7 +244,18 @@ interface Caller {
   readonly isPrevious?: boolean | undefined;
 }
 
-type Shared = Pick<Gateway, 'log' | 'traffic' | 'requestLog' | 'draining'>;
+export interface ExchangeContext {
+  readonly log: Log;
+  readonly traffic: Traffic;
+  readonly requestLog: RequestLog;
+  draining: boolean;
+}
+
+export interface Upstream {
+  readonly lanes: Readonly<Record<ServiceName, LaneClient>>;
+  /** One large body of a company at a time is with a service: a hundred at once would delay everybody. */
+  readonly largeBodies: ReturnType<typeof createTurns>;
+}
 
 const clientGone = 499;
 const nobody: Caller = {};
@@ -238,7 +265,7 @@ const jsonType: Header = ['Content-Type', 'application/json'];
 
 /** Sends a request to the service of its operation. @throws LaneError, or Problem `timeout` if its turn came too late. */
 export const callService = (
-  { lanes, largeBodies }: Pick<Gateway, 'lanes' | 'largeBodies'>,
+  { lanes, largeBodies }: Upstream,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey' | 'condition'>,

@@ -17,7 +17,8 @@ import {
   type LaneClient,
   reportError,
 } from '@causeway/runtime';
-import { agentAnswers, agentsPath, createAgents, serveAgent } from './agents.ts';
+import { agentAnswers, serveAgent } from './agents.ts';
+import { agentsPath, createAgents } from './ask-agents.ts';
 import { createBounds } from './bounds.ts';
 import type { GatewayConfig } from './config.ts';
 import { Exchange } from './exchange.ts';

@@ -8,11 +8,9 @@ import {
   signerEntryName,
   type TemporaryLimits,
 } from '@causeway/proto';
-import { acrossTenants, type Database } from '@causeway/runtime';
+import { acrossTenants, type Database, type Log } from '@causeway/runtime';
 import type { AccessTables, RowOf } from '../schema.ts';
 import { keepRevokedMs, type VersionedEntry } from './bucket.ts';
-import type { KeyTable } from './key-table.ts';
-import type { TableSource } from './reconcile.ts';
 
 export const limitColumns = ['limit_read', 'limit_write', 'limit_admin', 'limit_lookup'] as const;
 /** A row's own limits, in requests a minute; null means the configured one. */
@@ -34,6 +32,10 @@ export const keyEntryColumns = [
 ] as const;
 export const companyLimitColumns = [...limitColumns, 'temporary_limits'] as const;
 export const companyEntryColumns = ['company_id', 'version', ...companyLimitColumns] as const;
+
+interface Publisher {
+  publish(name: string, entry: VersionedEntry): Promise<void>;
+}
 
 type KeyEntryRow = RowOf<'api_keys', typeof keyEntryColumns>;
 type CompanyEntryRow = RowOf<'companies', typeof companyEntryColumns>;
@@ -64,8 +66,8 @@ export const keyEntries = (row: KeyEntryRow): readonly (readonly [name: string, 
   ];
 };
 
-/** Returns when every gateway has it, as `KeyTable.publish`. */
-export const publishKey = async (table: KeyTable, row: KeyEntryRow): Promise<void> => {
+/** Returns when every gateway has it. */
+export const publishKey = async (table: Publisher, row: KeyEntryRow): Promise<void> => {
   const [current, previous] = keyEntries(row);
   const isPublished = table.publish(...current!);
   // Before it names the new secret's entry, the old one's admits by itself.
@@ -145,6 +147,14 @@ async function* expectedEntries(
     if (rows.length < pageRows) break;
     after = rows.at(-1)!.id;
   }
+}
+
+export interface TableSource {
+  readonly db: Database<AccessTables>;
+  readonly log: Log;
+  readonly now: () => Date;
+  /** The public keys with which services verify session proofs, by the names of the ring's keys. */
+  readonly signers: ReadonlyMap<string, SignerEntry>;
 }
 
 export async function* tableEntries({ db, signers, now }: TableSource) {

@@ -10,8 +10,7 @@ import {
 import { type Bus, isRequest, type Log } from '@causeway/runtime';
 import type { Msg } from '@nats-io/transport-node';
 import type { VersionedEntry } from './bucket.ts';
-import { type RowTotals, rowTotals, tableEntries } from './entries.ts';
-import type { TableSource } from './reconcile.ts';
+import { type RowTotals, rowTotals, type TableSource, tableEntries } from './entries.ts';
 
 /**
  * The key table in memory, for processes that lost NATS and cannot read the bucket while servers elect a new

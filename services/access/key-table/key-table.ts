@@ -19,9 +19,9 @@ import {
   type VersionedEntry,
   writeEntry,
 } from './bucket.ts';
-import { rowTotals } from './entries.ts';
+import { rowTotals, type TableSource } from './entries.ts';
 import { createJournal, serveChanges } from './journal.ts';
-import { reconcile, type TableSource } from './reconcile.ts';
+import { reconcile } from './reconcile.ts';
 
 /** The key table in NATS, which gateways decide by. It is derived from the database. */
 export interface KeyTable {

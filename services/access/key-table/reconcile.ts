@@ -9,11 +9,10 @@ import {
   type SignerEntry,
   signerEntryPrefix,
 } from '@causeway/proto';
-import { type Database, type Log, transaction } from '@causeway/runtime';
+import { transaction } from '@causeway/runtime';
 import type { KV } from '@nats-io/kv';
-import type { AccessTables } from '../schema.ts';
 import { absent, type HeldEntry, readTable, type VersionedEntry, versionOf, writeEntry } from './bucket.ts';
-import { tableEntries } from './entries.ts';
+import { type TableSource, tableEntries } from './entries.ts';
 
 /** Enough to keep the server busy: 100,000 entries take some seconds; one at a time would take minutes. */
 const maxWritesInFlight = 128;
@@ -87,14 +86,6 @@ const refused = (name: string, text: string | null): (readonly [string, KeyEntry
   const end: KeyEntry = { ...entry, active: false };
   return isRefusal({ ...entry, ...(replacedBy && { replacedBy }) }) ? [] : [[name, end]];
 };
-
-export interface TableSource {
-  readonly db: Database<AccessTables>;
-  readonly log: Log;
-  readonly now: () => Date;
-  /** The public keys with which services verify session proofs, by the names of the ring's keys. */
-  readonly signers: ReadonlyMap<string, SignerEntry>;
-}
 
 interface EntryText {
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { Bus, Database, KeyRing, Log, Metrics } from '@causeway/runtime';
 import type { PortalSettings } from '../context.ts';
-import type { AccessTables } from '../schema.ts';
+import type { AccessTables, RowOf } from '../schema.ts';
 import type { Mail } from './mail.ts';
 
 export interface NoticesContext {
@@ -16,3 +16,15 @@ export interface NoticesContext {
   /** How long notices wait for others of their kind. */
   readonly gatherMs: number;
 }
+
+export const sendColumns = [
+  'company_id',
+  'send_id',
+  'channel',
+  'group_id',
+  'user_id',
+  'sealed',
+  'attempts',
+  'created_utc',
+] as const;
+export type Send = RowOf<'notice_sends', typeof sendColumns>;

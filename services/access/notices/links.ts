@@ -5,10 +5,9 @@ import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { countedEmail } from '../sessions/subjects.ts';
 import { hashToken } from '../sessions/token.ts';
-import type { NoticesContext } from './context.ts';
+import type { NoticesContext, Send } from './context.ts';
 import type { MailMessage } from './mail.ts';
 import { strangersName } from './names.ts';
-import type { Send } from './send.ts';
 
 interface SealedLink {
   readonly kind: 'invitation' | 'password';

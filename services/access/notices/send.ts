@@ -7,25 +7,12 @@ import {
 } from '@causeway/proto';
 import { acrossTenants, type Repeated, repeat } from '@causeway/runtime';
 import { accessMetrics } from '../metrics.ts';
-import type { RowOf } from '../schema.ts';
-import type { NoticesContext } from './context.ts';
+import { type NoticesContext, type Send, sendColumns } from './context.ts';
 import { linkMail } from './links.ts';
 import { type MailMessage, MailRefused } from './mail.ts';
 import { linkless, nameOf } from './names.ts';
 import { maySee, wantsMail } from './recipients.ts';
 import { type NoticeRow, noticeColumns, titleOf, wordsOf } from './words.ts';
-
-const sendColumns = [
-  'company_id',
-  'send_id',
-  'channel',
-  'group_id',
-  'user_id',
-  'sealed',
-  'attempts',
-  'created_utc',
-] as const;
-export type Send = RowOf<'notice_sends', typeof sendColumns>;
 
 /**
  * Sends what is due, for at most `slots` companies at a time and one message of each: a company with many messages, or a

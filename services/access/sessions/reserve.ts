@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acrossTenants, createGate } from '@causeway/runtime';
-import type { Access } from '../context.ts';
+import { acrossTenants, createGate, type Database } from '@causeway/runtime';
+import type { AccessTables } from '../schema.ts';
 import { accountSubject, countedEmail } from './subjects.ts';
 
 /**
@@ -17,11 +17,16 @@ export interface Reserve {
   ): Promise<Result | null>;
 }
 
+interface ReserveOptions {
+  readonly db: Database<AccessTables>;
+  readonly now: () => Date;
+}
+
 /** Long enough for a hash on a busy machine, and short enough that gateways hold few requests of a flood. */
 const answerAfterMs = 1000;
 const maxWaiting = 1000;
 
-export const createReserve = (access: Pick<Access, 'db' | 'now'>): Reserve => {
+export const createReserve = (options: ReserveOptions): Reserve => {
   const gate = createGate({ atOnce: 1, maxPerKey: 2, maxWaiting: 16 });
   let waiting: { readonly email: string; readonly tell: (eligible: boolean) => void }[] = [];
   let asking = false;
@@ -34,7 +39,7 @@ export const createReserve = (access: Pick<Access, 'db' | 'now'>): Reserve => {
       const batch = waiting;
       waiting = [];
       const eligible = await eligibleAmong(
-        access,
+        options,
         batch.map(({ email }) => email),
       ).catch(() => new Set());
       for (const { email, tell } of batch) tell(eligible.has(email));
@@ -61,7 +66,7 @@ export const createReserve = (access: Pick<Access, 'db' | 'now'>): Reserve => {
 };
 
 const eligibleAmong = async (
-  { db, now }: Pick<Access, 'db' | 'now'>,
+  { db, now }: ReserveOptions,
   emails: readonly string[],
 ): Promise<Set<string>> => {
   const digests = new Map(emails.map((email) => [email, accountSubject(email, now()).digest]));

@@ -1,10 +1,9 @@
 import { type DeliveryPorts, deliveryPorts, portProblem } from '@causeway/deliveries';
-import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import { type Connect, createConnect } from './connect.ts';
 import { createConnectionPool } from './connection-pool.ts';
 import { Failure } from './failure.ts';
 import { createResolver, createSystemResolver, type Resolve } from './resolve.ts';
-import { sendPost } from './send-post.ts';
+import { type Post, type PostResult, sendPost } from './send-post.ts';
 
 export interface PosterOptions {
   readonly allowPrivate: boolean;
@@ -14,38 +13,6 @@ export interface PosterOptions {
   readonly resolve?: Resolve | undefined;
   readonly ca?: string;
   readonly now?: () => number;
-}
-
-export interface Post {
-  readonly url: string;
-  readonly headers: readonly HeaderPair[];
-  readonly body: Buffer | string;
-}
-
-/** Durations are whole milliseconds, or null for a step that did not happen. */
-export interface PostResult {
-  readonly elapsedMs: number;
-  /** The next three are null if the attempt reused a connection. */
-  readonly dnsMs: number | null;
-  readonly connectMs: number | null;
-  readonly tlsMs: number | null;
-  readonly firstByteMs: number | null;
-  readonly address: string | null;
-  readonly statusCode: number | null;
-  /** Null for a 2xx. */
-  readonly errorClass: ErrorClass | null;
-  readonly error: string | null;
-  /** False if the URL is not one that is delivered to. */
-  readonly wasSent: boolean;
-  /** The receiver ended a kept connection within a round trip of the request, so it can hardly have read it. */
-  readonly wasUnread: boolean;
-  /** The code of a fault on our side: nothing was sent, and the receiver cannot be blamed. */
-  readonly ownFault: string | null;
-  readonly responseHeaders: readonly HeaderPair[] | null;
-  /** At most 16 KiB, inflated if the receiver compressed it. */
-  readonly responseBody: Buffer | null;
-  readonly responseTruncated: boolean;
-  readonly retryAfter: string | null;
 }
 
 export interface Poster {

@@ -3,7 +3,38 @@ import type { ErrorClass, HeaderPair } from '@causeway/proto';
 import type { Dispatcher } from 'undici';
 import type { Connection, ConnectionPool } from './connection-pool.ts';
 import { Failure, requestFailure } from './failure.ts';
-import type { Post, PostResult } from './post.ts';
+
+export interface Post {
+  readonly url: string;
+  readonly headers: readonly HeaderPair[];
+  readonly body: Buffer | string;
+}
+
+/** Durations are whole milliseconds, or null for a step that did not happen. */
+export interface PostResult {
+  readonly elapsedMs: number;
+  /** The next three are null if the attempt reused a connection. */
+  readonly dnsMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  readonly firstByteMs: number | null;
+  readonly address: string | null;
+  readonly statusCode: number | null;
+  /** Null for a 2xx. */
+  readonly errorClass: ErrorClass | null;
+  readonly error: string | null;
+  /** False if the URL is not one that is delivered to. */
+  readonly wasSent: boolean;
+  /** The receiver ended a kept connection within a round trip of the request, so it can hardly have read it. */
+  readonly wasUnread: boolean;
+  /** The code of a fault on our side: nothing was sent, and the receiver cannot be blamed. */
+  readonly ownFault: string | null;
+  readonly responseHeaders: readonly HeaderPair[] | null;
+  /** At most 16 KiB, inflated if the receiver compressed it. */
+  readonly responseBody: Buffer | null;
+  readonly responseTruncated: boolean;
+  readonly retryAfter: string | null;
+}
 
 interface SendContext {
   readonly pool: ConnectionPool;

@@ -1,8 +1,15 @@
 import { headersAsSent } from '@causeway/deliveries';
 import type { HeaderPair, NoticeChannel, TestDelivery, TestDeliveryAnswer } from '@causeway/proto';
 import { acceptHeader, deliveryHeaders, userAgent } from '@causeway/proto/signatures';
-import type { PostResult } from '../http/post.ts';
-import type { TestDeliveryOptions } from './serve.ts';
+import type { Context } from '../context.ts';
+import type { Poster } from '../http/post.ts';
+import type { PostResult } from '../http/send-post.ts';
+import type { Signer } from '../sign/signer.ts';
+
+export interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log'> {
+  readonly signer: Signer;
+  readonly poster: Poster;
+}
 
 type TestAttempt = Extract<TestDeliveryAnswer, { readonly attempt: unknown }>['attempt'];
 

@@ -8,14 +8,12 @@ import {
 } from '@causeway/proto';
 import { deliveryHeaders, withOwnHeaders } from '@causeway/proto/signatures';
 import { acrossTenants, createInFlight, isRequest, transaction } from '@causeway/runtime';
-import type { Context } from '../context.ts';
 import { queueName } from '../delivery.ts';
-import type { Poster } from '../http/post.ts';
 import { endBackOff } from '../queue-rows.ts';
 import { createPlaces } from '../scheduling/places.ts';
-import { CannotSign, type Signer } from '../sign/signer.ts';
+import { CannotSign } from '../sign/signer.ts';
 import { readTargets } from '../store.ts';
-import { attemptAnswer, postNotice } from './notice.ts';
+import { attemptAnswer, postNotice, type TestDeliveryOptions } from './notice.ts';
 
 interface TestDeliveries {
   stop(): Promise<void>;
@@ -117,8 +115,3 @@ const deliver = async (
   const sent = { headers: withOwnHeaders(headers, hidden), bytes: bytes.length };
   return { attempt: attemptAnswer(url, startedUtc, result, sent) };
 };
-
-export interface TestDeliveryOptions extends Pick<Context, 'bus' | 'db' | 'now' | 'log'> {
-  readonly signer: Signer;
-  readonly poster: Poster;
-}
