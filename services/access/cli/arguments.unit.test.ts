@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { commands } from './commands.ts';
+import { bodyOf, commands } from './commands.ts';
 import { helpAll, helpFor, plain } from './print.ts';
 import { readArguments } from './run.ts';
 
-const bodyOf = (line: string) => {
+const requestOf = (line: string) => {
   const request = readArguments(line.split(' '));
   if (request.kind !== 'run') throw new Error('not a command');
   return {
     operation: request.command.operation,
-    body: request.command.body(request.values),
+    body: bodyOf(request.command, request.values),
     json: request.json,
   };
 };
@@ -56,8 +56,8 @@ test.each([
   ['limits set --key 7 --admin 1', 'setLimits', { id: 7, admin: 1 }],
   ['limits set --key 7 --lookup 200', 'setLimits', { id: 7, lookup: 200 }],
 ])('%s calls %s', (line, operation, body) => {
-  expect(bodyOf(line)).toEqual({ operation, body, json: false });
-  expect(bodyOf(`${line} --json`)).toEqual({ operation, body, json: true });
+  expect(requestOf(line)).toEqual({ operation, body, json: false });
+  expect(requestOf(`${line} --json`)).toEqual({ operation, body, json: true });
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
   ['limits set --key 1 --read -5', "option '--read' argument is ambiguous"],
   ['limits set --key 1 --read none', '--read takes a positive whole number or `default`, not "none"'],
 ])('%s is refused: %s', (line, sentence) => {
-  expect(() => bodyOf(line)).toThrow(sentence);
+  expect(() => requestOf(line)).toThrow(sentence);
 });
 
 test('the help lists every command, and each command every option of its own', () => {

@@ -5,6 +5,10 @@ interface Option {
   readonly value?: string;
   readonly about: string;
   readonly required?: boolean;
+  /** The field of the operation's body that it sets: its own name unless given, none if null. */
+  readonly field?: string | null;
+  /** @throws UsageError */
+  readonly read?: (text: string, option: string) => unknown;
 }
 
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
@@ -18,8 +22,8 @@ export interface Command {
   readonly operation: OperationId;
   /** `operator` by default. */
   readonly lane?: OperatorLane;
-  /** Builds the operation's body, which the service checks. @throws UsageError for options that make no body. */
-  readonly body: (values: Values) => Body;
+  /** What is wrong with the options together. The service checks all else. */
+  readonly problem?: (values: Values) => string | undefined;
   readonly parts?: {
     /** Undefined when everything is done. */
     readonly next: (answer: Body) => Body | undefined;
@@ -33,7 +37,41 @@ export interface Command {
 export type OperationId = OperatorOperationId;
 export type Body = Readonly<Record<string, unknown>>;
 
-const company = { value: 'ID', about: "the company's number", required: true } as const;
+/** The body of the command's operation. @throws UsageError for options that make none */
+export const bodyOf = ({ options, problem }: Command, values: Values): Body => {
+  const wrong = problem?.(values);
+  if (wrong) throw new UsageError(wrong);
+  return Object.fromEntries(
+    Object.entries(options).flatMap(([name, { field = name.replaceAll('-', '_'), read }]) => {
+      const given = values[name];
+      return given === undefined || field === null ? [] : [[field, read ? read(String(given), name) : given]];
+    }),
+  );
+};
+
+const wholeNumber = (text: string, option: string, orElse = ''): number => {
+  const number = /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(number))
+    throw new UsageError(`--${option} takes a positive whole number${orElse}, not "${text}"`);
+  return number;
+};
+
+const limit = (text: string, option: string): number | null =>
+  text === 'default' ? null : wholeNumber(text, option, ' or `default`');
+
+const instant = (text: string, option: string): string | null => {
+  if (text === 'now') return null;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new UsageError(`--${option} takes a time in ISO 8601, not "${text}"`);
+  return new Date(time).toISOString();
+};
+
+const list = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+const wholeNumbers = (text: string, option: string): number[] =>
+  list(text).map((id) => wholeNumber(id, option));
+
+const id = { value: 'ID', read: wholeNumber } as const;
+const company = { ...id, about: "the company's number", required: true, field: 'company_id' } as const;
 
 /** Answers that no later command shows again. */
 const copyNow = (): string => 'Copy it now: this is the only time it is shown.';
@@ -61,14 +99,12 @@ export const commands: readonly Command[] = [
     about: 'Create a company',
     options: { name: { value: 'NAME', about: 'up to 100 characters', required: true } },
     operation: 'createCompany',
-    body: ({ name }) => ({ name }),
   },
   {
     words: ['company', 'list'],
     about: 'List the companies',
     options: {},
     operation: 'listCompanies',
-    body: () => ({}),
   },
   {
     words: ['company', 'status'],
@@ -77,7 +113,6 @@ export const commands: readonly Command[] = [
     notes: ['The longest queues come first, at most 50 of them.'],
     operation: 'getCompanyStatus',
     lane: 'operator-webhooks',
-    body: ({ company }) => ({ company_id: wholeNumber('company', company) }),
   },
   {
     words: ['key', 'create'],
@@ -85,46 +120,47 @@ export const commands: readonly Command[] = [
     options: {
       company,
       name: { value: 'NAME', about: 'what the key is for, up to 100 characters', required: true },
-      scopes: { value: 'A,B', about: 'what it may do, separated by commas', required: true },
+      scopes: { value: 'A,B', about: 'what it may do, separated by commas', required: true, read: list },
     },
     notes: [
       'Scopes: integrations:read, integrations:write, events:read, webhooks:write, admin. None implies another.',
     ],
     operation: 'createKey',
     advice: copyNow,
-    body: ({ company, name, scopes }) => ({
-      company_id: wholeNumber('company', company),
-      name,
-      scopes: listed(scopes),
-    }),
   },
   {
     words: ['key', 'list'],
     about: 'List API keys; never their values',
     options: { company: { ...company, about: 'only the keys of this company', required: false } },
     operation: 'listKeys',
-    body: ({ company }) => (company === undefined ? {} : { company_id: wholeNumber('company', company) }),
   },
   {
     words: ['key', 'revoke'],
     about: 'Revoke an API key; when this returns, no gateway accepts it',
-    options: { id: { value: 'ID', about: "the key's number, as `key list` shows it", required: true } },
+    options: { id: { ...id, about: "the key's number, as `key list` shows it", required: true } },
     notes: ['A revoked key cannot be restored. Revoking it again does no harm.'],
     operation: 'revokeKey',
     advice: () => 'No gateway accepts it any more.',
-    body: ({ id }) => ({ id: wholeNumber('id', id) }),
   },
   {
     words: ['limits', 'set'],
     about: 'Set how many requests a minute a company or a key may make',
     options: {
-      company: { value: 'ID', about: 'for all keys of this company that have no limits of their own' },
-      key: { value: 'ID', about: 'for this key alone' },
-      read: { value: 'N', about: 'reading requests a minute, or `default`' },
-      write: { value: 'N', about: 'writing requests a minute, or `default`' },
-      admin: { value: 'N', about: 'administrative requests a minute, or `default`' },
-      lookup: { value: 'N', about: 'lookups a minute, apart from other reads, or `default`' },
-      until: { value: 'T', about: 'only until then, for an import: 2026-01-15T18:00Z; `now` ends it' },
+      company: {
+        ...company,
+        about: 'for all keys of this company that have no limits of their own',
+        required: false,
+      },
+      key: { ...id, about: 'for this key alone', field: 'id' },
+      read: { value: 'N', about: 'reading requests a minute, or `default`', read: limit },
+      write: { value: 'N', about: 'writing requests a minute, or `default`', read: limit },
+      admin: { value: 'N', about: 'administrative requests a minute, or `default`', read: limit },
+      lookup: { value: 'N', about: 'lookups a minute, apart from other reads, or `default`', read: limit },
+      until: {
+        value: 'T',
+        about: 'only until then, for an import: 2026-01-15T18:00Z; `now` ends it',
+        read: instant,
+      },
     },
     usage: '(--company ID | --key ID) [--read N] [--write N] … [--until T]',
     notes: [
@@ -133,39 +169,21 @@ export const commands: readonly Command[] = [
       'to give one key more than that, raise the limit of its company too.',
     ],
     operation: 'setLimits',
-    body: ({ company, key, read, write, admin, lookup, until }) => {
-      if ((company === undefined) === (key === undefined))
-        throw new UsageError('either --company or --key is required');
-      const limits = Object.fromEntries(
-        Object.entries({ read, write, admin, lookup }).flatMap(([name, text]) =>
-          text === undefined
-            ? []
-            : [[name, text === 'default' ? null : wholeNumber(name, text, ' or `default`')]],
-        ),
-      );
-      if (Object.keys(limits).length === 0 && until !== 'now')
-        throw new UsageError('at least one of --read, --write, --admin and --lookup is required');
-      return {
-        ...(company === undefined
-          ? { id: wholeNumber('key', key) }
-          : { company_id: wholeNumber('company', company) }),
-        ...limits,
-        ...(until !== undefined && { until: until === 'now' ? null : instant('until', String(until)) }),
-      };
+    problem: ({ company, key, read, write, admin, lookup, until }) => {
+      if ((company === undefined) === (key === undefined)) return 'either --company or --key is required';
+      return until === 'now' || [read, write, admin, lookup].some((text) => text !== undefined)
+        ? undefined
+        : 'at least one of --read, --write, --admin and --lookup is required';
     },
   },
   {
     words: ['person', 'erase'],
     about: 'Erase a lead or client: the record, and the payloads of its events and deliveries',
-    options: { company, id: { value: 'ID', about: 'the client_id', required: true } },
+    options: { company, id: { ...id, about: 'the client_id', required: true, field: 'client_id' } },
     notes: ['It cannot be undone. The audit log of the company shows it.'],
     operation: 'erasePersonOfCompany',
     advice: () => 'Payloads of events follow within seconds, and what was on its way within ten minutes.',
     lane: 'operator-crm',
-    body: ({ company, id }) => ({
-      company_id: wholeNumber('company', company),
-      client_id: wholeNumber('id', id),
-    }),
   },
   {
     words: ['member', 'remove'],
@@ -173,9 +191,9 @@ export const commands: readonly Command[] = [
     options: {
       company,
       email: { value: 'EMAIL', about: 'with which the member signs in', required: true },
-      'keep-keys': { value: 'ID,ID', about: 'keys that stay active' },
-      'keep-subscriptions': { value: 'ID,ID', about: 'subscriptions that stay on' },
-      'keep-channels': { value: 'A,B', about: 'channels that stay: webhook, slack' },
+      'keep-keys': { value: 'ID,ID', about: 'keys that stay active', read: wholeNumbers },
+      'keep-subscriptions': { value: 'ID,ID', about: 'subscriptions that stay on', read: wholeNumbers },
+      'keep-channels': { value: 'A,B', about: 'channels that stay: webhook, slack', read: list },
     },
     usage: '--company ID --email EMAIL [--keep-keys ID,ID] [--keep-subscriptions …] …',
     notes: [
@@ -183,19 +201,6 @@ export const commands: readonly Command[] = [
       'Subscriptions are switched off, not deleted: their deliveries are held. The audit log names each.',
     ],
     operation: 'removePortalMember',
-    body: ({
-      company,
-      email,
-      'keep-keys': keys,
-      'keep-subscriptions': subscriptions,
-      'keep-channels': channels,
-    }) => ({
-      company_id: wholeNumber('company', company),
-      email,
-      keep_keys: listed(keys).map((id) => wholeNumber('keep-keys', id)),
-      keep_subscriptions: listed(subscriptions).map((id) => wholeNumber('keep-subscriptions', id)),
-      keep_channels: listed(channels),
-    }),
   },
   {
     words: ['portal-owner', 'create'],
@@ -203,15 +208,10 @@ export const commands: readonly Command[] = [
     options: {
       company,
       email: { value: 'EMAIL', about: 'with which the owner signs in', required: true },
-      'password-stdin': { about: 'read the password from standard input instead' },
+      'password-stdin': { about: 'read the password from standard input instead', field: null },
     },
     operation: 'createPortalOwner',
     advice: ({ password }) => (password === undefined ? undefined : copyNow()),
-    body: ({ company, email, password }) => ({
-      company_id: wholeNumber('company', company),
-      email,
-      password,
-    }),
   },
   {
     words: ['portal-owner', 'reset'],
@@ -229,11 +229,6 @@ export const commands: readonly Command[] = [
     ],
     operation: 'resetPortalOwner',
     advice: () => `It is to be opened below the portal's own origin. ${copyNow()}`,
-    body: ({ company, email, 'two-factor': two_factor }) => ({
-      company_id: wholeNumber('company', company),
-      email,
-      ...(two_factor === true && { two_factor }),
-    }),
   },
   {
     words: ['secrets', 'reencrypt'],
@@ -245,7 +240,6 @@ export const commands: readonly Command[] = [
     ],
     operation: 'reencryptSecrets',
     lane: 'operator-webhooks',
-    body: () => ({}),
     ...resealing,
   },
   {
@@ -257,32 +251,12 @@ export const commands: readonly Command[] = [
       'it again, run this, then remove the old one. You may interrupt and repeat it.',
     ],
     operation: 'reencryptFactors',
-    body: () => ({}),
     ...resealing,
   },
 ];
 
-const listed = (text: string | boolean | undefined): string[] =>
-  String(text ?? '')
-    .split(/[\s,]+/)
-    .filter(Boolean);
-
 const sum = (one: unknown, other: unknown): number => Number(one) + Number(other);
 
-const wholeNumber = (option: string, text: string | boolean | undefined, orElse = ''): number => {
-  const number = typeof text === 'string' && /^[1-9]\d*$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(number))
-    throw new UsageError(`--${option} takes a positive whole number${orElse}, not "${text}"`);
-  return number;
-};
-
-const instant = (option: string, text: string): string => {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new UsageError(`--${option} takes a time in ISO 8601, not "${text}"`);
-  return new Date(time).toISOString();
-};
-
-/** `hint` is the command whose help explains more. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { type Body, type Command, commands, UsageError, type Values } from './commands.ts';
+import { type Body, bodyOf, type Command, commands, UsageError, type Values } from './commands.ts';
 import { helpAll, helpFor, hintFor, plain } from './print.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -59,7 +59,7 @@ const ask = async (
     return 1;
   };
   const password = await passwordFor(values['password-stdin'], command.operation);
-  const body = command.body({ ...values, ...password?.sent });
+  const body = { ...bodyOf(command, values), ...password?.sent };
   const [{ readEnv }, { call, findCluster, Unreachable }] = await Promise.all([
     import('@causeway/runtime/client'),
     import('./cluster.ts'),
