@@ -1,9 +1,9 @@
-import { paramsIn, takesIdempotencyKey } from '@causeway/proto';
+import { readFileSync } from 'node:fs';
+import { eventCatalog, eventTypes, paramsIn, sampleDelivery, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { CausewayError, Invalid, RateLimited } from '../../proto/client/errors.ts';
 import type { Agent } from './agent.ts';
 import { TooLong } from './interface.ts';
-import { agentResources } from './resources.ts';
 import { type AgentTool, createAgentTools, idempotencyArgument } from './tools.ts';
 
 const tools = createAgentTools();
@@ -133,3 +133,41 @@ const adviceOf = (status: number, retryAfter = 1, mayRepeat: boolean): string =>
       return 'Do not call the tool again unchanged.';
   }
 };
+
+interface AgentResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly text: () => string;
+}
+
+/** The same for everybody: from no record. */
+const agentResources: readonly AgentResource[] = [
+  {
+    uri: 'causeway://contract',
+    name: 'contract',
+    title: 'Contract',
+    description: 'Every rule of the interface: fields, limits, errors, events and deliveries.',
+    mimeType: 'text/markdown',
+    text: () => readFileSync(new URL('../../proto/CONTRACT.md', import.meta.url), 'utf8'),
+  },
+  {
+    uri: 'causeway://event-types',
+    name: 'event-types',
+    title: 'Event types',
+    description: 'The event types to subscribe to, with what causes them and a sample payload.',
+    mimeType: 'application/json',
+    text: () => JSON.stringify(eventCatalog(new Date())),
+  },
+  {
+    uri: 'causeway://event-samples',
+    name: 'event-samples',
+    title: 'Event samples',
+    description:
+      'A delivery of each event type as a receiver gets it: body and headers, signed with a published secret.',
+    mimeType: 'application/json',
+    text: () => JSON.stringify(eventTypes.map((type) => sampleDelivery(type, 1001, new Date()))),
+  },
+];

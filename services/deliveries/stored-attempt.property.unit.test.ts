@@ -2,8 +2,14 @@ import { deliveryHeaders } from '@causeway/proto/signatures';
 import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createByteWriter } from './bytes.ts';
-import { headersAsSent, packRequest, packResponse, requestHeadersOf, responseOf } from './stored-attempt.ts';
+import {
+  createByteWriter,
+  headersAsSent,
+  packRequest,
+  packResponse,
+  requestHeadersOf,
+  responseOf,
+} from './stored-attempt.ts';
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array));

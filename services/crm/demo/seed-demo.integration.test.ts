@@ -1,6 +1,6 @@
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { findByText } from '../search/find-by-text.ts';
+import { findByText } from '../search/search-clients.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { crmMigrations } from '../testing/boot.ts';
 import { seedDemo } from './seed-demo.ts';

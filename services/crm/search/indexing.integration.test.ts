@@ -10,10 +10,10 @@ import { crmMigrations } from '../testing/boot.ts';
 import { indexAll } from '../testing/index-all.ts';
 import { makeClient, statusIds } from '../testing/make.ts';
 import { markForSearch } from '../testing/mark-for-search.ts';
-import { findByText } from './find-by-text.ts';
 import { fold } from './fold.ts';
 import { indexCompany, refoldCompany } from './index-company.ts';
 import { startIndexer } from './indexer.ts';
+import { findByText } from './search-clients.ts';
 import { contains, searchText } from './text.ts';
 
 let db: Database<Tables>;
