@@ -5,6 +5,7 @@ import {
   type KeyEntry,
   keyEntryName,
   type Scope,
+  type SignerEntry,
   signerEntryName,
   type TemporaryLimits,
 } from '@causeway/proto';
