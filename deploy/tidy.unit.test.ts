@@ -229,16 +229,16 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_770,
+    proto: 12_740,
     'services/runtime': 6_310,
     'services/identity': 980,
     'services/deliveries': 1_290,
     'services/gateway': 5_100,
     'services/agents': 700,
-    'services/access': 8_530,
+    'services/access': 8_430,
     'services/crm': 6_460,
     'services/webhooks': 5_550,
-    'services/dispatcher': 7_090,
+    'services/dispatcher': 7_180,
     'admin-ui': 17_850,
     deploy: 4_450,
     tests: 65_300,
