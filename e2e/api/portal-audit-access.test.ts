@@ -89,12 +89,12 @@ test('refusals of a key for its address by their count', async () => {
 });
 
 test('the openings of a link, tests of channels and by keys, and an import as one act', async () => {
-  const { owner } = await openTeam(world);
+  const { owner, makeEvent } = await openTeam(world);
   const receiver = await testReceiver();
   const ask = async (path: string, body: unknown) => (await owner.browser.ask('POST', path, body)).json;
   const subscription = { url: `${receiver.url}/in`, eventTypes: ['lead.created'] };
   const { id } = await ask('/subscriptions', subscription);
-  const event = await ask('/events/test', { type: 'lead.created' });
+  const event = await makeEvent('lead.created');
   await until('it arrives', () => receiver.received.length === 1);
   const shares = `/deliveries/${event.id}/${id}/0/shares`;
   const { token } = await until('it can be shared', async () => {

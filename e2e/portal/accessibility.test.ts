@@ -183,21 +183,18 @@ describe('Other states of pages are accessible in both themes', () => {
     await shown('Turn on two-factor sign-in');
   });
 
-  test('a message, the JSON editor with a mistake in it, and the shortcuts', async () => {
+  test('a message, a test with a mistake in its JSON, and the shortcuts', async () => {
     const page = await portal.open(team.owner);
     await page.goto(`team?role=${furnished.member}`);
     await page.getByRole('radio', { name: 'Viewer' }).check();
     await page.getByRole('button', { name: 'Change role' }).click();
     await see(page.getByText('Test developer now has the role viewer')).toBeVisible();
     expect(await violations(page)).toEqual([]);
-    await visit(page, `test?subscription=${furnished.healthy}`, 'Test delivery');
+    await visit(page, `subscriptions/${furnished.healthy}?dialog=test`, 'Billing');
     await page.getByRole('radio', { name: 'Own JSON' }).check();
-    const editor = page.getByRole('textbox', { name: 'Payload as JSON' });
-    // Chromium writes inline styles to keep the look of text that it replaces itself.
-    await editor.press('Control+A');
-    await editor.press('Delete');
-    await page.keyboard.insertText('{ "client_id": "none" ');
-    await see(page.locator('.cm-lint-marker').first()).toBeVisible();
+    await page.getByRole('textbox', { name: 'Payload as JSON' }).fill('{ "client_id": "none" ');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send test delivery' }).click();
+    await see(page.getByRole('alert')).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await visit(page, 'events', 'Events');
     await page.keyboard.press('?');

@@ -144,8 +144,8 @@ describe('A session', () => {
 
   test('is extended by what a person does, and not by a page that refreshes itself', async () => {
     const { team, page } = await portal.openOwner();
-    const { json } = await team.owner.browser.ask('POST', '/events/test', { type: 'client.created' });
-    await visit(page, `events/${json.id}`, /client \d+$/);
+    const { id } = await team.makeEvent('client.created');
+    await visit(page, `events/${id}`, /client \d+$/);
     const renewal = async (): Promise<string | null> => {
       const request = await page.waitForRequest(/\/deliveries\?/);
       return request.headerValue('x-passive');

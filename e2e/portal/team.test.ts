@@ -120,7 +120,7 @@ describe('The team', () => {
       const body = { name, url, eventTypes: ['lead.created'] };
       ids.push((await admin.browser.ask('POST', '/subscriptions', body)).json.id);
     }
-    const { id } = (await admin.browser.ask('POST', '/events/test', { type: 'lead.created' })).json;
+    const { id } = await team.makeEvent('lead.created');
     await until('the event arrives', () => receiver.received.length === 2);
     await until('it can be shared', async () => {
       const shares = `/deliveries/${id}/${ids[0]}/0/shares`;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { eventDefinitions, eventTypes, samplePayload } from '../events.ts';
-import { defineOperation, maxBodyBytes, memberDefaults } from '../operation.ts';
-import { createTestEvent } from '../operations/events.ts';
+import { defineOperation, memberDefaults } from '../operation.ts';
 import { limitParameter } from '../schemas/fields.ts';
 import { envelope, knownEventType } from '../schemas/webhooks.ts';
 import { cursorParameter, recordParameters } from './fields.ts';
@@ -41,19 +40,6 @@ export const getPortalEvent = defineOperation({
   method: 'GET',
   path: '/events/{id}',
   answers: { 200: { schema: portalEvent } },
-});
-
-/** Delivered to all subscriptions of its type. */
-export const createPortalTestEvent = defineOperation({
-  ...events,
-  id: 'createPortalTestEvent',
-  method: 'POST',
-  repeat: 'once',
-  path: '/events/test',
-  role: 'developer',
-  body: createTestEvent.body,
-  maxBodyBytes,
-  answers: createTestEvent.answers,
 });
 
 const objectValue = z.record(z.string(), z.unknown());

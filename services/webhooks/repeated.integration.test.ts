@@ -167,7 +167,6 @@ const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
     return { params: [String(event.event_id), String(id), '0'], role: 'admin' };
   },
   updateSubscriptionSettings: async () => ({ json: { verifyEndpoints: true }, role: 'admin' }),
-  createPortalTestEvent: async () => ({ json: { type: 'client.created' }, role: 'admin' }),
 };
 
 describe('a call that is sent again', () => {

@@ -19,7 +19,6 @@ import {
   subscriptionsRoute,
 } from '../pages/subscriptions/routes.ts';
 import { teamRoute } from '../pages/team/routes.ts';
-import { testRoute } from '../pages/test/routes.ts';
 import { NotFound, RootPage } from './root-page.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -47,7 +46,6 @@ export const routeTree = rootRoute.addChildren([
     eventsRoute,
     eventRoute,
     recordRoute,
-    testRoute,
     keysRoute,
     keyRoute,
     developersRoute,

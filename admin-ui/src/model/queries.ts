@@ -82,13 +82,13 @@ export const eventTypesQuery = {
   staleTime: 3_600_000,
 };
 
-export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor' | 'dialog'>;
+export type RecordSearch = Omit<ReturnType<typeof eventsSearch>, 'type' | 'cursor'>;
 
 export const recordParameters = ({ client, invoice, email, external }: RecordSearch) => ({
   ...{ clientId: client, invoiceId: invoice, email, externalId: external },
 });
 
-export const eventsQuery = ({ type, cursor, ...record }: Omit<ReturnType<typeof eventsSearch>, 'dialog'>) =>
+export const eventsQuery = ({ type, cursor, ...record }: ReturnType<typeof eventsSearch>) =>
   operationQuery('listPortalEvents', { query: { type, ...recordParameters(record), cursor } });
 
 export const eventQuery = (id: number) => operationQuery('getPortalEvent', { params: { id } });

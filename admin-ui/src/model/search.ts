@@ -63,9 +63,4 @@ export const deliveriesSearch = searchOf({
   dialog: oneOf(['replay']),
 });
 
-export const eventsSearch = searchOf({
-  type: anyText,
-  ...record,
-  cursor: anyText,
-  dialog: oneOf(['send']),
-});
+export const eventsSearch = searchOf({ type: anyText, ...record, cursor: anyText });

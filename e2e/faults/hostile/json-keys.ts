@@ -20,7 +20,11 @@ export const floodJsonKeys = ({ baseUrl, key, cookie }: AttackTarget): Flood => 
   const page = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
   const asks: readonly [string, string, Ask][] = [
     ['API key', '/integrations/leads', { key }],
-    ['session', '//portal/api/v1/events/test', { headers: { ...page, cookie: `causeway=${cookie}` } }],
+    [
+      'session',
+      '//portal/api/v1/subscriptions/1/test',
+      { headers: { ...page, cookie: `causeway=${cookie}` } },
+    ],
     ['neither', '//portal/api/v1/session', { headers: page }],
   ];
   return async (signal, count) => {

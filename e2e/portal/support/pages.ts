@@ -29,7 +29,6 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'event', path: `events/${one.event}`, heading: /client \d+$/i },
   { name: 'client', path: `clients/${one.client}`, heading: /client \d+$/i },
   { name: 'deliveries-causes', path: 'deliveries?view=causes', heading: 'Deliveries' },
-  { name: 'test', path: `test?subscription=${one.healthy}`, heading: 'Test delivery' },
   { name: 'keys', path: 'keys', heading: 'API keys' },
   { name: 'keys-revoked', path: 'keys?show=revoked', heading: 'API keys' },
   { name: 'key', path: `keys/${one.key}`, heading: 'Zapier' },
@@ -54,6 +53,7 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-key-rotate', path: `keys/${one.key}?dialog=rotate`, dialog: 'Rotate the API key' },
   { name: 'dialog-key-preset', path: 'keys?dialog=create&preset=agent-write', dialog: 'Create an API key' },
   { name: 'dialog-revoke', path: `keys?q=Zapier&revoke=${one.key}`, dialog: 'Revoke “Zapier”?' },
+  { name: 'dialog-test', path: `subscriptions/${one.healthy}?dialog=test`, dialog: 'Test “Billing”' },
   {
     name: 'dialog-rotate',
     path: `subscriptions/${one.healthy}?dialog=rotate`,
@@ -68,7 +68,6 @@ export const dialogsOf = (one: Furnished): readonly Place[] => [
   { name: 'dialog-repair', path: `subscriptions/${one.off}?dialog=repair`, dialog: 'Enable “Old bridge”' },
   { name: 'dialog-replay', path: 'deliveries?dialog=replay', dialog: 'Replay deliveries' },
   { name: 'dialog-share', path: `deliveries/${one.delivery}?dialog=share`, dialog: 'Share delivery' },
-  { name: 'dialog-test-event', path: 'events?dialog=send', dialog: 'Send test event' },
   { name: 'dialog-invite', path: 'team?dialog=invite', dialog: 'Invite a member' },
   { name: 'dialog-role', path: `team?role=${one.member}`, dialog: /^Change the role of/ },
   { name: 'dialog-new-password', path: `team?password=${one.member}`, dialog: /^Reset the password of/ },

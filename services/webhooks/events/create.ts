@@ -1,6 +1,5 @@
-import { originOf, writeAudit } from '@causeway/identity';
+import { originOf } from '@causeway/identity';
 import {
-  byMember,
   contract,
   encodeEnvelope,
   type IngestAnswer,
@@ -12,7 +11,7 @@ import {
   type StoredEvent,
   samplePayload,
 } from '@causeway/proto';
-import { type Answer, type CallIdentity, handler, type OperationCall } from '@causeway/runtime';
+import { type CallIdentity, handler } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import { askService } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
@@ -22,57 +21,25 @@ import { readEvent } from './read.ts';
 /** Makes a real event by the way that the CRM's other modules take, and answers its envelope. */
 export const createTestEvent = (context: WebhooksContext) =>
   handler(contract.createTestEvent, async (call) => {
-    const { once } = context;
-    const earlier = await once.find(call.identity);
+    const { db, now, once } = context;
+    const { companyId, body, identity, deadlineMs } = call;
+    const earlier = await once.find(identity);
     if (earlier) return earlier;
-    const { answer } = await makeTestEvent(context, call);
-    return once.carryOut(call.identity, async () => answer);
+    const { type, payload = samplePayload(type, now()) } = body;
+    const dedupeKey = identity && dedupeKeyOf(identity);
+    const asked = { companyId, type, payload, isTest: true, origin: originOf(call), dedupeKey };
+    const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
+    if ('error' in answer) {
+      const cause = new Error(`the event was not taken: ${answer.error}`);
+      throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
+    }
+    const event = await readEvent(db, companyId, answer.id);
+    if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
+    const subscriptionCount = await countSubscriptions(db, event);
+    const envelope = encodeEnvelope(event).subarray(0, -1);
+    const bytes = Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]);
+    return once.carryOut(identity, async () => ({ status: 202, body: bytes }));
   });
-
-export const createPortalTestEvent = (context: WebhooksContext) =>
-  handler(contract.createPortalTestEvent, async (call) => {
-    const { companyId, body, identity } = call;
-    const { eventId, answer } = await makeTestEvent(context, call);
-    return context.once.carryOut(identity, async (trx) => {
-      await writeAudit(trx, {
-        companyId,
-        by: byMember(call),
-        action: 'event.test_created',
-        target: { kind: 'event', id: eventId, name: body.type },
-        after: { type: body.type, ownPayload: body.payload !== undefined },
-        at: context.now(),
-      });
-      return answer;
-    });
-  });
-
-/** @returns the event's id, and the answer, which the caller stores. @throws Problem */
-const makeTestEvent = async (
-  context: WebhooksContext,
-  call: OperationCall<(typeof contract)['createTestEvent' | 'createPortalTestEvent']>,
-): Promise<{ readonly eventId: number; readonly answer: Answer }> => {
-  const { db, now } = context;
-  const { companyId, body, identity, deadlineMs } = call;
-  const { type, payload = samplePayload(type, now()) } = body;
-  const dedupeKey = identity && dedupeKeyOf(identity);
-  const asked = { companyId, type, payload, isTest: true, origin: originOf(call), dedupeKey };
-  const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
-  if ('error' in answer) {
-    const cause = new Error(`the event was not taken: ${answer.error}`);
-    throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);
-  }
-  const event = await readEvent(db, companyId, answer.id);
-  if (!event) throw internalError(new Error(`event ${answer.id} was added and is not there`));
-  const subscriptionCount = await countSubscriptions(db, event);
-  const envelope = encodeEnvelope(event).subarray(0, -1);
-  return {
-    eventId: event.event_id,
-    answer: {
-      status: 202,
-      body: Buffer.concat([envelope, Buffer.from(`,"subscriptionCount":${subscriptionCount}}`)]),
-    },
-  };
-};
 
 /** Contains the fingerprint, so that a key that is used for another body never finds this event. */
 const dedupeKeyOf = ({ key, fingerprint }: CallIdentity): string =>

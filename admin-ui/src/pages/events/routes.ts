@@ -11,7 +11,7 @@ export const eventsRoute = createRoute({
   path: '/events',
   staticData: pageLink('Webhooks', 'Events', CalendarDays, 'viewer', 'payloads'),
   validateSearch: eventsSearch,
-  loaderDeps: ({ search: { dialog, ...search } }) => search,
+  loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => load(context, eventsQuery(deps), eventTypesQuery),
   component: lazyPage(() => import('./events-page.tsx'), 'EventsPage'),
 });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import { firstDeliveryStepsQuery, firstStepsQuery } from '../../model/queries.ts';
+import { firstDeliveryStepsQuery, firstStepsQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { sampleCall } from '../../model/scopes.ts';
 import { useBaseUrl } from '../../model/session.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
@@ -59,11 +59,7 @@ export const FirstSteps = memo(function FirstSteps() {
       done: delivered.testSucceededUtc,
       body: (
         <>
-          <div>
-            <LinkButton variant="primary" to="/test">
-              Send test delivery
-            </LinkButton>
-          </div>
+          <TestNewest />
           <Waiting for="a receiver that answers 2xx" />
         </>
       ),
@@ -117,6 +113,23 @@ export const FirstSteps = memo(function FirstSteps() {
     </Card>
   );
 });
+
+function TestNewest() {
+  const newest = useQuery(subscriptionsQuery).data?.subscriptions[0];
+  if (!newest) return null;
+  return (
+    <div>
+      <LinkButton
+        variant="primary"
+        to="/subscriptions/$id"
+        params={{ id: newest.id }}
+        search={{ dialog: 'test' }}
+      >
+        Send test delivery
+      </LinkButton>
+    </div>
+  );
+}
 
 interface FirstStep {
   readonly title: string;

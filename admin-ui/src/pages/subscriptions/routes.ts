@@ -32,7 +32,7 @@ export const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/$id',
   params: pathIds('id'),
-  validateSearch: searchOf({ dialog: oneOf(['rotate', 'delete', 'disable', 'repair']) }),
+  validateSearch: searchOf({ dialog: oneOf(['test', 'rotate', 'delete', 'disable', 'repair']) }),
   loader: ({ context, params: { id } }) =>
     load(context, subscriptionQuery(id), deliveriesQuery({ subscription: id }, 8)),
   component: lazyPage(() => import('./subscription-page.tsx'), 'SubscriptionPage'),

@@ -17,6 +17,7 @@ import { RepairDialog } from './repair-dialog.tsx';
 import { MissedNotice, OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
 import { PausedNotice, ruleFacts } from './subscription-rules.tsx';
+import { TestDialog } from './test-dialog.tsx';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });
@@ -65,7 +66,9 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
       <Button
         icon={<FlaskConical />}
         disabledReason={refusal}
-        onClick={() => void navigate({ to: '/test', search: { subscription: id } })}
+        onClick={() =>
+          void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog: 'test' } })
+        }
       >
         Send test delivery
       </Button>
@@ -110,6 +113,7 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
       </Split>
       {refusal === undefined && (
         <>
+          <TestDialog open={dialog === 'test'} {...shared} />
           <RotateDialog open={dialog === 'rotate'} {...shared} />
           <DisableDialog open={dialog === 'disable'} {...shared} />
           <DeleteDialog open={dialog === 'delete'} {...shared} />

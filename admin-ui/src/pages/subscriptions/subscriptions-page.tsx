@@ -213,7 +213,8 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
           label: 'Send test delivery',
           icon: <FlaskConical />,
           disabledReason: refusal,
-          onSelect: () => void navigate({ to: '/test', search: { subscription: id } }),
+          onSelect: () =>
+            void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog: 'test' } }),
         },
         {
           label: 'View deliveries',
