@@ -8,6 +8,7 @@ const world = await openWorld();
 const pages = [
   '/docs',
   '/docs/contract',
+  '/docs/webhooks',
   '/docs/contract.md',
   '/llms.txt',
   '/docs/settings.schema.json',
@@ -48,7 +49,7 @@ test('The reference has every operation, and its links and those of the contract
   const { text } = await world.ask('//docs');
   for (const { id } of keyOperations.filter((one) => !('operationId' in one)))
     expect(text).toContain(`id="${id}"`);
-  for (const path of ['/docs', '/docs/contract']) {
+  for (const path of ['/docs', '/docs/contract', '/docs/webhooks']) {
     const { text: html } = await world.ask(`/${path}`);
     const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     const missing = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id).filter((id) => !ids.has(id));

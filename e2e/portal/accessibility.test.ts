@@ -112,7 +112,7 @@ describe('Other states of pages are accessible in both themes', () => {
       await page.getByRole('textbox', { name: 'Settings file' }).fill(JSON.stringify(file));
       await page.getByRole('button', { name: 'Show plan' }).click();
     };
-    await visit(page, 'developers?tab=settings', 'Developers');
+    await visit(page, 'developers', 'Developers');
     await plan({ version: 2, [`long${'x'.repeat(200)}`]: 1 });
     await see(page.getByRole('alert')).toBeVisible();
     expect([await violations(page), await overflow(page, narrow)]).toEqual([[], undefined]);

@@ -9,7 +9,7 @@ const portal = await openPortal();
 const { world } = portal;
 const receiver = await testReceiver();
 
-const open = (page: Page): Promise<void> => visit(page, 'developers?tab=settings', 'Developers');
+const open = (page: Page): Promise<void> => visit(page, 'developers', 'Developers');
 const plan = async (page: Page, file: Json | string): Promise<void> => {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
   await page.getByRole('textbox', { name: 'Settings file' }).fill(text);

@@ -162,5 +162,5 @@ const inlineHtml = (text: string): string =>
     .replace(/\*([^*]+)\*/g, '<em>$1</em>')
     .replace(/\[([^\]]+)\]\((#[\w-]+)\)/g, '<a href="$2">$1</a>');
 
-const escapeHtml = (text: string, special = /[&<>"]/g): string =>
+export const escapeHtml = (text: string, special = /[&<>"]/g): string =>
   text.replace(special, (character) => `&#${character.charCodeAt(0)};`);

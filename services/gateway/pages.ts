@@ -6,6 +6,7 @@ import { openApiDocument } from '@causeway/proto/openapi';
 import { anchorOf, markdownHtml, referenceHtml } from './docs.ts';
 import type { Header } from './limits/limiter.ts';
 import { type CachingHead, etagOf, type Page, send } from './portal/files.ts';
+import { receiversGuide } from './receivers/guide.ts';
 
 export type Pages = ReadonlyMap<string, (head: CachingHead) => Page>;
 
@@ -19,13 +20,15 @@ export const createPages = (): Pages => {
       /__(TITLE|NAV|MAIN)__/g,
       (mark) => ({ __TITLE__: title, __NAV__: nav, __MAIN__: main })[mark]!,
     );
-  const { nav, main } = referenceHtml(document);
+  const reference = referenceHtml(document);
+  const receivers = receiversGuide();
   const sections = contract.split('\n').flatMap((line) => /^## (.*)/.exec(line)?.[1] ?? []);
   const contents = sections.map((name) => `- [${name}](#${anchorOf(name)})`);
   const welcome = htmlPage(read('admin-ui/public/index.html'), 'no-cache');
   return new Map([
     [`${basePath}/openapi.json`, page(JSON.stringify(document), 'application/json')],
-    ['/docs', htmlPage(shell('Reference', nav, main))],
+    ['/docs', htmlPage(shell('Reference', reference.nav, reference.main))],
+    ['/docs/webhooks', htmlPage(shell('Receive and verify a webhook', receivers.nav, receivers.main))],
     [
       '/docs/contract',
       htmlPage(shell('Contract', markdownHtml(contents.join('\n')), markdownHtml(contract))),
@@ -88,6 +91,7 @@ Every request carries an API key in the header X-Api-Key. GET ${basePath}/integr
 
 - [OpenAPI 3.1 document](${basePath}/openapi.json): every operation, its errors and examples
 - [Contract](/docs/contract.md): every rule
+- [Receive and verify a webhook](/docs/webhooks): programs in nine languages
 - [Reference](/docs): the OpenAPI document as a page
 
 Agents that speak the Model Context Protocol use POST /mcp with the same key: every operation is a tool.

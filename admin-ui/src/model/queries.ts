@@ -109,16 +109,3 @@ export type KeyPresetName = (typeof keyPresetNames)[number];
 
 /** The programs whose configuration is shown, in the order of their tabs. */
 export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;
-
-/** The languages of the code examples, in the order of their tabs. */
-export const languages = [
-  'bash',
-  'node',
-  'typescript',
-  'python',
-  'php',
-  'go',
-  'ruby',
-  'java',
-  'csharp',
-] as const;

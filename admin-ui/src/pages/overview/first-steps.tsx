@@ -38,7 +38,7 @@ export const FirstSteps = memo(function FirstSteps() {
           <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:read'])} />
           <Waiting for="your first call" />
           <p>
-            More languages are in the <Link to="/developers">Quick start</Link>.
+            Every operation is in the <a href="/docs">reference</a>.
           </p>
         </>
       ),
@@ -60,6 +60,9 @@ export const FirstSteps = memo(function FirstSteps() {
       body: (
         <>
           <TestNewest />
+          <p>
+            A receiver in your language is in <a href="/docs/webhooks">Receive and verify a webhook</a>.
+          </p>
           <Waiting for="a receiver that answers 2xx" />
         </>
       ),

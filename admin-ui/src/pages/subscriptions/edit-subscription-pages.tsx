@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, call, type Input, useMutation } from '../../model/client.ts';
 import { subscriptionQuery, subscriptionsQuery } from '../../model/queries.ts';
@@ -68,9 +68,9 @@ export function NewSubscriptionPage() {
         >
           <p>
             Your receiver uses it to verify that a delivery comes from this service.{' '}
-            <Link to="/developers" search={{ tab: 'signatures' }} target="_blank">
+            <a href="/docs/webhooks" target="_blank" rel="noreferrer">
               How to verify a signature
-            </Link>
+            </a>
           </p>
         </SecretDialog>
       )}

@@ -1,13 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../../../../../deploy/local/ports.ts';
+import { freePort } from '../../../../deploy/local/ports.ts';
 
 export const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
 export const body = '{"id":1,"type":"client.created","payload":{"first_name":"Zoë"}}';
@@ -31,17 +29,17 @@ interface Language {
   readonly file: string;
   /** Why its programs cannot run here; undefined if they can. */
   readonly missing?: string | undefined;
-  /** The command that runs a file; `port` is 0 if it is not a receiver. */
+  /** The command that runs a receiver. */
   readonly command: (file: string, port: number) => readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 export type Languages = Readonly<Record<string, Language>>;
 
-const root = join(import.meta.dirname, '../../../../../..');
+const root = join(import.meta.dirname, '../../../..');
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'causeway-snippets-'));
+  folder = mkdtempSync(join(tmpdir(), 'causeway-receivers-'));
   installClient();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -55,13 +53,10 @@ const installClient = (): void => {
   copyFileSync(join(client, 'package.json'), join(installed, 'package.json'));
 };
 
-export const snippet = (name: string, baseUrl = ''): string => {
-  const text = readFileSync(join(import.meta.dirname, '..', name), 'utf8').replaceAll(
-    '__BASE_URL__',
-    baseUrl,
-  );
+/** @returns the path of a copy that finds the client. */
+export const program = (name: string): string => {
   const file = join(folder, name);
-  writeFileSync(file, text, { mode: 0o755 });
+  copyFileSync(join(import.meta.dirname, '..', name), file);
   return file;
 };
 
@@ -78,14 +73,14 @@ const stop = (child: ChildProcess): void => {
 };
 
 export const testReceivers = (languages: Languages): void => {
-  describe('the receivers shown in the portal', () => {
+  describe('the receivers of the guide', () => {
     for (const [name, { file, missing, command, env: own }] of Object.entries(languages)) {
       it(`accept only genuine deliveries: ${name}`, async ({ skip }) => {
         if (missing) skip(missing);
         const port = await freePort();
-        const [program, ...args] = command(snippet(`verify.${file}`), port);
+        const [executable, ...args] = command(program(`verify.${file}`), port);
         const env = { ...readEnv(), ...own, WEBHOOK_SECRET: secret, PORT: String(port) };
-        const child = spawn(program, args, { env, stdio: 'ignore', detached: true });
+        const child = spawn(executable, args, { env, stdio: 'ignore', detached: true });
         try {
           await expect
             .poll(() => deliver(port, now(), 'sha256=00'), { timeout: 45_000, interval: 100 })
@@ -99,56 +94,6 @@ export const testReceivers = (languages: Languages): void => {
         } finally {
           stop(child);
         }
-      });
-    }
-  });
-};
-
-export const testFirstCalls = (languages: Languages): void => {
-  describe('the first calls shown in the portal', () => {
-    let server: Server;
-    let baseUrl: string;
-    let seen: { key: string | undefined; body: unknown }[] = [];
-    beforeAll(async () => {
-      server = createServer(async (request, response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const key = request.headers['x-api-key'];
-        seen.push({ key: String(key), body: JSON.parse(Buffer.concat(chunks).toString()) });
-        response.writeHead(request.url === '/api/v1/integrations/leads' ? 201 : 404, {
-          'Content-Type': 'application/json',
-        });
-        response.end('{"client_id":1042,"status":"Lead - New","created_utc":"2026-01-15T09:30:00.000Z"}');
-      });
-      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-      baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
-    });
-    afterAll(() => server.close());
-
-    for (const [name, { file, missing, command, env }] of Object.entries(languages)) {
-      it(`create a lead: ${name}`, async ({ skip }) => {
-        if (missing) skip(missing);
-        seen = [];
-        const [program, ...args] = command(snippet(`start.${file}`, baseUrl), 0);
-        const child = spawn(program, args, { env: { ...readEnv(), ...env, CAUSEWAY_KEY: 'crm_1_key' } });
-        let output = '';
-        child.stdout.on('data', (text) => {
-          output += text;
-        });
-        const code = await new Promise((done) => child.on('close', done));
-        expect(code).toBe(0);
-        expect(output).toContain('1042');
-        expect(seen).toEqual([
-          {
-            key: 'crm_1_key',
-            body: {
-              first_name: 'Ada',
-              last_name: 'Lovelace',
-              email: 'ada@example.com',
-              external_id: 'form-1',
-            },
-          },
-        ]);
       });
     }
   });

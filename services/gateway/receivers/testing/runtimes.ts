@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
-import { providePrograms } from '../../../../../../deploy/local/toolchain/provide.mjs';
+import { providePrograms } from '../../../../deploy/local/toolchain/provide.mjs';
 
 interface Runtime {
   readonly command: string;
@@ -9,7 +9,7 @@ interface Runtime {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const wanted = { php: ['php-cli', 'php-curl'], ruby: ['ruby', 'ruby-webrick'] } as const;
+const wanted = { php: ['php-cli'], ruby: ['ruby', 'ruby-webrick'] } as const;
 
 /** Programs of downloaded Debian packages look for their parts in system folders: sets the actual paths. */
 export const provideRuntime = async (name: keyof typeof wanted): Promise<Runtime | undefined> => {
@@ -32,9 +32,5 @@ export const provideRuntime = async (name: keyof typeof wanted): Promise<Runtime
     };
   }
   const [php = 'php'] = within('bin/php[0-9]*');
-  const [extension = ''] = within('lib/php/*/curl.so');
-  return {
-    ...program,
-    args: [...args, php, '-n', '-d', `extension_dir=${dirname(extension)}`, '-d', 'extension=curl'],
-  };
+  return { ...program, args: [...args, php, '-n'] };
 };

@@ -1,4 +1,4 @@
-import { has, type Languages, testFirstCalls, testReceivers, unless } from './testing/languages.ts';
+import { has, type Languages, testReceivers, unless } from './testing/languages.ts';
 
 // Go has no compiled standard library, and compiles it with the first program: 30 s of processor time.
 
@@ -11,4 +11,3 @@ const languages: Languages = {
 };
 
 testReceivers(languages);
-testFirstCalls(languages);
