@@ -1,10 +1,4 @@
-import {
-  MutationCache,
-  QueryCache,
-  QueryClient,
-  QueryClientProvider,
-  type QueryKey,
-} from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import {
   type AnyRouter,
   createRouter,
@@ -13,6 +7,8 @@ import {
   useRouter,
 } from '@tanstack/react-router';
 import { useState } from 'react';
+import { changes } from '../model/changes.ts';
+import { onChange } from '../model/client.ts';
 import { isModuleMissing } from '../model/lazy-page.ts';
 import { isSignedOut, leave, sessionQuery } from '../model/session.ts';
 import { ApiError } from '../ui/errors.ts';
@@ -87,7 +83,6 @@ const outdated = 'The portal may be updating, or unreachable. Try again in a mom
 declare module '@tanstack/react-query' {
   interface Register {
     mutationMeta: {
-      readonly invalidates?: readonly QueryKey[];
       /** The form whose draft is saved by it (`useDraft`). */
       readonly saves?: string;
     };
@@ -100,7 +95,6 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
     mutationCache: new MutationCache({
       onError,
       onSuccess: (_data, _input, _result, { meta }) => {
-        for (const queryKey of meta?.invalidates ?? []) void client.invalidateQueries({ queryKey });
         if (meta?.saves !== undefined) forgetDraft(meta.saves);
       },
     }),
@@ -116,6 +110,12 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > failedForMs,
       },
     },
+  });
+  onChange((id) => {
+    const changed: ReadonlySet<unknown> = new Set(changes[id as keyof typeof changes]);
+    void client.invalidateQueries({
+      predicate: ({ queryKey }) => queryKey.some((part) => changed.has(part)),
+    });
   });
   return client;
 };

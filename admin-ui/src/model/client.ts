@@ -30,11 +30,21 @@ export const call = async <Id extends MemberOperationId>(
   const text = await response.text();
   if (!response.ok) {
     const error = responseError(response, text);
+    // What the page shows is out of date.
+    if (method !== 'GET' && (error.status === 404 || error.status === 409)) noteChange(id);
     // The person proves who they are, and the call is made again.
     if (error.extra.reason === 'proof_required' && (await askForProof())) return call(id, input, signal);
     throw error;
   }
+  if (method !== 'GET') noteChange(id);
   return (text === '' ? undefined : JSON.parse(text)) as Answer<Id>;
+};
+
+let noteChange: (id: MemberOperationId) => void = () => {};
+
+/** @param note is told of every operation, other than a GET, that succeeded or that the present state does not allow. */
+export const onChange = (note: (id: MemberOperationId) => void): void => {
+  noteChange = note;
 };
 
 let proofAsked: Promise<boolean> | undefined;

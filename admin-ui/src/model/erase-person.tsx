@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../ui/dialog.tsx';
 import { Stack } from '../ui/layout.tsx';
 import { toast } from '../ui/toast.ts';
 import { call, useMutation } from './client.ts';
-import { eventQuery, personQuery } from './queries.ts';
+import { eventQuery } from './queries.ts';
 import { useRefusal } from './session.ts';
 
 /** Erases a person (contract, "Erasure"). @param props.eventId the event that is shown. */
@@ -18,8 +18,12 @@ export function ErasePerson({ id, eventId }: { readonly id: number; readonly eve
     onSuccess: () => {
       setOpen(false);
       toast(`Person ${id} erased`);
-      void cache.invalidateQueries({ queryKey: personQuery(id).queryKey });
       // The server does so within seconds.
+      for (const ms of [2_000, 10_000])
+        setTimeout(() => {
+          for (const query of ['listPortalEvents', 'getPortalEvent', 'listDeliveries', 'getDelivery'])
+            void cache.invalidateQueries({ queryKey: [query] });
+        }, ms);
       if (eventId !== undefined)
         cache.setQueryData(
           eventQuery(eventId).queryKey,

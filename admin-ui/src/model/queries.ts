@@ -67,12 +67,9 @@ export const useSubscriptionCache = () => {
   return {
     changed: (subscription: Subscription): void => {
       queryClient.setQueryData(subscriptionQuery(subscription.id).queryKey, subscription);
-      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
-      void queryClient.invalidateQueries({ queryKey: ['listDeliveries'] });
     },
     deleted: (id: number): void => {
       queryClient.removeQueries({ queryKey: subscriptionQuery(id).queryKey });
-      void queryClient.invalidateQueries({ queryKey: subscriptionsQuery.queryKey });
     },
   };
 };

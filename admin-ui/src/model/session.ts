@@ -10,7 +10,7 @@ export type Role = Session['user']['role'];
 
 /** The session of this browser; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
+  queryKey: ['getSession'],
   queryFn: async ({ signal }): Promise<Session | null> => {
     if (!mayBeSignedIn()) return null;
     try {

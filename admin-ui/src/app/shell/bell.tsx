@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { Bell as BellIcon, Circle, List } from 'lucide-react';
 import { call } from '../../model/client.ts';
@@ -12,7 +12,6 @@ import s from './overlays.module.css';
 /** The latest notices. Those it shows count as read when it closes. */
 export function Bell() {
   const { data } = useQuery({ ...latestNoticesQuery, refetchInterval: 30_000 });
-  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const router = useRouter();
   const notices = data?.notices ?? [];
@@ -21,9 +20,7 @@ export function Bell() {
   const read = (): void => {
     if (!first || unread === 0) return;
     // If this fails, they stay unread.
-    void call('readNotices', { body: { upTo: first.id } })
-      .then(() => queryClient.invalidateQueries({ queryKey: ['listNotices'] }))
-      .catch(() => {});
+    call('readNotices', { body: { upTo: first.id } }).catch(() => {});
   };
   const count = `${unread >= 100 ? '99+' : unread}`;
   return (

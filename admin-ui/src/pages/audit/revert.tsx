@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import type { Entry } from '../../model/audit-words.ts';
@@ -79,7 +79,6 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
   const names = revertible(entry);
   const [before, after] = [pick(entry.before ?? {}, names), pick(entry.after ?? {}, names)];
   const id = Number(entry.target.id);
-  const queryClient = useQueryClient();
   const query = useQuery({
     queryKey: ['revert', entry.id],
     queryFn: async () => {
@@ -100,7 +99,6 @@ function RevertDialog({ entry, way, onClose }: RevertDialogProps) {
       await way.write(id, before, after);
     },
     onSuccess: () => {
-      void queryClient.invalidateQueries();
       toast('Change reverted');
       onClose();
     },

@@ -53,12 +53,10 @@ interface DeliveryActionProps {
 function DeliveryAction({ what, label, done, icon, disabledReason }: DeliveryActionProps) {
   const name = useParams({ from: route });
   const refusal = useRefusal('developer');
-  const refresh = useRefresh();
   const act = useMutation({
     mutationFn: () => call(what, { params: deliveryParams(name) }),
     onSuccess: () => toast(done),
     onError: toastError,
-    onSettled: refresh,
   });
   return (
     <Button
@@ -78,7 +76,6 @@ function CancelDelivery({ label }: { readonly label: string }) {
   const { attempt, dialog } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
   const refusal = useRefusal('developer');
-  const refresh = useRefresh();
   const close = (): void => void navigate({ search: { attempt }, replace: true });
   const cancel = useMutation({
     mutationFn: () => call('cancelDelivery', { params: deliveryParams(name) }),
@@ -86,7 +83,6 @@ function CancelDelivery({ label }: { readonly label: string }) {
       toast('Delivery discarded');
       close();
     },
-    onSettled: refresh,
   });
   return (
     <>
@@ -116,11 +112,9 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
   const refusal = useRefusal('developer');
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const refresh = useRefresh();
   const resend = useMutation({
     mutationFn: () => call('resendDelivery', { params: deliveryParams(name) }),
     onSuccess: ({ delivery }) => {
-      refresh();
       toast('Delivery resent');
       // A dispatcher may still have to write it: its page shows the answer until it can be read.
       const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
@@ -144,16 +138,3 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
     </Button>
   );
 }
-
-const useRefresh = (): (() => void) => {
-  const queryClient = useQueryClient();
-  return () => {
-    for (const queryKey of [
-      ['listDeliveries'],
-      ['getDelivery'],
-      ['listPortalSubscriptions'],
-      ['getPortalSubscription'],
-    ])
-      void queryClient.invalidateQueries({ queryKey });
-  };
-};

@@ -209,7 +209,7 @@ function ReplayForm({ form, draft, body, onClose, children }: ReplayFormProps) {
   });
   const begin = useMutation({
     mutationFn: (asked: Body) => call('createReplay', { body: asked }),
-    meta: { invalidates: [['listReplays']], saves: form },
+    meta: { saves: form },
     onSuccess: (replay) => void navigate({ to: '/replays/$id', params: { id: replay.id } }),
   });
   const count = preview.data?.count;

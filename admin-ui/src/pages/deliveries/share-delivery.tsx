@@ -72,7 +72,6 @@ function ShareDialog({ id, onClose }: { readonly id: string; readonly onClose: (
   const [hours, setHours] = useState(24);
   const share = useMutation({
     mutationFn: () => call('shareDelivery', { params: deliveryParams(name), body: { hours } }),
-    meta: { invalidates: [['listDeliveryShares']] },
   });
   const link = share.data && `${location.origin}/portal/shared#${share.data.token}`;
   return (
@@ -110,7 +109,6 @@ function Shares({ id }: { readonly id: string }) {
   const shares = useQuery(sharesQuery).data?.shares.filter(({ deliveryId }) => deliveryId === id) ?? [];
   const revoke = useMutation({
     mutationFn: (share: number) => call('revokeDeliveryShare', { params: { id: share } }),
-    meta: { invalidates: [['listDeliveryShares']] },
     onSuccess: () => toast('Link revoked'),
     onError: toastError,
   });

@@ -2,7 +2,6 @@ import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
 import { call, useMutation } from '../../model/client.ts';
-import { keysQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
@@ -74,7 +73,6 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
       }
       setSecrets(shown.join('\n'));
     },
-    meta: { invalidates: [subscriptionsQuery.queryKey, keysQuery.queryKey] },
   });
   useBlocker({
     shouldBlockFn: () => {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
-import { type KeyPresetName, keysQuery } from '../../model/queries.ts';
+import type { KeyPresetName } from '../../model/queries.ts';
 import { sampleCall } from '../../model/scopes.ts';
 import { useBaseUrl } from '../../model/session.ts';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -65,7 +65,7 @@ function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const create = useMutation({
     mutationFn: (body: KeyChange) => call('createApiKey', { body }),
     gcTime: 0,
-    meta: { invalidates: [keysQuery.queryKey], saves: form },
+    meta: { saves: form },
     onSuccess: onMade,
   });
   return <KeyForm form={form} preset={preset} mutation={create} submit="Create key" onCancel={onClose} />;

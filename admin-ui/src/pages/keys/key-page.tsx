@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import {
   keyQuery,
-  keysQuery,
   keyUseQuery,
   rangeLabels,
   ranges,
@@ -240,7 +239,7 @@ function EditKey({ open, apiKey, onClose }: EditKeyProps) {
           ...{ keys: [{ ...apiKey, ...changed }], nextCursor: null, hasMore: false },
         });
     },
-    meta: { invalidates: [keysQuery.queryKey], saves: `keys/${id}` },
+    meta: { saves: `keys/${id}` },
     onSuccess: () => {
       toast('Key changed');
       onClose();

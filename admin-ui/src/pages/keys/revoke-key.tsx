@@ -1,5 +1,4 @@
 import { call, useMutation } from '../../model/client.ts';
-import { keysQuery } from '../../model/queries.ts';
 import type { ApiKey } from '../../model/scopes.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
@@ -15,7 +14,6 @@ interface RevokeKeyProps {
 export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
   const revoke = useMutation({
     mutationFn: (id: number) => call('revokeApiKey', { params: { id } }),
-    meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
       const name = apiKey?.name ?? '';
       toast(`Key “${name}” revoked`);

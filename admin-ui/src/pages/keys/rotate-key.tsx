@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
-import { keysQuery, keyUseQuery } from '../../model/queries.ts';
+import { keyUseQuery } from '../../model/queries.ts';
 import type { ApiKey } from '../../model/scopes.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
@@ -64,7 +64,6 @@ function RotateForm({ apiKey, onClose, onDone }: RotateFormProps) {
     mutationFn: () =>
       call('rotateApiKey', { params: { id: apiKey.id }, body: { graceHours: keeps ? hours : 0 } }),
     gcTime: 0,
-    meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: onDone,
   });
   return (
@@ -113,7 +112,6 @@ export function Rotation({ apiKey, refusal }: RotationProps) {
   const { data: use } = useQuery({ ...keyUseQuery(id), enabled: refusal === undefined && previous != null });
   const end = useMutation({
     mutationFn: (kept: 'new' | 'old') => call('endKeyRotation', { params: { id }, body: { keep: kept } }),
-    meta: { invalidates: [keysQuery.queryKey] },
     onSuccess: () => {
       toast('Rotation ended');
       setKeep(null);

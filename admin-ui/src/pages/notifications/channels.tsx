@@ -92,7 +92,6 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
   });
   const test = useMutation({
     mutationFn: () => call('testNoticeChannel', { body: { channel: name } }),
-    meta: { invalidates: [noticeChannelsQuery.queryKey] },
     onSuccess: ({ success, statusCode, error }) =>
       success
         ? toast('Test accepted')

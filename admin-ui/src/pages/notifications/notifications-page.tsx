@@ -47,7 +47,6 @@ function NoticeList() {
   const query = useQuery({ ...noticesQuery({ cursor }), placeholderData: keepPreviousData });
   const { mutate: markRead } = useMutation({
     mutationFn: (upTo: number) => call('readNotices', { body: { upTo } }),
-    meta: { invalidates: [['listNotices']] },
   });
   const newest = cursor === undefined ? query.data?.notices[0] : undefined;
   const unread = newest && !newest.read ? newest.id : undefined;
@@ -106,7 +105,6 @@ function MailSettings() {
   const { email } = useSession().user;
   const change = useMutation({
     mutationFn: (mail: Readonly<Record<string, boolean>>) => call('updateNoticeSettings', { body: { mail } }),
-    meta: { invalidates: [noticeSettingsQuery.queryKey] },
     onSuccess: () => toast('Mails changed'),
     onError: toastError,
   });

@@ -65,7 +65,6 @@ function RemovePasskey({ passkey: { id, name } }: { readonly passkey: Passkey })
   const [asking, setAsking] = useState(false);
   const remove = useMutation({
     mutationFn: () => call('removePasskey', { params: { id } }),
-    meta: { invalidates: changed },
     onSuccess: () => {
       toast('Passkey removed');
       setAsking(false);

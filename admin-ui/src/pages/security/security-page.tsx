@@ -3,7 +3,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { NewPasswordField } from '../../model/credential-fields.tsx';
-import { sessionsQuery } from '../../model/queries.ts';
 import { roleNames, sessionQuery, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -146,7 +145,6 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const { email } = useSession().user;
   const change = useMutation({
     mutationFn: () => call('changePassword', { body: { currentPassword, newPassword } }),
-    meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: () => {
       toast('Password changed');
       onClose();

@@ -22,7 +22,6 @@ export function Sessions({ asking, onAsk, onClose }: SessionsProps) {
   const query = useQuery(sessionsQuery);
   const endOthers = useMutation({
     mutationFn: () => call('revokeOtherSessions', {}),
-    meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: ({ revoked }) => {
       toast(plural(revoked, '# session ended', '# sessions ended'));
       onClose();
@@ -97,7 +96,6 @@ function EndSession({ session }: { readonly session: Session }) {
   const browser = browserName(session.userAgent);
   const end = useMutation({
     mutationFn: () => call('revokeSession', { params: { id: session.id } }),
-    meta: { invalidates: [sessionsQuery.queryKey] },
     onSuccess: () => toast('Session ended'),
     onError: toastError,
   });

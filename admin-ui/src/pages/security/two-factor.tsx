@@ -101,7 +101,6 @@ export function DisableTotp({ onClose }: { readonly onClose: () => void }) {
   const { passkeys } = useSession().user;
   const disable = useMutation({
     mutationFn: () => call('disableTotp', {}),
-    meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: () => {
       onClose();
       toast('Two-factor sign-in turned off');
@@ -128,7 +127,6 @@ export function RecoveryCodes({ open, onClose }: { readonly open: boolean; reado
   const renew = useMutation({
     mutationFn: () => call('regenerateRecoveryCodes', {}),
     gcTime: 0,
-    meta: { invalidates: [sessionQuery.queryKey, sessionsQuery.queryKey] },
     onSuccess: (answer) => setCodes(answer.recoveryCodes),
   });
   if (codes) {

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, call, type Input, useMutation } from '../../model/client.ts';
-import { subscriptionQuery, subscriptionsQuery } from '../../model/queries.ts';
+import { subscriptionQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
@@ -39,7 +39,7 @@ export function NewSubscriptionPage() {
         },
       }),
     gcTime: 0,
-    meta: { invalidates: [subscriptionsQuery.queryKey], saves: 'subscriptions/new' },
+    meta: { saves: 'subscriptions/new' },
     onSuccess: setMade,
   });
   return (
@@ -129,7 +129,7 @@ function Edit({ subscription }: { readonly subscription: Subscription }) {
         } as Input<'updatePortalSubscription'>['body'],
       });
     },
-    meta: { invalidates: [subscriptionsQuery.queryKey], saves: form },
+    meta: { saves: form },
     onError: (error) => {
       const changed = changedMeanwhile(error);
       // A rule that was removed is absent from a subscription.

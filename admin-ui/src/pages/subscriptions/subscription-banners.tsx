@@ -1,8 +1,7 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { call, useMutation } from '../../model/client.ts';
-import { subscriptionQuery, useSubscriptionCache } from '../../model/queries.ts';
+import { useSubscriptionCache } from '../../model/queries.ts';
 import { isAutoDisabled, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -115,14 +114,12 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
   const name = nameOf(subscription);
   const failure = verification?.failure;
   const cache = useSubscriptionCache();
-  const queryClient = useQueryClient();
   const send = useMutation({
     mutationFn: () => call('enablePortalSubscription', { params: { id } }),
     onSuccess: (changed) => {
       cache.changed(changed);
       toast(`“${name}” is verified and enabled`);
     },
-    onError: () => void queryClient.invalidateQueries({ queryKey: subscriptionQuery(id).queryKey }),
   });
   return (
     <Notice

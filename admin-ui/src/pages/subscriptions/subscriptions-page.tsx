@@ -242,7 +242,6 @@ function EndpointVerification() {
   const change = useMutation({
     mutationFn: (verifyEndpoints: boolean) =>
       call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
-    meta: { invalidates: [['listPortalSubscriptions'], ['getPortalSubscription']] },
     onSuccess: (settings) => {
       queryClient.setQueryData(settingsQuery.queryKey, settings);
       toast(

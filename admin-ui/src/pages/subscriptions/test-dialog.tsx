@@ -53,7 +53,6 @@ function Test({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) 
       });
       return { attempt, at: new Date().toISOString() };
     },
-    meta: { invalidates: [['getFirstDeliverySteps']] },
   });
   return (
     <Stack gap="l">

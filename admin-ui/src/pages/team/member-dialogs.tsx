@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
-import { keysQuery, subscriptionsQuery, teamQuery } from '../../model/queries.ts';
-import { type Role, roleAtLeast, sessionQuery, useSession } from '../../model/session.ts';
+import { type Role, roleAtLeast, useSession } from '../../model/session.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Fieldset, Form, Radio } from '../../ui/form.tsx';
@@ -47,7 +46,7 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
           }),
         },
       }),
-    meta: { invalidates: [teamQuery.queryKey, keysQuery.queryKey, sessionQuery.queryKey], saves: form },
+    meta: { saves: form },
     onSuccess: () => {
       toast(`${nameOfMember(member)} now has the role ${role}`);
       onClose();
@@ -86,15 +85,6 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
           keepChannels: keep.channels.join(','),
         },
       }),
-    meta: {
-      invalidates: [
-        teamQuery.queryKey,
-        keysQuery.queryKey,
-        subscriptionsQuery.queryKey,
-        ['listDeliveryShares'],
-        ['getNoticeChannels'],
-      ],
-    },
     onSuccess: () => {
       if (member) toast(`${nameOfMember(member)} removed`);
       onClose();
@@ -167,7 +157,6 @@ export function OfferPassword({ member, onClose }: { member: Member | undefined;
 export function ResetTwoFactor({ member, onClose }: { member: Member | undefined; onClose: () => void }) {
   const reset = useMutation({
     mutationFn: (id: number) => call('resetSecondFactor', { params: { id } }),
-    meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => {
       if (member) toast(`Second factor of ${nameOfMember(member)} reset`);
       onClose();

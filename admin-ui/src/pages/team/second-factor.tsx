@@ -1,6 +1,6 @@
 import { call, useMutation } from '../../model/client.ts';
 import { hasFactor } from '../../model/members.ts';
-import { sessionQuery, useRefusal, useSession } from '../../model/session.ts';
+import { useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { plural } from '../../ui/format.ts';
@@ -25,7 +25,6 @@ export function SecondFactor({ members, asking, onAsk, onClose }: SecondFactorPr
   const own = !required && you && !hasFactor(you);
   const change = useMutation({
     mutationFn: () => call('requireSecondFactor', { body: { required: !required } }),
-    meta: { invalidates: [sessionQuery.queryKey] },
     onSuccess: () => {
       toast(required ? 'The second factor is optional' : 'The second factor is required');
       onClose();

@@ -187,7 +187,6 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   const refusal = useRefusal('admin');
   const revoke = useMutation({
     mutationFn: () => call('revokeInvitation', { params: { id: invitation.id } }),
-    meta: { invalidates: [teamQuery.queryKey] },
     onSuccess: () => toast('Invitation revoked'),
     onError: toastError,
   });
@@ -246,7 +245,7 @@ function InviteForm({
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
     gcTime: 0,
-    meta: { invalidates: [teamQuery.queryKey], saves: 'team/invite' },
+    meta: { saves: 'team/invite' },
     onSuccess: (answer) => onDone(answer.link, answer.mailed),
   });
   return (
