@@ -74,27 +74,6 @@ describe('A subscription at the portal', () => {
     });
     expect((await browser.ask('GET', '/audit')).text).not.toMatch(/whsec_/);
   });
-
-  test('has its URL checked with the messages of a refusal', async () => {
-    const team = await openTeam(world);
-    const problemOf = async (url: string) =>
-      (await team.owner.browser.ask('POST', '/subscriptions/check-url', { url })).json.problem;
-    expect(await problemOf('https://hooks.example.com/a')).toBeNull();
-    for (const url of [
-      '',
-      'hooks.example.com',
-      'ftp://example.com',
-      'https://user:pw@example.com/',
-      `https://a.example/${'x'.repeat(500)}`,
-    ]) {
-      const problem = await problemOf(url);
-      const refused = await team.owner.browser.ask('POST', '/subscriptions', {
-        url,
-        eventTypes: ['lead.created'],
-      });
-      expect([refused.status, refused.json.error]).toEqual([400, problem]);
-    }
-  });
 });
 
 describe('Events at the portal', () => {

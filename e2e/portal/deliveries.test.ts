@@ -138,8 +138,7 @@ describe('A shared delivery', () => {
     await settled('succeeded', 1);
     await visit(page, 'deliveries', 'Deliveries');
     await page.getByRole('link', { name: /client \d+$/ }).click();
-    await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Share delivery…' }).click();
+    await page.getByRole('button', { name: 'Share…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Share delivery' });
     await dialog.getByRole('button', { name: 'Create link' }).click();
     const link = String(await dialog.locator('pre').textContent());
@@ -151,8 +150,7 @@ describe('A shared delivery', () => {
     await see(stranger.getByRole('region', { name: 'Request headers' })).toContainText('X-Webhook-Signature');
     await see(stranger.getByRole('main')).not.toContainText(/Käthe|kaethe/);
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('button', { name: 'More actions' }).click();
-    await page.getByRole('menuitem', { name: 'Share delivery…' }).click();
+    await page.getByRole('button', { name: 'Share…' }).click();
     await see(dialog.getByText('Opened')).toBeVisible();
     await dialog.getByRole('button', { name: 'Revoke link' }).click();
     await see(page.getByText('Link revoked')).toBeVisible();

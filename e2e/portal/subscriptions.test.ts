@@ -30,13 +30,7 @@ describe('A subscription', () => {
     await visit(page, 'subscriptions', 'Subscriptions');
     await page.getByRole('link', { name: 'Add subscription' }).first().click();
     const url = page.getByLabel('URL');
-    await url.fill(`https://example.com/${'long/'.repeat(100)}`);
-    await see(url).toHaveAttribute('aria-invalid', 'true');
-    await see(url).toHaveAccessibleDescription(/URL exceeds 500 characters/i);
     await url.fill('https://me:secret@hooks.example.com/crm');
-    await see(url).toHaveAccessibleDescription(/must not have a user name or password/);
-    await url.fill(subscriber.url);
-    await see(url).toHaveAccessibleDescription('✓ This URL can be used.');
     await page.getByLabel('Name').fill('Billing');
     await page.getByLabel('Search event types').fill('agreement');
     await see(page.getByRole('group', { name: 'Events to send' }).getByRole('checkbox')).toHaveCount(1);
@@ -45,6 +39,10 @@ describe('A subscription', () => {
     await see(page.locator('details[open]')).toContainText('client_id');
     await page.getByRole('checkbox', { name: /client\.created/ }).check();
     await see(page.getByText('1 chosen')).toBeVisible();
+    await page.getByRole('button', { name: 'Add subscription' }).click();
+    await see(url).toBeFocused();
+    await see(url).toHaveAccessibleDescription(/must not have a user name or password/);
+    await url.fill(subscriber.url);
     await page.getByRole('button', { name: 'Add subscription' }).click();
 
     const dialog = page.getByRole('dialog', { name: 'The signing secret' });

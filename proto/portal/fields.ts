@@ -24,27 +24,6 @@ export const password = z
   .min(1, { error: `${fieldName} is required` })
   .max(1000);
 
-export const timeZone = z
-  .string()
-  .max(64)
-  .check(
-    valueRule((name) =>
-      isTimeZone(name)
-        ? undefined
-        : { code: 'out_of_range', message: `${fieldName} must be an IANA time zone, such as Europe/Berlin` },
-    ),
-  );
-
-const isTimeZone = (name: string): boolean => {
-  if (!/^[a-z]/i.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** RFC 6238. Some apps show blanks between the digits. */
 export const totpCode = z
   .string()

@@ -116,16 +116,6 @@ export const createApiKey = defineOperation({
   errors: [409],
 });
 
-/** Whether the networks contain the address of the member who asks. */
-export const checkKeyNetworks = defineOperation({
-  ...keys,
-  id: 'checkKeyNetworks',
-  method: 'POST',
-  path: '/keys/networks/check',
-  body: z.strictObject({ networks: keyNetworks }),
-  answers: { 200: { schema: z.object({ address: z.string(), isAllowed: z.boolean() }) } },
-});
-
 /** Only the sent fields change. Once this is answered, every gateway knows the new permissions and expiry. */
 export const updateApiKey = defineOperation({
   ...keys,

@@ -22,16 +22,6 @@ export const updateProfile = defineOperation({
   answers: { 200: { schema: sessionFacts } },
 });
 
-export const setTimeZone = defineOperation({
-  ...profile,
-  id: 'setTimeZone',
-  role: 'admin',
-  method: 'PATCH',
-  path: '/company/time-zone',
-  body: z.strictObject({ timeZone: f.timeZone }),
-  answers: { 204: { schema: null } },
-});
-
 /** The person’s other sessions end. */
 export const changePassword = defineOperation({
   ...profile,

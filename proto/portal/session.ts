@@ -26,7 +26,6 @@ export const sessionFacts = z.object({
   company: z.object({
     id,
     name: z.string(),
-    timeZone: z.string().meta({ description: 'The IANA name of the zone in which members can see times.' }),
     secondFactorRequired: z
       .boolean()
       .meta({ description: 'Members who have none can do nothing but set one up.' }),

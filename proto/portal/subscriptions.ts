@@ -43,23 +43,6 @@ export const portalSubscription = subscription.extend({
 const record = {
   200: { schema: portalSubscription },
 };
-/** Checks a URL without connecting to it. */
-export const checkSubscriptionUrl = defineOperation({
-  ...subscriptions,
-  id: 'checkSubscriptionUrl',
-  method: 'POST',
-  repeat: 'harmless',
-  path: '/subscriptions/check-url',
-  body: z.strictObject({ url: z.string().max(5000) }),
-  answers: {
-    200: {
-      schema: z.object({
-        problem: z.string().nullable().meta({ description: 'A sentence; null if the URL is valid.' }),
-      }),
-    },
-  },
-});
-
 /** How many of the last events of the types would have been delivered with these conditions. */
 export const previewConditions = defineOperation({
   ...subscriptions,

@@ -1,10 +1,9 @@
 import { type AnswerTo, byOperator, type CompanyAnswer, contract, notFound } from '@causeway/proto';
 import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
-import { audit, authorOf } from './audit.ts';
+import { audit } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
 import type { RowOf } from './schema.ts';
-import { requireRoleStill } from './sessions/person.ts';
 
 export const createCompany = (access: Access) =>
   handler(contract.createCompany, async ({ body, requestId }) => {
@@ -24,32 +23,6 @@ export const createCompany = (access: Access) =>
     const company = { company_id, name, created_utc };
     await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
     return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
-  });
-
-export const setTimeZone = (access: Access) =>
-  handler(contract.setTimeZone, async (call) => {
-    const { companyId, user, body } = call;
-    await transaction(access.db, async (trx) => {
-      await requireRoleStill(trx, companyId, user.id, 'admin');
-      const { name, time_zone } = await trx
-        .selectFrom('companies')
-        .select(['name', 'time_zone'])
-        .where('company_id', '=', companyId)
-        .forUpdate()
-        .executeTakeFirstOrThrow();
-      const before = time_zone ?? 'UTC';
-      if (before === body.timeZone) return;
-      await trx
-        .updateTable('companies')
-        .set({ time_zone: body.timeZone })
-        .where('company_id', '=', companyId)
-        .execute();
-      await audit(trx, authorOf(access, call), 'company.time_zone_changed', ['company', companyId, name], {
-        before: { time_zone: before },
-        after: { time_zone: body.timeZone },
-      });
-    });
-    return { status: 204, body: null };
   });
 
 const noLimits = {

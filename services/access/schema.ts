@@ -64,7 +64,6 @@ interface CompanyTable extends LimitColumns {
   version: Generated<number>;
   created_utc: Date;
   temporary_limits: string | null;
-  time_zone: Generated<string | null>;
   require_factor: Generated<number>;
 }
 

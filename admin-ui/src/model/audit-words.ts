@@ -89,7 +89,7 @@ const actionLabels: Readonly<Partial<Record<Action, string>>> = {
 };
 
 const labelOf = (action: Action): string => {
-  const words = actionWords[action].replace(/ (?:of|for)$|^(?:hat sich|hat|ist) |:$/g, '');
+  const words = actionWords[action].replace(/ (?:of|for)$/, '');
   return actionLabels[action] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 

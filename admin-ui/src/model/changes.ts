@@ -64,7 +64,6 @@ export const changes: Readonly<Record<ChangeId, readonly MemberOperationId[]>> =
   offerPasswordReset: team,
   resetSecondFactor: team,
   requireSecondFactor: ['getSession', ...team],
-  setTimeZone: ['getSession', 'listAudit'],
   updateProfile: ['getSession', ...team],
   changePassword: sessions,
   revokeSession: sessions,
@@ -95,9 +94,7 @@ export const changes: Readonly<Record<ChangeId, readonly MemberOperationId[]>> =
   getInvitation: [],
   getPasswordReset: [],
   getSharedDelivery: [],
-  checkKeyNetworks: [],
   checkSettings: [],
-  checkSubscriptionUrl: [],
   previewConditions: [],
   previewReplay: [],
 };

@@ -2,7 +2,6 @@ import { type QueryClient, queryOptions, useSuspenseQuery } from '@tanstack/reac
 import type { AnyRouter } from '@tanstack/react-router';
 import { ApiError } from '../ui/errors.ts';
 import { keepDraftsOf } from '../ui/form-draft.ts';
-import { setCompanyZone } from '../ui/zone.ts';
 import { type Answer, call } from './client.ts';
 
 export type Session = Answer<'getSession'>;
@@ -37,7 +36,7 @@ export const useSession = (): Session => {
 
 const nobody: Session = {
   user: { id: 0, email: '', name: '', role: 'viewer', totpEnabled: false, passkeys: 0, recoveryCodesLeft: 0 },
-  company: { id: 0, name: '', timeZone: 'UTC', secondFactorRequired: false },
+  company: { id: 0, name: '', secondFactorRequired: false },
   otherCompanies: [],
   session: { id: 0, createdUtc: '', expiresUtc: '', idleTimeoutMs: 1 },
   keyPrefix: '',
@@ -77,7 +76,6 @@ export const isSignedOut = (error: unknown): boolean => error instanceof ApiErro
 
 export const enter = (queryClient: QueryClient, session: Session): void => {
   rememberSignedIn(session.company.id);
-  setCompanyZone(session.company.timeZone);
   queryClient.clear();
   queryClient.setQueryData(sessionQuery.queryKey, withDrafts(session));
 };

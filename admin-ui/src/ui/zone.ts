@@ -1,13 +1,8 @@
-export const zoneChoices = ['local', 'utc', 'company'] as const;
+export const zoneChoices = ['local', 'utc'] as const;
 export type ZoneChoice = (typeof zoneChoices)[number];
 
 const key = 'causeway.zone';
 let chosen: ZoneChoice | undefined;
-let company = 'UTC';
-
-export const setCompanyZone = (zone: string): void => {
-  company = zone;
-};
 
 /** Whose time zone the dates are in. The choice is kept in this browser. */
 export const zoneChoice = (): ZoneChoice => (chosen ??= readChoice());
@@ -32,10 +27,8 @@ export const chooseZone = (choice: ZoneChoice): void => {
 };
 
 /** The IANA name. */
-export const zoneOf = (choice: ZoneChoice): string => {
-  if (choice === 'company') return company;
-  return choice === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
-};
+export const zoneOf = (choice: ZoneChoice): string =>
+  choice === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const zone = (): string => zoneOf(zoneChoice());
 

@@ -1,4 +1,4 @@
-import { assertUnchanged, isAllowedFrom } from '@causeway/identity';
+import { assertUnchanged } from '@causeway/identity';
 import { changes, conflict, contract, notFound } from '@causeway/proto';
 import { handler, json, type Trx, transaction } from '@causeway/runtime';
 import type { Updateable } from 'kysely';
@@ -90,8 +90,3 @@ const settingsOf = (row: KeyRow) => ({
   expiresUtc: row.expires_utc?.toISOString() ?? null,
   networks: networksOf(row),
 });
-
-export const checkKeyNetworks = () =>
-  handler(contract.checkKeyNetworks, async ({ actor: { address }, body: { networks } }) =>
-    json(200, { address, isAllowed: networks.length === 0 || isAllowedFrom(networks, address) }),
-  );

@@ -122,7 +122,6 @@ export const sessionFacts = async (
       'person.passkeys',
       'company.require_factor',
       'company.name as company_name',
-      'company.time_zone',
       'company.limit_read',
       'company.limit_write',
       'company.limit_admin',
@@ -156,7 +155,6 @@ export const sessionFacts = async (
     company: {
       id: companyId,
       name: row.company_name,
-      timeZone: row.time_zone ?? 'UTC',
       secondFactorRequired: row.require_factor === 1,
     },
     otherCompanies: opened

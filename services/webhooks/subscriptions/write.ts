@@ -12,8 +12,6 @@ import {
   contract,
   type Detail,
   definitions,
-  Problem,
-  parseBody,
   quotaExceeded,
   unverifiedReason,
 } from '@causeway/proto';
@@ -175,20 +173,6 @@ interface Removal {
   /** Why it was removed, for the audit log. */
   readonly after?: AuditEntry['after'];
 }
-
-/** Answers the error that creating a subscription with this URL would give, in the same words. */
-export const checkSubscriptionUrl = ({ targets }: WebhooksContext) =>
-  handler(contract.checkSubscriptionUrl, async ({ body }) => {
-    try {
-      parseBody(contract.updatePortalSubscription, Buffer.from(JSON.stringify(body)));
-      const [problem] = targetProblems(targets)(body);
-      return json(200, { problem: problem?.message ?? null });
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'invalid_request')
-        return json(200, { problem: error.publicMessage });
-      throw error;
-    }
-  });
 
 export const beginImport = ({ db, now }: WebhooksContext) =>
   handler(contract.beginImport, async (call) => {

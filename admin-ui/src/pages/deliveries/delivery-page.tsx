@@ -64,7 +64,7 @@ export function DeliveryPage() {
         data && (
           <>
             <DeliveryActions delivery={data} />
-            <ShareActions delivery={data} attempt={chosen} />
+            <ShareActions id={data.id} attempt={chosen} />
           </>
         )
       }

@@ -1,60 +1,39 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Ellipsis, LifeBuoy, Share2 } from 'lucide-react';
+import { Share2 } from 'lucide-react';
 import { useState } from 'react';
-import { type Answer, call, operationQuery, useMutation } from '../../model/client.ts';
-import { attemptQuery, deliveryParams } from '../../model/deliveries.ts';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { deliveryParams } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
-import { Button, CopyButton, copyText, IconButton } from '../../ui/button.tsx';
+import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
 import { plural } from '../../ui/format.ts';
 import { Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { TimeAgo } from '../../ui/values.tsx';
-import { toMarkdown } from './support-text.ts';
 
-type Delivery = Answer<'getDelivery'>;
 const route = '/in/deliveries/$event/$subscription/$replay';
 const sharesQuery = operationQuery('listDeliveryShares', {});
 
-/** What helps the receiver's support: a link, or a text. */
-export function ShareActions({
-  delivery,
-  attempt,
-}: {
-  readonly delivery: Delivery;
-  readonly attempt: number | undefined;
-}) {
-  const name = useParams({ from: route });
+/** A link for the receiver's support. */
+export function ShareActions({ id, attempt }: { readonly id: string; readonly attempt: number | undefined }) {
   const { dialog } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/deliveries/$event/$subscription/$replay' });
   const refusal = useRefusal('developer');
-  const shown = useQuery({
-    ...attemptQuery(name, attempt ?? 1, 'viewer'),
-    enabled: attempt !== undefined,
-  }).data;
-  const copy = (): void =>
-    void copyText(toMarkdown(delivery, shown)).then(() => toast('Copied for support'), toastError);
   return (
     <>
-      <Menu
-        trigger={<IconButton variant="secondary" label="More actions" icon={<Ellipsis />} />}
-        actions={[
-          { label: 'Copy for support', icon: <LifeBuoy size={15} />, onSelect: copy },
-          {
-            label: 'Share delivery…',
-            icon: <Share2 size={15} />,
-            disabledReason: refusal,
-            onSelect: () => void navigate({ search: { attempt, dialog: 'share' } }),
-          },
-        ]}
-      />
+      <Button
+        icon={<Share2 />}
+        disabledReason={refusal}
+        onClick={() => void navigate({ search: { attempt, dialog: 'share' } })}
+      >
+        Share…
+      </Button>
       {dialog === 'share' && refusal === undefined && (
-        <ShareDialog id={delivery.id} onClose={() => void navigate({ search: { attempt }, replace: true })} />
+        <ShareDialog id={id} onClose={() => void navigate({ search: { attempt }, replace: true })} />
       )}
     </>
   );

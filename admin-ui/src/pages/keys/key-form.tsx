@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Input, operationQuery } from '../../model/client.ts';
+import type { Input } from '../../model/client.ts';
 import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../../model/queries.ts';
 import { type ApiKey, keyPresets, type Scope, scopeWords } from '../../model/scopes.ts';
 import { useSession } from '../../model/session.ts';
@@ -18,7 +18,6 @@ import {
 import { useDraft } from '../../ui/form-draft.ts';
 import { formatDateMinute, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
-import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge, Moment } from '../../ui/values.tsx';
 
 const labels = {
@@ -142,7 +141,6 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
           onValue={(value) => draft.set({ networks: value })}
         />
       </Field>
-      <NetworkWarning networks={networksIn(networks)} />
       <Field
         label="Note"
         optional
@@ -173,23 +171,6 @@ const fieldsOf = ({ name, note, scopes, expiresUtc, networks }: KeyValues) => ({
 });
 
 const networksIn = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
-
-function NetworkWarning({ networks }: { readonly networks: readonly string[] }) {
-  const settled = useDebounced(networks.join(' '), 300);
-  const { data } = useQuery({
-    ...operationQuery('checkKeyNetworks', { body: { networks: networksIn(settled) } }),
-    enabled: settled !== '',
-    // A network that is still being typed is told when the form is sent.
-    retry: false,
-  });
-  if (settled === '' || data === undefined || data.isAllowed) return null;
-  return (
-    <Notice tone="warn">
-      Your present address, <code>{data.address}</code>, is not among them: requests from this computer will
-      be refused.
-    </Notice>
-  );
-}
 
 function RefusedCalls({ apiKey, chosen }: { readonly apiKey: ApiKey; readonly chosen: readonly Scope[] }) {
   const { data } = useQuery(keyUseQuery(apiKey.id));

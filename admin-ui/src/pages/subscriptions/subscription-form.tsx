@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { operationQuery } from '../../model/client.ts';
 import { eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { useSession } from '../../model/session.ts';
 import { type EventType, nameOf, shortUrl } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { fieldError, sentence } from '../../ui/errors.ts';
+import { fieldError } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
 import type { Draft } from '../../ui/form-draft.ts';
 import { Card, Row } from '../../ui/layout.tsx';
 import { isFirstLoading, Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
-import { useDebounced } from '../../ui/toolbar.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { noRules, type RulesDraft } from './rule-drafts.ts';
 import { RuleFields, useRuleWords } from './rule-fields.tsx';
@@ -152,23 +150,15 @@ interface UrlFieldProps {
 
 function UrlField({ value, onChange, error }: UrlFieldProps) {
   const { features } = useSession();
-  const url = useDebounced(value.trim(), 400);
-  const settled = url === value.trim();
-  const check = useQuery({
-    ...operationQuery('checkSubscriptionUrl', { body: { url } }),
-    enabled: url.length > 8,
-    staleTime: 60_000,
-    retry: false,
-  });
-  const problem = settled && check.data ? check.data.problem : null;
-  const usual = features.allowHttp
-    ? 'Events are sent here as POST requests.'
-    : 'Events are sent here as POST requests. Must start with https://.';
   return (
     <Field
       label="URL"
-      error={problem === null ? error && advise(error) : advise(sentence(problem))}
-      hint={settled && check.data?.problem === null ? '✓ This URL can be used.' : usual}
+      error={error && advise(error)}
+      hint={
+        features.allowHttp
+          ? 'Events are sent here as POST requests.'
+          : 'Events are sent here as POST requests. Must start with https://.'
+      }
     >
       <TextInput
         type="url"

@@ -17,7 +17,6 @@ import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
-import { CompanyZone } from './company-zone.tsx';
 import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
 import { SecondFactor } from './second-factor.tsx';
@@ -104,7 +103,6 @@ export function TeamPage() {
         />
       )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
-      {(members || hidden) && <CompanyZone />}
       {refusal === undefined && (
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
