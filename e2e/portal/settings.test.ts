@@ -50,7 +50,7 @@ test('A file makes what it says, with secrets shown once, and its export changes
   const { team, page } = await portal.openOwner();
   await open(page);
   await plan(page, file);
-  await summary(page, '3 new, 0 changed, 0 deleted, 0 as they are');
+  await summary(page, '3 new, 0 changed, 0 as they are');
   await page.getByLabel(/^Value of X-Token for/).fill('a secret of the receiver');
   await apply(page);
   const dialog = page.getByRole('dialog', { name: 'New secrets' });
@@ -77,19 +77,19 @@ test('A file makes what it says, with secrets shown once, and its export changes
     expect(storage).not.toContain(secret);
 
   await page.getByRole('button', { name: 'Plan again' }).click();
-  await summary(page, '0 new, 0 changed, 0 deleted, 3 as they are');
+  await summary(page, '0 new, 0 changed, 3 as they are');
   await see(page.getByText('Nothing to change')).toBeVisible();
   const copy = await exported(page);
   await plan(page, copy);
-  await summary(page, '0 new, 0 changed, 0 deleted, 3 as they are');
+  await summary(page, '0 new, 0 changed, 3 as they are');
 
   const other = await portal.openOwner();
   await open(other.page);
   await plan(other.page, copy);
-  await summary(other.page, '3 new, 0 changed, 0 deleted, 0 as they are');
+  await summary(other.page, '3 new, 0 changed, 0 as they are');
 });
 
-test('Changes show old and new, and what the file does not name stays unless it is to be deleted', async () => {
+test('Changes show old and new; what the file does not name stays, and a row that is not chosen', async () => {
   const { team, page } = await portal.openOwner();
   const { browser } = team.owner;
   const { headerNames: _, ...fields } = rich;
@@ -98,24 +98,33 @@ test('Changes show old and new, and what the file does not name stays unless it 
   await browser.ask('POST', '/keys', { name: 'Zapier', scopes: ['admin', 'events:read'] });
   await open(page);
   await plan(page, { ...file, subscriptions: [{ ...rich, headerNames: [], paused: false, pace: null }] });
-  await summary(page, '0 new, 2 changed, 0 deleted, 0 as they are');
+  await summary(page, '0 new, 2 changed, 0 as they are');
   const rowOf = (name: string) =>
     page.getByRole('table', { name: 'Plan' }).getByRole('row').filter({ hasText: name });
   for (const text of ['paused', 'true → false', '"limit":5', 'none', 'X-Old'])
     await see(rowOf('Rechnungen')).toContainText(text);
   await see(rowOf('Zapier')).toContainText('admin, events:read → events:read');
-  await page.getByRole('checkbox', { name: 'Delete what the file does not name' }).check();
-  await summary(page, '0 new, 2 changed, 1 deleted, 0 as they are');
-  await page.getByRole('button', { name: 'Apply plan…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Apply this plan?' });
-  await see(dialog.getByRole('button', { name: 'Apply plan' })).toHaveAttribute('aria-disabled', 'true');
-  await dialog.getByRole('textbox').fill('delete');
-  await page.keyboard.press('Enter');
-  await see(page.getByText('3 of 3 done')).toBeVisible();
+  await page.getByRole('checkbox', { name: 'Apply Zapier' }).uncheck();
+  await summary(page, '0 new, 1 changed, 0 as they are');
+  await apply(page);
+  await see(page.getByText('1 of 1 done')).toBeVisible();
   const { subscriptions, keys } = await stored(team);
-  expect(subscriptions).toHaveLength(1);
-  for (const name of ['paused', 'pace', 'headerNames']) expect(subscriptions[0]).not.toHaveProperty(name);
-  expect(keys).toMatchObject([{ scopes: ['events:read'], note: 'On the server' }]);
+  expect(subscriptions.map(({ name }) => name).toSorted()).toEqual(['Old', 'Rechnungen']);
+  const changed = subscriptions.find(({ name }) => name === 'Rechnungen')!;
+  for (const name of ['paused', 'pace', 'headerNames']) expect(changed).not.toHaveProperty(name);
+  expect(keys).toMatchObject([{ scopes: ['admin', 'events:read'] }]);
+});
+
+test('Hosts of the file are replaced by those of this company', async () => {
+  const { team, page } = await portal.openOwner();
+  await open(page);
+  await plan(page, { ...file, keys: [], subscriptions: [plain] });
+  const { host, pathname } = new URL(plain.url);
+  await page.getByRole('textbox', { name: `Host instead of ${host}` }).fill('hooks.example.com');
+  await apply(page);
+  await see(page.getByText('1 of 1 done')).toBeVisible();
+  const [made] = (await stored(team)).subscriptions;
+  expect(new URL(made!.url)).toMatchObject({ host: 'hooks.example.com', pathname });
 });
 
 test('A plan that was cut off in the middle, whether its answers came or not, is completed by the same file', async () => {
@@ -124,7 +133,7 @@ test('A plan that was cut off in the middle, whether its answers came or not, is
   const subscriptions = names.map((name) => ({ ...plain, name }));
   await open(page);
   await plan(page, { ...file, subscriptions });
-  await summary(page, '5 new, 0 changed, 0 deleted, 0 as they are');
+  await summary(page, '5 new, 0 changed, 0 as they are');
   let sent = 0;
   // The third create is carried out, and its answer is lost.
   await page.route('**/portal/api/v1/subscriptions', async (route) => {
@@ -143,7 +152,7 @@ test('A plan that was cut off in the middle, whether its answers came or not, is
   const again = await portal.open(team.owner);
   await open(again);
   await plan(again, { ...file, subscriptions });
-  await summary(again, '1 new, 0 changed, 0 deleted, 4 as they are');
+  await summary(again, '1 new, 0 changed, 4 as they are');
   await apply(again);
   await see(again.getByText('1 of 1 done')).toBeVisible();
   const after = await stored(team);
@@ -159,7 +168,7 @@ test('Two members who apply the same file at once make everything once', async (
   for (const one of pages) {
     await open(one);
     await plan(one, { ...file, subscriptions });
-    await summary(one, '4 new, 0 changed, 0 deleted, 0 as they are');
+    await summary(one, '4 new, 0 changed, 0 as they are');
     await one.getByRole('button', { name: 'Apply plan…' }).click();
   }
   const button = (one: Page) => one.getByRole('dialog').getByRole('button', { name: 'Apply plan' });
@@ -185,7 +194,7 @@ test('What somebody changed meanwhile is not overwritten: the plan is shown anew
     keys: [],
     subscriptions: [{ ...plain, name: 'Billing', description: 'Mine' }],
   });
-  await summary(page, '0 new, 1 changed, 0 deleted, 0 as they are');
+  await summary(page, '0 new, 1 changed, 0 as they are');
   await browser.ask('PATCH', `/subscriptions/${json.id}`, { description: 'Theirs' });
   await apply(page);
   await see(page.getByRole('alert')).toContainText('Somebody changed the settings meanwhile');
@@ -218,7 +227,7 @@ test('A viewer sees the plan, and may not apply it', async () => {
   const page = await portal.open(await team.join('viewer'));
   await open(page);
   await plan(page, file);
-  await summary(page, '3 new, 0 changed, 0 deleted, 0 as they are');
+  await summary(page, '3 new, 0 changed, 0 as they are');
   await see(page.getByRole('button', { name: 'Apply plan…' })).toHaveAttribute('aria-disabled', 'true');
 });
 
@@ -234,7 +243,7 @@ test('By keyboard, a text survives a reload, and a proof of who is there is aske
     .fill(JSON.stringify({ ...file, subscriptions: [] }));
   await page.reload();
   await page.getByRole('button', { name: 'Show plan' }).press('Enter');
-  await summary(page, '1 new, 0 changed, 0 deleted, 0 as they are');
+  await summary(page, '1 new, 0 changed, 0 as they are');
   await page.getByRole('button', { name: 'Apply plan…' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Apply plan' }).press('Enter');
   const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });

@@ -1,6 +1,6 @@
 import { useBaseUrl, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
-import { Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
+import { Card, Facts, Page, Row } from '../../ui/layout.tsx';
 import { SettingsAsCode } from './settings-as-code.tsx';
 
 export function DevelopersPage() {
@@ -22,33 +22,28 @@ export function DevelopersPage() {
         </>
       }
     >
-      <Split
-        aside={
-          <Card title="Good to know">
-            <Facts
-              columns={14}
-              facts={[
-                {
-                  label: 'Base URL',
-                  value: (
-                    <Row gap="xs" nowrap justify="space-between">
-                      <code>{baseUrl}</code>
-                      <CopyButton value={baseUrl} label="Copy base URL" />
-                    </Row>
-                  ),
-                },
-                { label: 'Your keys begin with', value: <code>{`${keyPrefix}_${company.id}_`}</code> },
-                {
-                  label: 'Requests per minute',
-                  value: `${read} read, ${write} write, ${admin} for webhooks and tests`,
-                },
-              ]}
-            />
-          </Card>
-        }
-      >
-        <SettingsAsCode />
-      </Split>
+      <Card title="Good to know">
+        <Facts
+          columns={14}
+          facts={[
+            {
+              label: 'Base URL',
+              value: (
+                <Row gap="xs" nowrap justify="space-between">
+                  <code>{baseUrl}</code>
+                  <CopyButton value={baseUrl} label="Copy base URL" />
+                </Row>
+              ),
+            },
+            { label: 'Your keys begin with', value: <code>{`${keyPrefix}_${company.id}_`}</code> },
+            {
+              label: 'Requests per minute',
+              value: `${read} read, ${write} write, ${admin} for webhooks and tests`,
+            },
+          ]}
+        />
+      </Card>
+      <SettingsAsCode />
     </Page>
   );
 }

@@ -18,14 +18,21 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
   const { text } = draft.values;
   const [plan, setPlan] = useState<ShownPlan>();
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const show = (file: CheckedSettings, present: Present, prune: boolean): void =>
-    setPlan({ file, present, prune, ...planOf(file, present, prune) });
+  const [hosts, setHosts] = useState<Readonly<Record<string, string>>>({});
+  const show = (read: CheckedSettings, present: Present, to: typeof hosts): void => {
+    const file = { ...read, subscriptions: read.subscriptions.map((one) => moved(one, to)) };
+    setHosts(to);
+    setPlan({ read, file, present, ...planOf(file, present) });
+  };
   const check = useMutation({
     mutationFn: async () => {
       const body = parse(text) as Input<'checkSettings'>['body'];
       return Promise.all([call('checkSettings', { body }), readPresent()]);
     },
-    onSuccess: ([file, present]) => show(file, present, false),
+    onSuccess: ([file, present]) => {
+      const found = file.subscriptions.map(({ url }) => hostOf(url));
+      show(file, present, Object.fromEntries(found.map((host) => [host, hosts[host] ?? host])));
+    },
   });
   const edit = (next: string): void => {
     draft.set({ text: next });
@@ -37,7 +44,7 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
     <>
       <Card
         title="Import settings"
-        description="Compares a file like the one above with what this company has, and shows a plan before anything changes. Keys are known by their names; subscriptions by their names, or else their URLs."
+        description="Compares a file like the one above with what this company has, and shows a plan before anything changes. Keys and subscriptions are known by their names. What the file does not name stays."
       >
         <Form
           draft={draft}
@@ -87,17 +94,30 @@ export function ImportSettings({ readPresent }: { readonly readPresent: () => Pr
           plan={plan}
           values={values}
           onValue={(name, value) => setValues({ ...values, [name]: value })}
-          onPrune={(prune) => show(plan.file, plan.present, prune)}
+          hosts={hosts}
+          onHost={(host, to) => show(plan.read, plan.present, { ...hosts, [host]: to.trim() })}
           onStep={(at, outcome) =>
             setPlan((now) => now && { ...now, steps: now.steps.with(at, { ...now.steps[at]!, ...outcome }) })
           }
           readPresent={readPresent}
-          onMoved={(present) => show(plan.file, present, plan.prune)}
+          onMoved={(present) => show(plan.read, present, hosts)}
         />
       )}
     </>
   );
 }
+
+const authority = /^(https?:\/\/)([^/?#]+)/i;
+const hostOf = (url: string): string => authority.exec(url)?.[2] ?? '';
+
+/** The subscription with the host that takes the place of its own. */
+const moved = <One extends { readonly url: string }>(
+  one: One,
+  hosts: Readonly<Record<string, string>>,
+): One => ({
+  ...one,
+  url: one.url.replace(authority, (_, scheme: string, host: string) => `${scheme}${hosts[host] ?? host}`),
+});
 
 const parse = (text: string): unknown => {
   try {

@@ -1,27 +1,26 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Changes } from '../../model/activity.tsx';
-import { call, useMutation } from '../../model/client.ts';
+import { call, type Input, useMutation } from '../../model/client.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
 import { ApiError, errorText } from '../../ui/errors.ts';
-import { Checkbox, Field, PasswordInput } from '../../ui/form.tsx';
-import { plural } from '../../ui/format.ts';
-import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Checkbox, Field, PasswordInput, TextInput } from '../../ui/form.tsx';
+import { Card, Grid, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Badge, Cut, type Tone } from '../../ui/values.tsx';
-import { carryOut } from './apply-settings.ts';
 import type { CheckedSettings, Present } from './settings.ts';
 import { planOf, type Step } from './settings-plan.ts';
 
 export interface ShownPlan extends Omit<ReturnType<typeof planOf>, 'steps'> {
+  /** As the server has read it; `file` has other hosts. */
+  readonly read: CheckedSettings;
   readonly file: CheckedSettings;
   readonly present: Present;
-  readonly prune: boolean;
   readonly steps: readonly ShownStep[];
 }
 
@@ -35,32 +34,54 @@ interface PlanCardProps {
   /** Of headers, by step and name. */
   readonly values: Readonly<Record<string, string>>;
   readonly onValue: (name: string, value: string) => void;
-  readonly onPrune: (prune: boolean) => void;
+  /** The hosts of the file's subscriptions, and what takes their place. */
+  readonly hosts: Readonly<Record<string, string>>;
+  readonly onHost: (host: string, to: string) => void;
   readonly onStep: (at: number, outcome: Pick<ShownStep, 'outcome' | 'secret'>) => void;
   readonly onMoved: (present: Present) => void;
   readonly readPresent: () => Promise<Present>;
 }
 
 /** Applies the plan step by step. What was applied before a fault is not in the next plan of the file. */
-export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, readPresent }: PlanCardProps) {
-  const { file, present, prune, steps, same, unnamed } = plan;
+export function PlanCard(props: PlanCardProps) {
+  const { plan, values, onValue, hosts, onHost, onStep, onMoved, readPresent } = props;
+  const { file, present, steps, same } = plan;
+  const [left, setLeft] = useState<readonly string[]>([]);
+  const chosen = steps.filter(({ id }) => !left.includes(id));
   const [asking, setAsking] = useState(false);
   const [secrets, setSecrets] = useState('');
   const refusal = useRefusal('developer');
+  const isBegun = steps.some(({ outcome }) => outcome !== undefined);
+  const shownColumns = useMemo(() => {
+    const choose: Column<ShownStep> = {
+      header: 'Apply',
+      cell: ({ id, name }) => (
+        <Checkbox
+          label={<span className="visually-hidden">Apply {name}</span>}
+          disabled={isBegun}
+          checked={!left.includes(id)}
+          onChange={({ target }) =>
+            setLeft(target.checked ? left.filter((one) => one !== id) : [...left, id])
+          }
+        />
+      ),
+    };
+    return [choose, ...columns];
+  }, [left, isBegun]);
   const apply = useMutation({
     mutationFn: async () => {
       const now = await readPresent();
-      if (JSON.stringify(planOf(file, now, prune)) !== JSON.stringify(planOf(file, present, prune))) {
+      if (JSON.stringify(planOf(file, now)) !== JSON.stringify(planOf(file, present))) {
         onMoved(now);
         throw new Error(
           'Somebody changed the settings meanwhile, so nothing was done. This is the new plan.',
         );
       }
-      const count = (action: Step['action']) => steps.filter((step) => step.action === action).length;
-      const body = { created: count('new'), changed: count('changed'), deleted: count('deleted') };
-      await call('beginImport', { body });
+      const made = chosen.filter(({ action }) => action === 'new').length;
+      await call('beginImport', { body: { created: made, changed: chosen.length - made, deleted: 0 } });
       const shown: string[] = [];
       for (const [at, step] of steps.entries()) {
+        if (!chosen.includes(step)) continue;
         onStep(at, { outcome: 'running' });
         try {
           const secret = await carryOut(step, (name) => values[headerOf(step, name)]);
@@ -82,12 +103,11 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
     enableBeforeUnload: true,
     disabled: !apply.isPending,
   });
-  const counts = summaryOf(steps, same);
-  const isBegun = steps.some(({ outcome }) => outcome !== undefined);
+  const counts = summaryOf(chosen, same);
   const done = steps.filter(({ outcome }) => outcome === 'done').length;
-  const total = steps.length;
+  const total = chosen.length;
   const isWhole = done === total;
-  const missing = steps.flatMap((step) => step.headers.map((name) => ({ step, name, owner: step.name })));
+  const missing = chosen.flatMap((step) => step.headers.map((name) => ({ step, name, owner: step.name })));
   return (
     <Card
       title="Plan"
@@ -111,17 +131,14 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
             {!apply.isPending && !isWhole && '“Plan again” shows what is left. Nothing is done twice.'}
           </Notice>
         )}
-        {!isBegun && (unnamed > 0 || prune) && (
-          <Checkbox
-            label="Delete what the file does not name"
-            description={plural(
-              unnamed,
-              'Otherwise # subscription or key stays. Keys are revoked: their tools stop working.',
-              'Otherwise # subscriptions and keys stay. Keys are revoked: their tools stop working.',
-            )}
-            checked={prune}
-            onChange={({ target }) => onPrune(target.checked)}
-          />
+        {!isBegun && (
+          <Grid min={16}>
+            {Object.entries(hosts).map(([host, to]) => (
+              <Field key={host} label={`Host instead of ${host}`}>
+                <TextInput mono spellCheck={false} value={to} onValue={(value) => onHost(host, value)} />
+              </Field>
+            ))}
+          </Grid>
         )}
         {!isBegun &&
           missing.map(({ step, name, owner }) => (
@@ -140,7 +157,7 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
           ))}
         <Table
           label="Plan"
-          columns={columns}
+          columns={shownColumns}
           rows={steps}
           rowKey={({ id }) => id}
           emptyState={<Empty title="Nothing to change">The company has what the file says.</Empty>}
@@ -151,8 +168,6 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
         onClose={() => setAsking(false)}
         title="Apply this plan?"
         confirm="Apply plan"
-        danger={steps.some(({ action }) => action === 'deleted')}
-        typed={steps.some(({ action }) => action === 'deleted') ? 'delete' : undefined}
         mutation={apply as never}
         onSubmit={() => {
           setAsking(false);
@@ -187,6 +202,31 @@ export function PlanCard({ plan, values, onValue, onPrune, onStep, onMoved, read
   );
 }
 
+/** @returns the new secret, if the step makes one. @param headerValue a header without a value is left out */
+const carryOut = async (
+  { kind, action, objectId, body, headers, removedHeaders }: Step,
+  headerValue: (header: string) => string | undefined,
+): Promise<string | undefined> => {
+  const params = { id: objectId };
+  if (kind === 'key') {
+    if (action === 'new') return (await call('createApiKey', { body } as Input<'createApiKey'>)).value;
+    await call('updateApiKey', { params, body } as Input<'updateApiKey'>);
+    return undefined;
+  }
+  const values = [
+    ...removedHeaders.map((name) => [name, null] as const),
+    ...headers.flatMap((name) => (headerValue(name) ? [[name, headerValue(name)!] as const] : [])),
+  ];
+  const all = { ...body, ...(values.length > 0 && { headers: Object.fromEntries(values) }) };
+  if (action === 'new') {
+    const input = { body: all } as Input<'createPortalSubscription'>;
+    return (await call('createPortalSubscription', input)).signingSecret;
+  }
+  if (Object.keys(all).length > 1)
+    await call('updatePortalSubscription', { params, body: all } as Input<'updatePortalSubscription'>);
+  return undefined;
+};
+
 /** The next steps would fail as well: nobody answers, too many calls were made, or the member did not prove who they are. */
 const endsPlan = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
@@ -198,14 +238,12 @@ const headerOf = (step: Step, name: string): string => `${step.id} ${name}`;
 
 const summaryOf = (steps: readonly Step[], same: number): string => {
   const count = (wanted: Step['action']): number => steps.filter(({ action }) => action === wanted).length;
-  const [made, changed, deleted] = [count('new'), count('changed'), count('deleted')];
-  return `${made} new, ${changed} changed, ${deleted} deleted, ${same} as they are`;
+  return `${count('new')} new, ${count('changed')} changed, ${same} as they are`;
 };
 
 const actions: Readonly<Record<Step['action'], { readonly tone: Tone; readonly label: string }>> = {
   new: { tone: 'good', label: 'New' },
   changed: { tone: 'info', label: 'Changed' },
-  deleted: { tone: 'bad', label: 'Deleted' },
 };
 
 const columns: readonly Column<ShownStep>[] = [

@@ -8,11 +8,11 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One object to create, change or delete, by an operation that refuses if the object is not as it was. */
+/** One object to create or change, by an operation that refuses if the object is not as it was. */
 export interface Step {
   readonly id: string;
   readonly kind: 'subscription' | 'key';
-  readonly action: 'new' | 'changed' | 'deleted';
+  readonly action: 'new' | 'changed';
   /** Of a subscription without one, its URL. */
   readonly name: string;
   /** Only the fields that differ. */
@@ -28,48 +28,35 @@ export interface Step {
 export interface Plan {
   readonly steps: readonly Step[];
   readonly same: number;
-  /** What the file does not name. It stays, unless it is to be deleted. */
-  readonly unnamed: number;
 }
 
 /**
- * The difference between a file and what the company has. A key is known by its name; a subscription by its name, or else its
- * URL if no other has it, so that a subscription can be renamed. Applying a part of the plan leaves the rest as the plan of the same file.
- * @param prune whether to delete what the file does not name
+ * The difference between a file and what the company has. A key is known by its name, a subscription by its name or, without
+ * one, its URL. Applying a part of the plan leaves the rest as the plan of the same file. Nothing is deleted.
  */
-export const planOf = (file: CheckedSettings, present: Present, prune: boolean): Plan => {
+export const planOf = (file: CheckedSettings, present: Present): Plan => {
   const subscriptions = pairs(
     file.subscriptions.map(subscriptionSettings),
     ownSubscriptions(present).map((one) => ({ id: one.id, form: subscriptionSettings(one) })),
-    [({ name, url }) => textOf([name, url]), ({ name }) => name],
-    ({ url }) => url,
   );
   const keys = pairs(
     file.keys.map(keySettings),
     present.keys.map((one) => ({ id: one.id, form: keySettings(one) })),
-    [({ name }) => name],
   );
   const names = {
     subscription: present.subscriptions.map(({ name }) => name),
     key: present.keys.map(({ name }): string | null => name),
   };
-  const steps = [
-    ...keys.created.map((form) => created('key', form, names.key)),
-    ...subscriptions.created.map((form) => created('subscription', form, names.subscription)),
-    ...keys.changed.map((one) => changed('key', one)),
-    ...subscriptions.changed.map((one) => changed('subscription', one)),
-    ...(prune ? subscriptions.unnamed.map((one) => deleted('subscription', one)) : []),
-    ...(prune ? keys.unnamed.map((one) => deleted('key', one)) : []),
-  ];
   return {
-    steps,
+    steps: [
+      ...keys.created.map((form) => created('key', form, names.key)),
+      ...subscriptions.created.map((form) => created('subscription', form, names.subscription)),
+      ...keys.changed.map((one) => changed('key', one)),
+      ...subscriptions.changed.map((one) => changed('subscription', one)),
+    ],
     same: keys.same + subscriptions.same,
-    unnamed: keys.unnamed.length + subscriptions.unnamed.length,
   };
 };
-
-/** By what objects are found: those of one mark are taken for the same. Null: by nothing. */
-type Mark<F> = (form: F) => string | null;
 
 interface Form extends Fields {
   readonly name: string | null;
@@ -84,45 +71,21 @@ interface Pair<F> extends Stored<F> {
   readonly wanted: F;
 }
 
-/**
- * Each of the file gets at most one that is there: an equal one, or else by the first of the marks that finds one.
- * @param unmistakable a further mark, for one of the file and one that is there if no others are left that have it
- */
-const pairs = <F extends Form>(
-  wanted: readonly F[],
-  stored: readonly Stored<F>[],
-  marks: readonly Mark<F>[],
-  unmistakable: Mark<F> = () => null,
-) => {
+/** Each of the file gets an equal one that is there, or else one of the same name that no other gets. */
+const pairs = <F extends Form>(wanted: readonly F[], stored: readonly Stored<F>[]) => {
   const free = new Set(stored);
-  const open = new Set(wanted);
   const found = new Map<F, Pair<F>>();
-  const match = (form: F, one: Stored<F>): void => {
-    found.set(form, { ...one, wanted: form });
-    free.delete(one);
-    open.delete(form);
-  };
-  for (const mark of [textOf, ...marks]) {
+  for (const mark of [textOf, nameOf]) {
     const marked = Map.groupBy(free, ({ form }) => mark(form));
-    for (const form of open) {
-      const by = mark(form);
-      const one = by === null ? undefined : marked.get(by)?.shift();
-      if (one) match(form, one);
+    for (const form of wanted) {
+      const one = found.has(form) ? undefined : marked.get(mark(form))?.shift();
+      if (!one) continue;
+      found.set(form, { ...one, wanted: form });
+      free.delete(one);
     }
   }
-  const marked = Map.groupBy(free, ({ form }) => unmistakable(form));
-  for (const [by, [form, ...rivals]] of Map.groupBy(open, unmistakable)) {
-    const [one, ...others] = (by !== null && marked.get(by)) || [];
-    if (form && one && others.length === 0 && rivals.length === 0) match(form, one);
-  }
-  const inOrder = wanted.flatMap((form) => found.get(form) ?? []);
-  const changedPairs = inOrder.filter(({ form, wanted: into }) => !isSame(form, into));
-  return {
-    created: [...open],
-    changed: changedPairs,
-    same: inOrder.length - changedPairs.length,
-    unnamed: [...free],
-  };
+  const changed = [...found.values()].filter(({ form, wanted: into }) => !isSame(form, into));
+  return { created: wanted.filter((form) => !found.has(form)), changed, same: found.size - changed.length };
 };
 
 const textOf = (value: unknown): string => JSON.stringify(value);
@@ -163,8 +126,3 @@ const changed = <F extends Form>(kind: Step['kind'], { id, form, wanted }: Pair<
     body: { ...fields, basedOn: only(form) },
   };
 };
-
-const deleted = <F extends Form>(kind: Step['kind'], { id, form }: Stored<F>): Step => ({
-  ...{ id: `deleted ${kind} ${id}`, kind, action: 'deleted', name: nameOf(form), objectId: id },
-  ...{ before: null, after: null, headers: [], removedHeaders: [], body: {} },
-});
