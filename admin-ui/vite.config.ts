@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { takesIdempotencyKey } from '../proto/operation.ts';
 import { memberOperations } from '../proto/operations.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** Operations' methods and paths only: keeps the schemas and their library out of the bundle. */
+/** Operations' methods and paths, and whether they take an `Idempotency-Key`: keeps the schemas and their library out of the bundle. */
 const operationTable = (): Plugin => {
   const name = 'virtual:portal-operations';
-  const table = Object.fromEntries(memberOperations.map((o) => [o.id, [o.method, o.path]]));
+  const table = Object.fromEntries(
+    memberOperations.map((o) => [o.id, [o.method, o.path, ...(takesIdempotencyKey(o) ? [1] : [])]]),
+  );
   return {
     name: 'portal-operations',
     resolveId: (id) => (id === name ? `\0${name}` : undefined),

@@ -289,7 +289,9 @@ test('every file is used: imported, started or named by a package', () => {
     ),
   );
   const isEntry = (file: string): boolean =>
-    /\/main\.tsx?$|\.(node|credentials)\.ts$|^admin-ui\/vite\.config\.ts$/.test(file);
+    /\/main\.tsx?$|\.(node|credentials)\.ts$|^admin-ui\/vite\.config\.ts$|^admin-ui\/public\/receivers\//.test(
+      file,
+    );
   const entries = new Set([...named, ...started, ...sources.filter(isEntry)]);
   const dead = sources.filter(
     (file) => !imported.has(file) && !entries.has(file) && !/\.(test|shots)\.ts$/.test(file),

@@ -228,7 +228,7 @@ export const repeatOf = (
 ): Repeat | undefined => operation.repeat ?? (operation.method === 'GET' ? 'harmless' : undefined);
 
 /** Whether an operation takes an `Idempotency-Key` (contract, "Idempotency"). */
-export const takesIdempotencyKey = ({ method, repeat }: Pick<KeyOperation, 'method' | 'repeat'>): boolean =>
+export const takesIdempotencyKey = ({ method, repeat }: Pick<HttpOperation, 'method' | 'repeat'>): boolean =>
   method === 'POST' && repeat === 'once';
 
 /** The lane of an operation. Operator operations have lanes of their own, which no gateway may send to. */

@@ -1,5 +1,5 @@
 declare module 'virtual:portal-operations' {
-  /** Operation id → its method and its path relative to `/portal/api/v1`. */
-  const table: Readonly<Record<string, readonly [method: string, path: string]>>;
+  /** Operation id → its method, and its path relative to `/portal/api/v1`. */
+  const table: Readonly<Record<string, readonly [method: string, path: string, takesIdempotencyKey?: 1]>>;
   export default table;
 }

@@ -19,6 +19,7 @@ GRANT SELECT, INSERT, ALTER, DROP ON `causeway`.`request_log` TO 'causeway_acces
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`portal_passkeys` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`link_mails` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`member_endings` TO 'causeway_access'@'%';
+GRANT SELECT, INSERT, DELETE ON `causeway`.`idempotency_keys` TO 'causeway_access'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`employees` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`statuses` TO 'causeway_crm'@'%';

@@ -23,6 +23,7 @@ type Tables = Readonly<Record<string, readonly Privilege[]>>;
 /** The rule: a service may do everything with the tables of its own migrations, and nothing with others. */
 export const exceptions: Readonly<Record<MysqlService, Tables>> = {
   access: {
+    idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],
     audit_log: append,
     request_log: [...append, ...days],
     notice_channels: read,

@@ -6,6 +6,7 @@ import {
   clientAddress,
   goodPassword,
   type Member,
+  makeEvent,
   moveElsewhere,
   openBrowser,
   openTeam,
@@ -89,12 +90,13 @@ test('refusals of a key for its address by their count', async () => {
 });
 
 test('the openings of a link, tests of channels and by keys, and an import as one act', async () => {
-  const { owner, makeEvent } = await openTeam(world);
+  const team = await openTeam(world);
+  const { owner } = team;
   const receiver = await testReceiver();
   const ask = async (path: string, body: unknown) => (await owner.browser.ask('POST', path, body)).json;
   const subscription = { url: `${receiver.url}/in`, eventTypes: ['lead.created'] };
   const { id } = await ask('/subscriptions', subscription);
-  const event = await makeEvent('lead.created');
+  const event = await makeEvent(world, team, 'lead.created');
   await until('it arrives', () => receiver.received.length === 1);
   const shares = `/deliveries/${event.id}/${id}/0/shares`;
   const { token } = await until('it can be shared', async () => {

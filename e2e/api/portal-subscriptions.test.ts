@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openTeam, type Team } from './support/portal.ts';
+import { makeEvent, openTeam, type Team } from './support/portal.ts';
 import { type Json, openWorld } from './support/world.ts';
 
 const world = await openWorld();
@@ -81,8 +81,8 @@ describe('Events at the portal', () => {
     const team = await openTeam(world);
     const viewer = await team.join('viewer');
     const developer = await team.join('developer');
-    const made = await team.makeEvent('client.created');
-    await team.makeEvent('lead.created', { note: 'call Kit' });
+    const made = await makeEvent(world, team, 'client.created');
+    await makeEvent(world, team, 'lead.created', { note: 'call Kit' });
     const { json } = await developer.browser.ask('GET', '/events');
     expect(json.events.map(({ type }: Json) => type)).toEqual(['lead.created', 'client.created']);
     expect(json.events[1].payload.email).toBe('katherine@example.com');

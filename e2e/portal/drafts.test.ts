@@ -166,3 +166,50 @@ describe('Unsaved changes', () => {
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('never to be kept');
   });
 });
+
+describe('A lost answer', () => {
+  test('makes nothing twice: the same form, sent again, gets what was made', async () => {
+    const { team, page } = await portal.openOwner({ mayLog: /ERR_FAILED/ });
+    const { browser } = team.owner;
+    const loseOne = (path: string): Promise<void> => {
+      let isLost = false;
+      return page.route(
+        (url) => url.pathname === `/portal/api/v1/${path}`,
+        async (route) => {
+          if (isLost || route.request().method() !== 'POST') return route.fallback();
+          isLost = true;
+          await route.fetch();
+          return route.abort();
+        },
+      );
+    };
+    const lost = page.getByText('Try again: nothing is done twice.');
+
+    await loseOne('keys');
+    await visit(page, 'keys?dialog=create', 'API keys');
+    const form = page.getByRole('dialog', { name: 'Create an API key' });
+    await form.getByLabel('Name').fill('Website');
+    await form.getByRole('checkbox').first().check();
+    await form.getByRole('button', { name: 'Create key' }).click();
+    await see(lost).toBeVisible();
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const secret = page.getByRole('dialog').locator('code').first();
+    await see(secret).toHaveText(/^crm_/);
+    const { keys } = (await browser.ask('GET', '/keys?state=active')).json;
+    expect(keys).toHaveLength(1);
+    await page.getByRole('button', { name: 'Copy API key' }).click();
+    const key = String(await secret.textContent());
+    expect((await portal.world.ask('/integrations/me', { key })).status).toBe(200);
+
+    await loseOne('team/invitations');
+    await page.goto('team?dialog=invite');
+    const invite = page.getByRole('dialog', { name: 'Invite a member' });
+    await invite.getByLabel('Email').fill('grace@example.com');
+    await invite.getByRole('button', { name: 'Create invitation link' }).click();
+    await see(lost).toBeVisible();
+    const { invitations } = (await browser.ask('GET', '/team')).json;
+    await invite.getByRole('button', { name: 'Create invitation link' }).click();
+    await see(page.getByRole('dialog', { name: /link/i })).toBeVisible();
+    expect((await browser.ask('GET', '/team')).json.invitations).toEqual(invitations);
+  });
+});

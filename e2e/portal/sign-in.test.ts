@@ -2,7 +2,14 @@ import { until } from '@causeway/runtime/testing/until';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../services/access/sessions/factor-codes.ts';
 import { strangersSubjects } from '../../services/access/sessions/subjects.ts';
-import { clientAddress, type Member, moveElsewhere, openBrowser, openTeam } from '../api/support/portal.ts';
+import {
+  clientAddress,
+  type Member,
+  makeEvent,
+  moveElsewhere,
+  openBrowser,
+  openTeam,
+} from '../api/support/portal.ts';
 import { openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
 
@@ -144,7 +151,7 @@ describe('A session', () => {
 
   test('is extended by what a person does, and not by a page that refreshes itself', async () => {
     const { team, page } = await portal.openOwner();
-    const { id } = await team.makeEvent('client.created');
+    const { id } = await makeEvent(portal.world, team, 'client.created');
     await visit(page, `events/${id}`, /client \d+$/);
     const renewal = async (): Promise<string | null> => {
       const request = await page.waitForRequest(/\/deliveries\?/);

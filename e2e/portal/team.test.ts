@@ -1,7 +1,7 @@
 import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { describe, expect, test } from 'vitest';
-import { goodPassword } from '../api/support/portal.ts';
+import { goodPassword, makeEvent } from '../api/support/portal.ts';
 import { clipboard, openPortal, see, visit } from './support/portal.ts';
 import { fillSignIn } from './support/sign-in.ts';
 
@@ -120,7 +120,7 @@ describe('The team', () => {
       const body = { name, url, eventTypes: ['lead.created'] };
       ids.push((await admin.browser.ask('POST', '/subscriptions', body)).json.id);
     }
-    const { id } = await team.makeEvent('lead.created');
+    const { id } = await makeEvent(portal.world, team, 'lead.created');
     await until('the event arrives', () => receiver.received.length === 2);
     await until('it can be shared', async () => {
       const shares = `/deliveries/${id}/${ids[0]}/0/shares`;

@@ -25,6 +25,7 @@ export const shareDelivery = defineOperation({
   ...shares,
   id: 'shareDelivery',
   method: 'POST',
+  repeat: 'once',
   path: '/deliveries/{eventId}/{subscriptionId}/{replayId}/shares',
   body: z.strictObject({
     hours: z.int().min(1).max(168).meta({ description: 'How long the link works: an hour to seven days.' }),

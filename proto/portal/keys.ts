@@ -109,6 +109,7 @@ export const createApiKey = defineOperation({
   id: 'createApiKey',
   freshProof: true,
   method: 'POST',
+  repeat: 'once',
   path: '/keys',
   deadlineMs: 10_000,
   body: z.strictObject({ ...newKey, basedOn: sameName }),

@@ -57,6 +57,7 @@ export const inviteMember = defineOperation({
   id: 'inviteMember',
   freshProof: true,
   method: 'POST',
+  repeat: 'once',
   path: '/team/invitations',
   body: z.strictObject({ email, role }),
   answers: {

@@ -1,5 +1,5 @@
 import type { SessionSigner } from '@causeway/identity';
-import type { Bus, Cursors, Database, Gate, Log } from '@causeway/runtime';
+import type { Bus, Cursors, Database, Gate, Log, Once } from '@causeway/runtime';
 import type { portalSettings } from './config.ts';
 import type { KeyTable } from './key-table/key-table.ts';
 import type { Hasher } from './passwords/hasher.ts';
@@ -12,6 +12,7 @@ import type { Signer } from './sessions/token.ts';
 export interface Access {
   readonly bus: Bus;
   readonly db: Database<AccessTables>;
+  readonly once: Once<AccessTables>;
   readonly table: KeyTable;
   readonly log: Log;
   readonly keyPrefix: string;

@@ -1,4 +1,5 @@
 import type { AuditRow, Bucket, MemberEndingRow, NoticeChannel, NoticeKind, Role } from '@causeway/proto';
+import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, Selectable } from 'kysely';
 
 export interface AccessTables {
@@ -21,6 +22,8 @@ export interface AccessTables {
   notices: NoticeTable;
   notice_sends: NoticeSendTable;
   link_mails: { company_id: number; mailed_utc: Date; address_hash: Buffer };
+  /** Shared with `crm`, which empties it, and `webhooks`. */
+  idempotency_keys: IdempotencyTables['idempotency_keys'];
   /** Written by `webhooks`. */
   notice_channels: { company_id: number; channel: NoticeChannel; kinds: string };
 }
@@ -48,6 +51,7 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'notices',
   'notice_sends',
   'link_mails',
+  'idempotency_keys',
   'notice_channels',
 ] as const);
 

@@ -4,10 +4,12 @@ import { resolveSessionOperation } from '@causeway/proto';
 import {
   createCursors,
   createGate,
+  createOnce,
   type KeyRing,
   noMetrics,
   openGate,
   type ServiceOptions,
+  sealedWithRing,
   serveOperations,
 } from '@causeway/runtime';
 import { startCleanup } from './cleanup.ts';
@@ -54,6 +56,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const access: Access = {
     bus,
     db,
+    once: createOnce({ db, now, seal: sealedWithRing(portal.keyRing) }),
     table,
     log,
     keyPrefix,
@@ -84,6 +87,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
     service: 'access',
     handlers,
     context: access,
+    once: access.once,
     well: ready,
     guard: guardOf(access),
     gatewayHandlers: { [resolveSessionOperation]: resolveSession(access) },

@@ -7,10 +7,12 @@ import {
   isUnchanged,
   type KeyOperation,
   type MemberOperation,
+  parseIdempotencyKey,
   type RenderedProblem,
   renderProblem,
   repeatOf,
   type ServiceName,
+  takesIdempotencyKey,
 } from '@causeway/proto';
 import {
   childTraceparent,
@@ -22,7 +24,7 @@ import {
   logPlain,
   randomHex,
 } from '@causeway/runtime';
-import { problemOf, unsupportedEncoding } from './failures.ts';
+import { invalidIdempotencyKey, problemOf, unsupportedEncoding } from './failures.ts';
 import { type HeaderText, headerLines, writeAnswer } from './http/answer.ts';
 import type { Bodies, Reading } from './http/body.ts';
 import { type Head, reads } from './http/head.ts';
@@ -268,11 +270,12 @@ export const callService = (
   { lanes, largeBodies }: Upstream,
   { requestId, traceparent, head }: Exchange,
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
-  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'idempotencyKey' | 'condition'>,
+  caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'condition'>,
   body: Buffer,
   query = head.query,
 ): Promise<LaneAnswer> => {
   const deadlineMs = performance.now() + operation.deadlineMs;
+  const sending = sendingOf(operation, head, caller.caller);
   const send = () =>
     lanes[operation.service].request({
       operation: operation.id,
@@ -283,7 +286,7 @@ export const callService = (
       query,
       body,
       ...caller,
-      ...sendingOf(operation),
+      ...sending,
     });
   // Batches are bounded by their number.
   const takesTurn = body.length > largeBodyBytes && !('isBatch' in operation && operation.isBatch);
@@ -293,9 +296,17 @@ export const callService = (
 /** Its JSON takes the service about a millisecond. */
 const largeBodyBytes = 64 * 1024;
 
-const sendingOf = (operation: HttpOperation): Pick<LaneCall, 'callId' | 'repeatable'> => {
+type Sending = Pick<LaneCall, 'callId' | 'repeatable' | 'idempotencyKey'>;
+
+/** @throws Problem if the operation takes an `Idempotency-Key` and the client's is malformed. */
+const sendingOf = (operation: HttpOperation, { idempotencyKey }: Head, caller: number): Sending => {
   const repeat = repeatOf(operation);
-  return { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
+  const sending = { repeatable: repeat !== undefined, ...(repeat === 'once' && { callId: newCallId() }) };
+  if (idempotencyKey === undefined || !takesIdempotencyKey(operation)) return sending;
+  const key = parseIdempotencyKey(idempotencyKey);
+  if (key === undefined) throw invalidIdempotencyKey();
+  // A member's key is no key of the interface, nor another member's: a client's key has no space.
+  return { ...sending, idempotencyKey: operation.audience === 'key' ? key : `member ${caller} ${key}` };
 };
 
 /** Begins with the time in milliseconds, so that rows are inserted in the order of their index. */

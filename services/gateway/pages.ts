@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { basePath } from '@causeway/proto';
 import { openApiDocument } from '@causeway/proto/openapi';
 import { anchorOf, markdownHtml, referenceHtml } from './docs.ts';
+import { receiversGuide } from './guide.ts';
 import type { Header } from './limits/limiter.ts';
 import { type CachingHead, etagOf, type Page, send } from './portal/files.ts';
-import { receiversGuide } from './receivers/guide.ts';
 
 export type Pages = ReadonlyMap<string, (head: CachingHead) => Page>;
 

@@ -58,7 +58,7 @@ export {
   isReplay,
   type Ledger,
 } from './idempotency/ledger.ts';
-export { createOnce, type Once } from './idempotency/once.ts';
+export { createOnce, type Once, sealedWithRing } from './idempotency/once.ts';
 export { createInFlight } from './in-flight.ts';
 export { type Answer, type LaneAnswer, type LaneCall, LaneError, type LaneErrorCode } from './lanes/call.ts';
 export { createLaneClient, type LaneClient } from './lanes/client.ts';

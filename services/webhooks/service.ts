@@ -4,16 +4,12 @@ import { maskTargets, retentionDays } from '@causeway/proto';
 import {
   behindOwnGate,
   createOnce,
-  type Database,
   each,
   type Handler,
   type KeyRing,
   type LaneHandler,
   noMetrics,
-  type Once,
-  openSecret,
   type ServiceOptions,
-  sealSecret,
   serveOperations,
   startRetention,
 } from '@causeway/runtime';
@@ -62,7 +58,7 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const context: WebhooksContext = {
     bus,
     db,
-    once: openOnce({ db, keyRing, now }),
+    once: createOnce({ db, now, seal: sealedWithRing(keyRing) }),
     log,
     keyRing,
     targets,
@@ -113,23 +109,6 @@ const guarded =
     const guardedAnswer = callers.guard({ operation, answer: forViewers(answer) });
     return operation.role === null ? behindOwnGate(guardedAnswer) : guardedAnswer;
   };
-
-/** Stores answers encrypted, because those of creating a subscription and of rotating its secret hold the secret. */
-export const openOnce = ({ db, keyRing, now }: OnceContext): Once<Tables> =>
-  createOnce({
-    db,
-    now,
-    seal: {
-      seal: (companyId, answer) => sealSecret(keyRing, companyId, answer.toString()),
-      open: (companyId, sealed) => Buffer.from(openSecret(keyRing, companyId, sealed)),
-    },
-  });
-
-interface OnceContext {
-  readonly db: Database<Tables>;
-  readonly keyRing: KeyRing;
-  readonly now: () => Date;
-}
 
 /**
  * Masks tokens in receivers' URLs and headers (SECURITY.md). Wraps all portal operations: none omits it. Strangers, who

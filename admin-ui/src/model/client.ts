@@ -25,9 +25,12 @@ export const call = async <Id extends MemberOperationId>(
   signal?: AbortSignal,
 ): Promise<Answer<Id>> => {
   const { params, query, body } = input as LooseInput;
-  const [method, path] = table[id] ?? unknownOperation(id);
-  const response = await send(method, operationUrl(path, params, query), body, signal);
+  const [method, path, takesKey] = table[id] ?? unknownOperation(id);
+  const url = operationUrl(path, params, query);
+  const request = { method, url, body, signal, key: takesKey && keyFor(url, body) };
+  const response = await send(request);
   const text = await response.text();
+  if (takesKey && response.status < 500) unanswered.delete(nameOf(url, body));
   if (!response.ok) {
     const error = responseError(response, text);
     // What the page shows is out of date.
@@ -68,17 +71,30 @@ const askForProof = (): Promise<boolean> =>
       proofAsked = undefined;
     }));
 
-const send = async (
-  method: string,
-  url: string,
-  body: unknown,
-  signal: AbortSignal | undefined,
-): Promise<Response> => {
+/** The `Idempotency-Key` of each request that has no answer yet: one that is made again, with the same form, does nothing twice. */
+const unanswered = new Map<string, string>();
+const nameOf = (url: string, body: unknown): string => `${url} ${JSON.stringify(body)}`;
+const keyFor = (url: string, body: unknown): string => {
+  const name = nameOf(url, body);
+  const key = unanswered.get(name) ?? Array.from(crypto.getRandomValues(new Uint32Array(4))).join('-');
+  unanswered.set(name, key);
+  return key;
+};
+
+interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly body: unknown;
+  readonly signal: AbortSignal | undefined;
+  readonly key: string | undefined;
+}
+
+const send = async ({ method, url, body, signal, key }: Request): Promise<Response> => {
   try {
     const response = await fetch(url, {
       method,
       credentials: 'same-origin',
-      headers: headersOf(method, body),
+      headers: { ...headersOf(method, body), ...(key && { 'Idempotency-Key': key }) },
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
@@ -89,7 +105,9 @@ const send = async (
     noteNoAnswer();
     throw new ApiError({
       status: 0,
-      message: 'The server could not be reached. Check your connection and try again.',
+      message: key
+        ? 'No answer came, so it may have been done or not. Try again: nothing is done twice.'
+        : 'The server could not be reached. Check your connection and try again.',
     });
   }
 };

@@ -2,11 +2,11 @@ import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
 import { expect } from 'vitest';
 import type { World } from './open.ts';
-import { openTeam } from './portal.ts';
+import { makeEvent, openTeam } from './portal.ts';
 
 /** An admin who made, by session and by a key of their own, what sends data out of the company. */
 export const openLeaver = async (world: World) => {
-  const { companyId, owner, join, makeEvent } = await openTeam(world);
+  const { companyId, owner, join } = await openTeam(world);
   const leaver = await join('admin');
   const receiver = await testReceiver();
   const urlOf = (path: string) => `${receiver.url}/${path}`;
@@ -30,7 +30,7 @@ export const openLeaver = async (world: World) => {
   await as(leaver, 'PATCH', `/subscriptions/${renamed}`, { name: 'Renamed' });
   await as(leaver, 'PATCH', '/notices/channels', { channel: 'slack', url: urlOf('slack') });
   await as(owner, 'PATCH', '/notices/channels', { channel: 'webhook', url: urlOf('operational') });
-  const event = async () => (await makeEvent('lead.created')).id as number;
+  const event = async () => (await makeEvent(world, { companyId }, 'lead.created')).id as number;
   const arrived = (id: number): readonly string[] => {
     const own = receiver.received.filter(({ headers }) => headers['webhook-id'] === String(id));
     return [...new Set(own.map(({ path }) => path))].sort();

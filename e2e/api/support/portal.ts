@@ -88,8 +88,6 @@ export interface Team {
   readonly owner: Member;
   /** Adds a member with this role, who was invited by the owner, has joined and is signed in. */
   join(role: Role): Promise<Member>;
-  /** Makes a test event with a key of the company, and returns it. */
-  makeEvent(type: EventType, payload?: object): Promise<Json>;
 }
 
 /** Creates a company for this test with an owner who is signed in. */
@@ -99,18 +97,10 @@ export const openTeam = async (world: World): Promise<Team> => {
   await world.operator.ask('createPortalOwner', { company_id: company.id, email, password: goodPassword });
   const browser = openBrowser(world);
   const { json } = await browser.signIn({ email, password: goodPassword });
-  let key: Promise<{ readonly value: string }> | undefined;
   const owner: Member = { email, password: goodPassword, browser, id: json.user.id };
   return {
     companyId: company.id,
     owner,
-    makeEvent: async (type, payload) => {
-      key ??= company.key(['admin']);
-      const body = JSON.stringify({ type, payload });
-      const made = await world.ask('/events/test', { method: 'POST', key: (await key).value, body });
-      if (made.status !== 202) throw new Error(`the event was not made: ${made.text}`);
-      return made.json;
-    },
     join: async (role) => {
       const address = `${role}-${randomUUID()}@example.com`;
       const invited = await browser.ask('POST', '/team/invitations', { email: address, role });
@@ -124,6 +114,24 @@ export const openTeam = async (world: World): Promise<Team> => {
       return { email: address, password: goodPassword, browser: joined, id: accepted.json.user.id };
     },
   };
+};
+
+/** Makes a test event with a key of the company. */
+export const makeEvent = async (
+  world: World,
+  { companyId: company_id }: Pick<Team, 'companyId'>,
+  type: EventType,
+  payload?: object,
+): Promise<Json> => {
+  const { value: key } = await world.operator.ask('createKey', {
+    company_id,
+    name: 'test',
+    scopes: ['admin'],
+  });
+  const body = JSON.stringify({ type, payload });
+  const made = await world.ask('/events/test', { method: 'POST', key, body });
+  if (made.status !== 202) throw new Error(`the event was not made: ${made.text}`);
+  return made.json;
 };
 
 /** One signed-in member of each role. */

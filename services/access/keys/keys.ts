@@ -13,7 +13,9 @@ import {
   type Scope,
 } from '@causeway/proto';
 import {
+  type Answer,
   acrossTenants,
+  type CallIdentity,
   each,
   faultAs,
   handler,
@@ -37,22 +39,25 @@ export const createKey = (access: Access) =>
     const { company_id, name, scopes } = body;
     await requireCompany(access, company_id);
     const by = byOperator(requestId);
-    const { row, value } = await makeKey(access, { companyId: company_id, name, scopes, by });
-    return json<AnswerTo<'createKey'>>(201, { ...keyAnswer(row), value });
+    return makeKey(access, {
+      ...{ companyId: company_id, name, scopes, by },
+      answer: (row, value) => json<AnswerTo<'createKey'>>(201, { ...keyAnswer(row), value }),
+    });
   });
 
 export const createApiKey = (access: Access) =>
   handler(contract.createApiKey, async (call) => {
-    const { companyId, body } = call;
-    const { row, value } = await makeKey(access, {
+    const { companyId, body, identity } = call;
+    return makeKey(access, {
       companyId,
+      identity,
       ...body,
       expires: expiryOf(body, access.now()),
       by: byMember(call),
       basedOn: body.basedOn,
       check: (trx) => requireRoleStill(trx, companyId, call.user.id, 'developer'),
+      answer: (row, value) => json(201, { ...portalKey(row), value }),
     });
-    return json(201, { ...portalKey(row), value });
   });
 
 export const listKeys = (access: Access) =>
@@ -163,20 +168,24 @@ interface NewKey {
   readonly networks?: readonly string[] | undefined;
   readonly by: AuditSource;
   readonly basedOn?: { readonly sameName: number } | undefined;
+  readonly identity?: CallIdentity | undefined;
   readonly check?: (trx: Trx<AccessTables>) => Promise<void>;
+  readonly answer: (row: MadeKey, value: string) => Answer;
 }
 
+type MadeKey = Parameters<typeof keyAnswer>[0] & Parameters<typeof portalKey>[0];
+
 /** Returns once every gateway accepts the key, which is then shown. @throws Problem `quota_exceeded`, `key_creation_failed` */
-const makeKey = (access: Access, key: NewKey) =>
+const makeKey = (access: Access, key: NewKey): Promise<Answer> =>
   insertKey(access, key).catch((error: unknown) => {
     throw faultAs('key_creation_failed', error);
   });
 
 const insertKey = async (
   access: Access,
-  { companyId, name, scopes, note, expires, networks = [], by, basedOn, check }: NewKey,
-) => {
-  const { db, table, keyPrefix, keyQuota, random, now, log } = access;
+  { companyId, name, scopes, note, expires, networks = [], by, basedOn, identity, check, answer }: NewKey,
+): Promise<Answer> => {
+  const { db, once, table, keyPrefix, keyQuota, random, now, log } = access;
   const value = createKeyValue({ prefix: keyPrefix, companyId, random });
   const at = now();
   const key = {
@@ -191,32 +200,39 @@ const insertKey = async (
     expires_utc: expires ?? null,
     networks: networks.join(' ') || null,
   };
-  const id = await transaction(db, async (trx) => {
+  const made: { id?: number } = {};
+  const answered = await once.carryOut(identity, async (trx) => {
     await check?.(trx);
     const names = await requireRoomForKey(trx, companyId, keyQuota);
     assertSameName('key', names, name, basedOn);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
-    const made = Number(insertId);
-    await audit(trx, { companyId, by, at }, 'key.created', ['key', made, name], {
+    const id = Number(insertId);
+    made.id = id;
+    await audit(trx, { companyId, by, at }, 'key.created', ['key', id, name], {
       after: {
         ...{ name, scopes },
         ...(expires && { expiresUtc: expires.toISOString() }),
         ...(networks.length > 0 && { networks }),
       },
     });
-    return made;
+    return answer({ ...key, ...untouched, id }, value);
   });
-  const row = { ...key, ...untouched, id };
+  const { id } = JSON.parse(String(answered.body)) as { readonly id: number };
   try {
-    await publishKey(table, row);
+    // Of a repetition too: the first call may have ended before every gateway knew the key.
+    await publishKey(
+      table,
+      id === made.id ? { ...key, ...untouched, id } : await readKey(access, { companyId, id }),
+    );
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.
-    await transaction(db, (trx) => deactivateIn(trx, { companyId, id, by: bySystem, at: now() })).catch(
-      (cause: unknown) => log.error({ error: cause, keyId: id }, 'revoking an unused key failed'),
-    );
+    await transaction(db, async (trx) => {
+      await deactivateIn(trx, { companyId, id, by: bySystem, at: now() });
+      await once.forget(trx, identity);
+    }).catch((cause: unknown) => log.error({ error: cause, keyId: id }, 'revoking an unused key failed'));
     throw error;
   }
-  return { row, value };
+  return answered;
 };
 
 const untouched = {
@@ -271,14 +287,20 @@ const requireRoomForKey = async (
 export const revokeEverywhere = async (access: Access, end: KeyEnd) => {
   const { db, table, now } = access;
   await transaction(db, (trx) => deactivateIn(trx, { ...end, at: now() }));
+  const row = await readKey(access, end);
+  await publishKey(table, row);
+  return row;
+};
+
+/** @throws Problem `not_found` */
+const readKey = async ({ db }: Access, { companyId, id }: Pick<KeyEnd, 'companyId' | 'id'>) => {
   const row = await db
     .selectFrom('api_keys')
     .select([...keyColumns, ...keyEntryColumns])
-    .where('company_id', '=', end.companyId)
-    .where('id', '=', end.id)
+    .where('company_id', '=', companyId)
+    .where('id', '=', id)
     .executeTakeFirst();
   if (!row) throw notFound('key');
-  await publishKey(table, row);
   return row;
 };
 

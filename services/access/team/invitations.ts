@@ -16,9 +16,9 @@ const maxTeam = 500;
 /** The token is in the link's fragment, which browsers do not send. */
 export const inviteMember = (access: Access) =>
   handler(contract.inviteMember, async (call) => {
-    const { companyId, user, body } = call;
+    const { companyId, user, body, identity } = call;
     if (body.role === 'owner' && user.role !== 'owner') throw roleRequired('owner');
-    const { db, now, random } = access;
+    const { once, now, random } = access;
     const token = newToken(random);
     const at = now();
     const row = {
@@ -31,7 +31,7 @@ export const inviteMember = (access: Access) =>
       created_utc: at,
       expires_utc: new Date(at.getTime() + validForMs),
     };
-    const { invitationId, mailed } = await transaction(db, async (trx) => {
+    return once.carryOut(identity, async (trx) => {
       await lockLinkMails(trx, companyId);
       await requireRoleStill(trx, companyId, user.id, body.role === 'owner' ? 'owner' : 'admin');
       const member = await trx
@@ -65,12 +65,11 @@ export const inviteMember = (access: Access) =>
         to: body.email,
         at,
       });
-      return { invitationId: Number(insertId), mailed };
-    });
-    return json(201, {
-      invitation: invitationAnswer({ ...row, invitation_id: invitationId }, at),
-      link: `/portal/invitation#${token}`,
-      mailed,
+      return json(201, {
+        invitation: invitationAnswer({ ...row, invitation_id: Number(insertId) }, at),
+        link: `/portal/invitation#${token}`,
+        mailed,
+      });
     });
   });
 

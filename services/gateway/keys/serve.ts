@@ -15,15 +15,12 @@ import {
   missingScope,
   networkNotAllowed,
   Problem,
-  parseIdempotencyKey,
   problem,
   renderLimitExceeded,
-  takesIdempotencyKey,
   type WrittenKind,
 } from '@causeway/proto';
 import type { LaneAnswer } from '@causeway/runtime';
 import { type AnswerRules, callService, type Exchange } from '../exchange.ts';
-import { invalidIdempotencyKey } from '../failures.ts';
 import type { Gateway } from '../gateway.ts';
 import { noBody, type Reading } from '../http/body.ts';
 import {
@@ -293,21 +290,9 @@ const ask = (
     tenant: key.companyId,
     caller: key.id,
     key: { proof, address },
-    ...idempotencyKeyOf(exchange, match.operation),
     condition: conditionOf(match.operation, exchange.head),
   };
   return callService(gateway, exchange, match, caller, body, query);
-};
-
-/** Other operations ignore the header. @throws Problem if it is malformed. */
-const idempotencyKeyOf = (
-  { head }: Exchange,
-  operation: KeyOperation,
-): { readonly idempotencyKey?: string } => {
-  if (head.idempotencyKey === undefined || !takesIdempotencyKey(operation)) return {};
-  const idempotencyKey = parseIdempotencyKey(head.idempotencyKey);
-  if (idempotencyKey === undefined) throw invalidIdempotencyKey();
-  return { idempotencyKey };
 };
 
 const ignore = (): void => {};

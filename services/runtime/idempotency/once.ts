@@ -7,6 +7,7 @@ import type { Answer } from '../lanes/call.ts';
 import type { Call, LaneHandler } from '../lanes/server.ts';
 import type { Metrics } from '../metrics.ts';
 import { runtimeMetrics } from '../runtime-metrics.ts';
+import { type KeyRing, openSecret, sealSecret } from '../sealed-secret.ts';
 import {
   type AnswerSeal,
   type CallIdentity,
@@ -26,6 +27,8 @@ export interface Once<DB> {
   carryOut(identity: CallIdentity | undefined, work: (trx: Trx<DB>) => Promise<Answer>): Promise<Answer>;
   /** The stored answer, for calls that check something before. @throws Problem like `carryOut` */
   find(identity: CallIdentity | undefined): Promise<Answer | undefined>;
+  /** Takes back the answer of a call whose action the transaction undoes: it can be carried out again. */
+  forget(trx: Trx<DB>, identity: CallIdentity | undefined): Promise<void>;
   /** The stored answers of many calls, without waiting for those that are carried out. */
   findAll(identities: readonly CallIdentity[]): Promise<EarlierAnswers>;
 }
@@ -76,6 +79,9 @@ export const createOnce = <DB>({ db, now, seal }: OnceOptions<DB>): Once<DB> => 
         throw isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error;
       }
     },
+    forget: async (trx, identity) => {
+      if (identity) await ledger.record(trx, [], [identity], now());
+    },
     findAll: (identities) =>
       transaction(db, async (trx) => {
         const found = await ledger.lookUp(trx, identities, { now: now(), all: true });
@@ -99,6 +105,12 @@ const lookUp = async <DB>(
 };
 
 const maxTries = 5;
+
+/** Stores answers encrypted, because some hold a secret. */
+export const sealedWithRing = (keyRing: KeyRing): AnswerSeal => ({
+  seal: (companyId, answer) => sealSecret(keyRing, companyId, answer.toString()),
+  open: (companyId, sealed) => Buffer.from(openSecret(keyRing, companyId, sealed)),
+});
 
 interface OnceOptions<DB> {
   readonly db: Database<DB>;

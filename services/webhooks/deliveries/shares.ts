@@ -19,9 +19,9 @@ import { readAttempt, readDelivery } from './get.ts';
 import { type DeliveryIds, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
 
 /** A token is `<company>-<share>-<secret>`. The company leads to its shard, the share to its row; the secret opens it. */
-export const shareDelivery = ({ db, now, random }: WebhooksContext) =>
+export const shareDelivery = ({ db, now, once, random }: WebhooksContext) =>
   handler(contract.shareDelivery, async (call) => {
-    const { companyId, params, user, body } = call;
+    const { companyId, params, user, body, identity } = call;
     const name = deliveryIdsOf(params);
     oneOf(await readSiblings(db, companyId, name), name);
     const at = now();
@@ -40,7 +40,7 @@ export const shareDelivery = ({ db, now, random }: WebhooksContext) =>
       expires_utc: new Date(at.getTime() + body.hours * 3_600_000),
       last_opened_utc: null,
     };
-    await transaction(db, async (trx) => {
+    return once.carryOut(identity, async (trx) => {
       await trx
         .deleteFrom('delivery_shares')
         .where('company_id', '=', companyId)
@@ -58,9 +58,9 @@ export const shareDelivery = ({ db, now, random }: WebhooksContext) =>
         after: { expiresUtc: row.expires_utc },
         at,
       });
+      const token = `${companyId}-${shareId}-${secret}`;
+      return json(201, { ...shareAnswer({ ...row, opened: 0 }), token });
     });
-    const token = `${companyId}-${shareId}-${secret}`;
-    return json(201, { ...shareAnswer({ ...row, opened: 0 }), token });
   });
 
 export const listDeliveryShares = ({ db, now }: WebhooksContext) =>

@@ -20,7 +20,7 @@ import {
 import { type StartedCommands, startCommands } from '../../dispatcher/testing/start-commands.ts';
 import { defaultQuotas, type WebhooksContext } from '../context.ts';
 import { openCursors } from '../cursors.ts';
-import { createWebhooks, openOnce, type WebhooksOptions } from '../service.ts';
+import { createWebhooks, type WebhooksOptions } from '../service.ts';
 import { startChallenges } from '../subscriptions/verification.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 
@@ -125,7 +125,7 @@ export const bootWebhooks = async ({
       quotas: options.quotas ?? defaultQuotas,
       cursors: openCursors(secrets),
       challenges,
-      once: openOnce({ ...secrets, now }),
+      once: createOnce({ db, now, seal: sealedWithRing(secrets.keyRing) }),
       now,
     },
     db,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { escapeHtml, markdownHtml } from '../docs.ts';
+import { escapeHtml, markdownHtml } from './docs.ts';
 
 const programs = {
   'Node.js': 'mjs',
@@ -16,7 +16,10 @@ const programs = {
 /** The page "Receive and verify a webhook". Tests run its programs. */
 export const receiversGuide = (): { readonly nav: string; readonly main: string } => {
   const sections = Object.entries(programs).map(([language, ending]) => {
-    const text = readFileSync(new URL(`verify.${ending}`, import.meta.url), 'utf8').trimEnd();
+    const text = readFileSync(
+      new URL(`../../admin-ui/public/receivers/verify.${ending}`, import.meta.url),
+      'utf8',
+    ).trimEnd();
     return `<section id="${ending}"><h3>${language}</h3><pre><code>${escapeHtml(text)}</code></pre></section>`;
   });
   const links = Object.entries(programs).map(([language, ending]) => `- [${language}](#${ending})`);
