@@ -87,7 +87,7 @@ describe('The log of deliveries', () => {
 });
 
 describe('Finding by record', () => {
-  test('works by e-mail, name and number, in the lists and in the menu, with the keyboard alone', async () => {
+  test('works by email, name and number, in the lists and in the menu, with the keyboard alone', async () => {
     const { page, subscriber, settled, rows } = await open();
     await subscriber.createClients(3);
     await settled('succeeded', 3);

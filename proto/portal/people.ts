@@ -15,7 +15,7 @@ const portalPerson = z.object({
 });
 
 /**
- * Either the people with these numbers, or those whom a text finds: by number, external id and e-mail address, and for
+ * Either the people with these numbers, or those whom a text finds: by number, external id and email address, and for
  * others than viewers by a part of the name, the address or the phone number. The best match first.
  */
 export const listPortalPeople = defineOperation({

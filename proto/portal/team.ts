@@ -129,6 +129,9 @@ export const listMemberWork = defineOperation({
         links: count.meta({ description: 'To deliveries; those that work.' }),
         subscriptions: z.array(memberSubscription),
         channels: z.array(z.object({ channel, url: z.string() })),
+        secrets: z.array(memberSubscription.omit({ enabled: true })).meta({
+          description: 'Subscriptions whose present signing secret was shown to them.',
+        }),
       }),
     },
   },

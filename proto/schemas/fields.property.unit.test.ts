@@ -16,7 +16,7 @@ const anyText = fc.string({ unit: unicode, maxLength: 120 });
 const of = (characters: string, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...characters), maxLength });
 
-describe('an e-mail address', () => {
+describe('an email address', () => {
   test('of the usual form is accepted unchanged, without outer blanks', () => {
     fc.assert(
       fc.property(fc.emailAddress({ size: 'small' }), of(' \t\n', 3), (address, blanks) => {

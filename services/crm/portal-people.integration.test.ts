@@ -79,7 +79,7 @@ test('A record has its versions, its status history and who changed it, and keep
   expect(await read(body.client_id)).toEqual({ ...nobody, erasedUtc: expect.any(String) });
 });
 
-test('People are found by number, external id, e-mail without case, and a part of the name', async () => {
+test('People are found by number, external id, email without case, and a part of the name', async () => {
   const [lukasz, omar, grace] = ids;
   expect(await found({ q: String(lukasz) })).toEqual([lukasz]);
   expect(await found({ q: 'ORD-10040' })).toEqual([lukasz]);

@@ -32,7 +32,7 @@ export function RecordFilter({
         floating
         label="Find by record"
         listLabel="Records"
-        placeholder="Name, e-mail, ID…"
+        placeholder="Name, email, ID…"
         text={text}
         onText={setText}
         choices={choices}

@@ -93,8 +93,11 @@ export const useFound = (text: string): { readonly found: readonly Found[]; read
 };
 
 const named = (q: string): readonly Found[] => {
-  const [, first, subscription, replay] = /^#?(\d{1,15})(?:-(\d{1,15})-(\d{1,15}))?$/.exec(q) ?? [];
+  const [, invoice, first, subscription, replay] =
+    /^(inv(?:oice)?[-_ #]*)?#?(\d{1,15})(?:-(\d{1,15})-(\d{1,15}))?$/i.exec(q) ?? [];
   const id = Number(first);
+  if (invoice !== undefined && id > 0)
+    return [found('Invoice', <Receipt />, `Invoice ${id}`, { invoice: id })];
   if (subscription !== undefined && id > 0) {
     const delivery = { event: id, subscription: Number(subscription), replay: Number(replay) };
     return [found('Delivery', <Send />, `Delivery ${q}`, { delivery })];
@@ -107,7 +110,7 @@ const named = (q: string): readonly Found[] => {
           found('Invoice', <Receipt />, `Invoice ${id}`, { invoice: id }),
         ]
       : []),
-    ...(q.includes('@') ? [found('Events', <AtSign />, `E-mail ${q}`, { email: q })] : []),
+    ...(q.includes('@') ? [found('Events', <AtSign />, `Email ${q}`, { email: q })] : []),
     // An external id has no blank by far most often; a name has one.
     ...(/^\S{2,100}$/.test(q) ? [found('Events', <Hash />, `External ID ${q}`, { external: q })] : []),
   ];

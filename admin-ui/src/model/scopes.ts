@@ -31,7 +31,7 @@ export const scopeWords: Readonly<Record<Scope, { readonly label: string; readon
 export const keyPresets: Readonly<
   Record<(typeof keyPresetNames)[number], { readonly name: string; readonly scopes: readonly Scope[] }>
 > = {
-  form: { name: 'Website form', scopes: ['integrations:read', 'integrations:write'] },
+  form: { name: 'Website form', scopes: ['integrations:write'] },
   reporting: { name: 'Reporting', scopes: ['integrations:read', 'events:read'] },
   sync: {
     name: 'Full sync',

@@ -50,7 +50,7 @@ test('Events and deliveries are found by the client and by the invoice that the 
   }
 });
 
-test('Events and deliveries are found by the e-mail and the external id that the payload holds', async () => {
+test('Events and deliveries are found by the email and the external id that the payload holds', async () => {
   const [first, second, third] = await deliver([
     { email: 'Łukasz@Example.com', external_id: 'ORD-10040' },
     { email: 'łukasz@example.com' },

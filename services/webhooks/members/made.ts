@@ -14,12 +14,14 @@ export const listMemberWork = ({ db, now }: WebhooksContext) =>
     const shares = await selectShares(db, companyId).where('expires_utc', '>', now()).execute();
     const subscriptions = await selectSubscriptions(db, companyId, made.subscriptions).execute();
     const channels = await selectChannels(db, companyId, made.channels).execute();
+    const seen = await selectSubscriptions(db, companyId, made.secrets).execute();
     return json(200, {
       links: shares.filter(made.isLink).length,
       subscriptions: subscriptions.map(({ subscription_id: id, name, url, enabled }) => ({
         ...{ id, name, url },
         enabled: enabled === 1,
       })),
+      secrets: seen.map(({ subscription_id: id, name, url }) => ({ id, name, url })),
       channels: channels.map(({ channel, url }) => ({ channel, url: shownUrl(channel, url) })),
     });
   });
@@ -43,6 +45,8 @@ interface Made {
   readonly subscriptions: readonly number[];
   /** Whose present URL the member set. */
   readonly channels: readonly NoticeChannel[];
+  /** Subscriptions whose present signing secret the member, or a key of theirs, was shown. */
+  readonly secrets: readonly number[];
   readonly isLink: (share: ShareRow) => boolean;
 }
 
@@ -94,6 +98,24 @@ export const madeBy = async (
       .executeTakeFirst();
     if (latest?.actor_kind === 'user' && latest.actor_id === memberId) channels.push(channel);
   }
+  const ids = keys.map(({ target_id }) => Number(target_id));
+  const shown = await log
+    .select(['target_id', 'actor_kind', 'actor_id'])
+    .where('action', 'in', ['subscription.created', 'subscription.secret_rotated'])
+    .where('audit_id', 'in', (eb) =>
+      eb
+        .selectFrom('audit_log')
+        .select(sql<number>`MAX(audit_id)`.as('latest'))
+        .where('company_id', '=', companyId)
+        .where('action', 'in', ['subscription.created', 'subscription.secret_rotated'])
+        .groupBy('target_id'),
+    )
+    .execute();
+  const secrets = shown
+    .filter(({ actor_kind: kind, actor_id: by }) =>
+      kind === 'user' ? by === memberId : kind === 'key' && ids.includes(Number(by)),
+    )
+    .map(({ target_id }) => Number(target_id));
   // Links of the release before do not name their maker.
   const shared = await ofMember
     .select(['target_id', 'created_utc'])
@@ -107,7 +129,7 @@ export const madeBy = async (
             target_id === deliveryIdOf(share) && created_utc.getTime() === share.created_utc.getTime(),
         )
       : share.created_by_id === memberId && share.created_utc <= until;
-  return { subscriptions: [...subscriptions], channels, isLink };
+  return { subscriptions: [...subscriptions], channels, secrets, isLink };
 };
 
 const longestShareMs = 8 * 86_400_000;

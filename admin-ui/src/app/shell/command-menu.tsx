@@ -5,7 +5,7 @@ import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'luc
 import { type ReactNode, useRef, useState } from 'react';
 import { call, operationQuery } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
-import { placeOf, useFound } from '../../model/records.tsx';
+import { type Found, placeOf, useFound } from '../../model/records.tsx';
 import { leave, roleAtLeast, useSession } from '../../model/session.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
 import { toastError } from '../../ui/toast.ts';
@@ -27,7 +27,7 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
           <Combobox
             label="Search, or go to a page"
             listLabel="Pages, actions and records"
-            placeholder="Name, e-mail, external ID, number, page…"
+            placeholder="Name, email, external ID, number, page…"
             inputRef={input}
             text={text}
             onText={setText}
@@ -56,13 +56,24 @@ const useCommands = (text: string, onShortcuts: () => void): readonly Choice[] =
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [...pages, ...actions];
   const first = words[0] ?? '';
-  const matching = (commands: readonly SearchedCommand[]) =>
-    commands
-      .filter((command) => words.every((word) => command.words.includes(word)))
-      .sort((a, b) => Number(b.words.startsWith(first)) - Number(a.words.startsWith(first)))
-      .slice(0, 40);
-  return [...matching([...pages, ...actions]), ...found, ...matching(records)];
+  const hits = [...pages, ...actions, ...records]
+    .filter((command) => words.every((word) => command.words.includes(word)))
+    .sort((a, b) => rank(b, text, first) - rank(a, text, first))
+    .slice(0, 40);
+  const isGuess = ({ target }: Found): boolean => 'email' in target || 'external' in target;
+  const isNamed = hits[0] && rank(hits[0], text, first) > 0;
+  // Enter opens the first: what bears the name, then what the server found, then what contains the words, then guesses.
+  return [
+    ...(isNamed ? hits : []),
+    ...found.filter((one) => !isGuess(one)),
+    ...(isNamed ? [] : hits),
+    ...found.filter(isGuess),
+  ];
 };
+
+/** The whole name before its beginning, and that before any place. */
+const rank = ({ label, words }: SearchedCommand, text: string, first: string): number =>
+  label.toLowerCase() === text.trim().toLowerCase() ? 2 : Number(words.startsWith(first));
 
 const searched = (
   kind: string,
@@ -130,9 +141,9 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
         id,
       ),
     ),
-    ...(keys.data?.keys ?? []).map(({ id, name, masked, isActive }) =>
+    ...(keys.data?.keys ?? []).map(({ id, name, masked }) =>
       searched('API key', <KeyRound />, name, `${masked} ${q}`, () =>
-        navigate({ to: '/keys', search: { show: isActive ? undefined : 'revoked', q: name, key: id } }),
+        navigate({ to: '/keys/$id', params: { id } }),
       ),
     ),
     ...(team.data?.members ?? []).map((member) =>
@@ -143,10 +154,7 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
   ];
 };
 
-const useFoundChoices = (text: string): readonly Choice[] => {
+const useFoundChoices = (text: string): readonly (Found & Choice)[] => {
   const navigate = useNavigate();
-  return useFound(text).found.map(({ target, ...one }) => ({
-    ...one,
-    run: () => navigate(placeOf(target)),
-  }));
+  return useFound(text).found.map((one) => ({ ...one, run: () => navigate(placeOf(one.target)) }));
 };

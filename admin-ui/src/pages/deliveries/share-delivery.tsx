@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Share2 } from 'lucide-react';
 import { useState } from 'react';
@@ -9,14 +8,11 @@ import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Form, Select } from '../../ui/form.tsx';
-import { plural } from '../../ui/format.ts';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
-import { TimeAgo } from '../../ui/values.tsx';
 
 const route = '/in/deliveries/$event/$subscription/$replay';
-const sharesQuery = operationQuery('listDeliveryShares', {});
+const _sharesQuery = operationQuery('listDeliveryShares', {});
 
 /** A link for the receiver's support. */
 export function ShareActions({ id, attempt }: { readonly id: string; readonly attempt: number | undefined }) {
@@ -66,7 +62,7 @@ function ShareDialog({ id, onClose }: { readonly id: string; readonly onClose: (
           <Field label="Works for">
             <Select value={hours} options={lifetimes} onValue={(value) => setHours(Number(value))} />
           </Field>
-          <Shares id={id} />
+          <SharedLinks deliveryId={id} />
         </Form>
       ) : (
         <Stack>
@@ -81,39 +77,5 @@ function ShareDialog({ id, onClose }: { readonly id: string; readonly onClose: (
         </Stack>
       )}
     </Dialog>
-  );
-}
-
-function Shares({ id }: { readonly id: string }) {
-  const shares = useQuery(sharesQuery).data?.shares.filter(({ deliveryId }) => deliveryId === id) ?? [];
-  const revoke = useMutation({
-    mutationFn: (share: number) => call('revokeDeliveryShare', { params: { id: share } }),
-    onSuccess: () => toast('Link revoked'),
-    onError: toastError,
-  });
-  if (shares.length === 0) return null;
-  return (
-    <Stack gap="s">
-      <strong>Links that work</strong>
-      {shares.map((share) => (
-        <Row key={share.id} justify="space-between" nowrap>
-          <span>
-            <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
-            <br />
-            <Quiet small>
-              {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time', '# times')}`}
-              {share.lastOpenedUtc !== null && (
-                <>
-                  , last <TimeAgo time={share.lastOpenedUtc} />
-                </>
-              )}
-            </Quiet>
-          </span>
-          <Button size="s" pending={revoke.isPending} onClick={() => revoke.mutate(share.id)}>
-            Revoke link
-          </Button>
-        </Row>
-      ))}
-    </Stack>
   );
 }

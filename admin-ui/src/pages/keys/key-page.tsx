@@ -209,7 +209,7 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
         ]}
       />
       <Quiet small>
-        <Link to="/audit" search={{ kind: 'key', q: apiKey.name.split(/\s+/).slice(0, 4).join(' ') }}>
+        <Link to="/audit" search={{ kind: 'key', target: String(apiKey.id) }}>
           Who changed it
         </Link>
       </Quiet>

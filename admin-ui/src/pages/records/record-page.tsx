@@ -88,7 +88,7 @@ function About({ person }: { readonly person: Person }) {
             role !== 'viewer' && { label: 'Name', value: shown(person.name) },
             { label: 'Status', value: <Badge>{person.status}</Badge> },
             { label: 'External ID', value: shown(person.externalId) },
-            role !== 'viewer' && { label: 'E-mail', value: shown(person.email) },
+            role !== 'viewer' && { label: 'Email', value: shown(person.email) },
             role !== 'viewer' && { label: 'Phone', value: shown(person.phone) },
             { label: 'Created', value: <Moment time={person.createdUtc} /> },
             { label: `Version ${person.version}`, value: <TimeAgo time={person.updatedUtc} /> },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Answer, operationQuery } from '../../model/client.ts';
 import { type Role, roleAtLeast } from '../../model/session.ts';
@@ -97,6 +98,22 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
         keep={keep.channels}
         onChange={(kept) => onChange({ ...keep, channels: kept })}
       />
+      {isViewer && work.secrets.length > 0 && (
+        <Notice
+          tone="warn"
+          title={`They saw ${plural(work.secrets.length, '# signing secret', '# signing secrets')}`}
+        >
+          Rotate what stays in use:{' '}
+          {work.secrets.map(({ id, name, url }, at) => (
+            <span key={id}>
+              {at > 0 && ', '}
+              <Link to="/subscriptions/$id" params={{ id }} search={{ dialog: 'rotate' }} target="_blank">
+                <bdi>{name ?? url}</bdi>
+              </Link>
+            </span>
+          ))}
+        </Notice>
+      )}
     </Stack>
   );
 }

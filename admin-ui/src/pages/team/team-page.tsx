@@ -6,6 +6,7 @@ import { type Answer, call, useMutation } from '../../model/client.ts';
 import { listMembers, type MemberFilter, type MemberSort } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
+import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
@@ -103,6 +104,7 @@ export function TeamPage() {
         />
       )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
+      {hidden === undefined && <LinksCard />}
       {refusal === undefined && (
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
@@ -117,6 +119,17 @@ export function TeamPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** People without a session have them, so whoever removes a member looks here too. */
+function LinksCard() {
+  return (
+    useSharedLinks().length > 0 && (
+      <Card title="Shared links" description="Anyone who has one of these sees its delivery, masked.">
+        <SharedLinks />
+      </Card>
+    )
   );
 }
 

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Button } from '../ui/button.tsx';
+import { plural } from '../ui/format.ts';
+import { Quiet, Row, Stack } from '../ui/layout.tsx';
+import { toast, toastError } from '../ui/toast.ts';
+import { TimeAgo } from '../ui/values.tsx';
+import { call, operationQuery, useMutation } from './client.ts';
+
+/** The links to deliveries that work, of one delivery or of all. Only developers may see them. */
+export const useSharedLinks = (deliveryId?: string) =>
+  (useQuery(operationQuery('listDeliveryShares', {})).data?.shares ?? []).filter(
+    (share) => deliveryId === undefined || share.deliveryId === deliveryId,
+  );
+
+export function SharedLinks({ deliveryId }: { readonly deliveryId?: string }) {
+  const shares = useSharedLinks(deliveryId);
+  const revoke = useMutation({
+    mutationFn: (share: number) => call('revokeDeliveryShare', { params: { id: share } }),
+    onSuccess: () => toast('Link revoked'),
+    onError: toastError,
+  });
+  if (shares.length === 0) return null;
+  return (
+    <Stack gap="s">
+      {deliveryId !== undefined && <strong>Links that work</strong>}
+      {shares.map((share) => {
+        const [event = 0, subscription = 0, replay = 0] = share.deliveryId.split('-').map(Number);
+        return (
+          <Row key={share.id} justify="space-between" nowrap>
+            <span>
+              {deliveryId === undefined && (
+                <Link to="/deliveries/$event/$subscription/$replay" params={{ event, subscription, replay }}>
+                  Delivery {share.deliveryId}
+                </Link>
+              )}{' '}
+              <bdi>{share.createdBy}</bdi>, ends <TimeAgo time={share.expiresUtc} />
+              <br />
+              <Quiet small>
+                {share.opened === 0 ? 'Never opened' : `Opened ${plural(share.opened, '# time', '# times')}`}
+                {share.lastOpenedUtc !== null && (
+                  <>
+                    , last <TimeAgo time={share.lastOpenedUtc} />
+                  </>
+                )}
+              </Quiet>
+            </span>
+            <Button
+              size="s"
+              aria-label={`Revoke link to delivery ${share.deliveryId}`}
+              pending={revoke.isPending && revoke.variables === share.id}
+              onClick={() => revoke.mutate(share.id)}
+            >
+              Revoke link
+            </Button>
+          </Row>
+        );
+      })}
+    </Stack>
+  );
+}
