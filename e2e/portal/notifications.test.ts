@@ -125,7 +125,8 @@ describe('Notifications', () => {
     await card.getByRole('button', { name: 'Send test' }).click();
     await see(page.getByText('The test failed: status 500.').first()).toBeVisible();
     await see(card.getByText('Failed: 500')).toBeVisible();
-    await card.getByRole('button', { name: 'Remove' }).click();
+    await card.getByRole('button', { name: 'Remove…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove channel' }).click();
     await see(page.getByText('Channel removed')).toBeVisible();
     await see(card.getByRole('button', { name: 'Add channel' })).toBeVisible();
     const { json } = await team.owner.browser.ask('GET', '/audit?q=webhook');

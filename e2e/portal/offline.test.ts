@@ -104,3 +104,15 @@ test.each([
     expect(asked).toBeLessThanOrEqual(6);
   },
 );
+
+test('A page that opens while the server is away for a moment is there as soon as the server answers', async () => {
+  const { page } = await portal.openOwner({ mayLog });
+  let refusals = 0;
+  // More often than a query is retried.
+  await page.route('**/portal/api/v1/session', (route) =>
+    ++refusals <= 5 ? route.fulfill({ status: 503, json: { error: 'away' } }) : route.fallback(),
+  );
+  await page.goto('keys');
+  await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
+  expect(refusals).toBeGreaterThan(5);
+});

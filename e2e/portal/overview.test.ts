@@ -40,7 +40,7 @@ describe('The overview', () => {
     await page.reload();
     await see(page.getByText('3 of 5 done.')).toBeVisible();
     await see(step('Send a successful test delivery')).toContainText('(done)');
-    await see(step('Make your first API call').getByRole('link', { name: 'Quick start' })).toBeVisible();
+    await see(step('Make your first API call').getByRole('link', { name: 'reference' })).toBeVisible();
 
     await team.owner.browser.ask('POST', '/subscriptions', {
       name: 'Broken',

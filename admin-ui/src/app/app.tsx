@@ -6,7 +6,7 @@ import {
   RouterProvider,
   useRouter,
 } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { changes } from '../model/changes.ts';
 import { onChange } from '../model/client.ts';
 import { isModuleMissing } from '../model/lazy-page.ts';
@@ -65,16 +65,18 @@ declare module '@tanstack/react-router' {
 
 function RouteError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
+  const retry = useCallback((): void => {
+    reset();
+    void router.invalidate();
+  }, [reset, router]);
+  // A page that met a server that was away for a moment opens by itself.
+  useEffect(() => {
+    if (!isTransient(error)) return;
+    const timer = setTimeout(retry, failedForMs);
+    return () => clearTimeout(timer);
+  }, [error, retry]);
   if (isModuleMissing(error)) return <Failed error={outdated} retry={() => location.reload()} />;
-  return (
-    <Failed
-      error={error}
-      retry={() => {
-        reset();
-        void router.invalidate();
-      }}
-    />
-  );
+  return <Failed error={error} retry={retry} />;
 }
 
 /** The router has already reloaded the page once. */

@@ -3,12 +3,12 @@ import { KeyRound } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import { keyPresetNames, keyQuery, keySorts, keysPageQuery, keyViews, ranges } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
-import { anyNumber, anyText, oneOf, pathIds, searchOf } from '../../model/search.ts';
+import { anyNumber, anyText, anyWord, oneOf, pathIds, searchOf } from '../../model/search.ts';
 
 const keySearch = searchOf({
   dialog: oneOf(['edit', 'rotate', 'revoke']),
   range: oneOf(ranges),
-  status: oneOf(['2', '4', '5']),
+  status: (value) => oneOf(['2', '4', '5'])(anyWord(value)),
   cursor: anyText,
 });
 

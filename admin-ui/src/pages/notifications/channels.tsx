@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
 import { type Channels, noticeChannelsQuery } from '../../model/notices.ts';
 import { Button } from '../../ui/button.tsx';
-import { SecretDialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -63,10 +63,12 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
   const known = name === 'webhook' ? (channel?.url ?? '') : '';
   const [url, setUrl] = useState(known);
   const [kinds, setKinds] = useState(channel?.kinds ?? data.kinds.map(({ kind }) => kind));
+  const [asking, setAsking] = useState<'rotate' | 'remove'>();
   const queryClient = useQueryClient();
   const done =
     (title: string) =>
     ({ signingSecret, ...channels }: Answer<'updateNoticeChannel'>): void => {
+      setAsking(undefined);
       queryClient.setQueryData(noticeChannelsQuery.queryKey, channels);
       if (signingSecret !== null) onSecret(signingSecret);
       toast(title);
@@ -83,12 +85,10 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, newSecret: true } }),
     gcTime: 0,
     onSuccess: done('Secret rotated; the earlier one has ended'),
-    onError: toastError,
   });
   const remove = useMutation({
     mutationFn: () => call('updateNoticeChannel', { body: { channel: name, url: null } }),
     onSuccess: done('Channel removed'),
-    onError: toastError,
   });
   const test = useMutation({
     mutationFn: () => call('testNoticeChannel', { body: { channel: name } }),
@@ -115,12 +115,12 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
               Send test
             </Button>
             {name === 'webhook' && (
-              <Button size="s" pending={rotate.isPending} onClick={() => rotate.mutate()}>
-                Rotate secret
+              <Button size="s" onClick={() => setAsking('rotate')}>
+                Rotate secret…
               </Button>
             )}
-            <Button size="s" pending={remove.isPending} onClick={() => remove.mutate()}>
-              Remove
+            <Button size="s" onClick={() => setAsking('remove')}>
+              Remove…
             </Button>
           </Row>
         )
@@ -154,6 +154,18 @@ function ChannelCard({ name, channel, data, onSecret }: ChannelCardProps) {
           />
         </Fieldset>
       </Form>
+      <ConfirmDialog
+        open={asking !== undefined}
+        onClose={() => setAsking(undefined)}
+        title={asking === 'remove' ? `Remove ${names[name]}?` : 'Rotate the secret?'}
+        confirm={asking === 'remove' ? 'Remove channel' : 'Rotate secret'}
+        danger
+        mutation={asking === 'remove' ? remove : rotate}
+      >
+        {asking === 'remove'
+          ? 'Nothing more is posted there.'
+          : 'The present secret ends at once: your receiver refuses posts until it has the new one.'}
+      </ConfirmDialog>
     </Card>
   );
 }

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { memo, type ReactNode } from 'react';
+import { X } from 'lucide-react';
+import { memo, type ReactNode, useState } from 'react';
 import { firstDeliveryStepsQuery, firstStepsQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { sampleCall } from '../../model/scopes.ts';
-import { useBaseUrl } from '../../model/session.ts';
+import { useBaseUrl, useSession } from '../../model/session.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
-import { LinkButton } from '../../ui/button.tsx';
+import { IconButton, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Card } from '../../ui/layout.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
@@ -17,7 +18,9 @@ export const FirstSteps = memo(function FirstSteps() {
   const own = useQuery(firstStepsQuery).data;
   const delivered = useQuery(firstDeliveryStepsQuery).data;
   const baseUrl = useBaseUrl();
-  if (!own || !delivered) return null;
+  const { company } = useSession();
+  const [isHidden, setHidden] = useState(() => readKept(company.id));
+  if (!own || !delivered || isHidden) return null;
   const steps: readonly FirstStep[] = [
     {
       title: 'Create an API key',
@@ -86,7 +89,20 @@ export const FirstSteps = memo(function FirstSteps() {
   const count = steps.length;
   const next = steps.findIndex(({ done }) => done === null);
   return (
-    <Card title="First steps" description={`${doneCount} of ${count} done.`}>
+    <Card
+      title="First steps"
+      description={`${doneCount} of ${count} done.`}
+      actions={
+        <IconButton
+          label="Hide the first steps"
+          icon={<X />}
+          onClick={() => {
+            keepHidden(company.id);
+            setHidden(true);
+          }}
+        />
+      }
+    >
       <div className={s.aqueduct}>
         <Aqueduct built={steps.map(({ done }) => done !== null)} />
       </div>
@@ -133,6 +149,22 @@ function TestNewest() {
     </div>
   );
 }
+
+const keptIn = (companyId: number): string => `causeway.first-steps.${companyId}`;
+const readKept = (companyId: number): boolean => {
+  try {
+    return localStorage.getItem(keptIn(companyId)) !== null;
+  } catch {
+    return false;
+  }
+};
+const keepHidden = (companyId: number): void => {
+  try {
+    localStorage.setItem(keptIn(companyId), 'hidden');
+  } catch {
+    // Without storage, they are hidden until the page is loaded again.
+  }
+};
 
 interface FirstStep {
   readonly title: string;

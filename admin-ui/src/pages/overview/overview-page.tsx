@@ -59,8 +59,8 @@ export function OverviewPage() {
       ) : (
         <>
           <AttentionBanner />
-          <FirstSteps />
           {!isNew && <Charts range={range} />}
+          <FirstSteps />
         </>
       )}
     </Page>
