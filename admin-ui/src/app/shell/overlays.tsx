@@ -1,7 +1,22 @@
-import { useNavigate } from '@tanstack/react-router';
-import { Building2, Check, Clock, LogOut, Monitor, Moon, ShieldCheck, Sun } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import {
+  Bell as BellIcon,
+  Building2,
+  Check,
+  Circle,
+  Clock,
+  List,
+  LogOut,
+  Monitor,
+  Moon,
+  ShieldCheck,
+  Sun,
+} from 'lucide-react';
 import { useState } from 'react';
+import { call } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
+import { latestNoticesQuery } from '../../model/notices.ts';
 import { ProveIdentity } from '../../model/prove-identity.tsx';
 import { roleNames, useSession } from '../../model/session.ts';
 import { useSignOut } from '../../model/sign-out.ts';
@@ -13,14 +28,13 @@ import {
 } from '../../model/switch-company.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { commandKey } from '../../ui/format.ts';
+import { commandKey, plural } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { Toaster } from '../../ui/toaster.tsx';
-import { Badge } from '../../ui/values.tsx';
+import { Badge, TimeAgo } from '../../ui/values.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
-import { Bell } from './bell.tsx';
 import { CommandMenu } from './command-menu.tsx';
 import { Navigation } from './navigation.tsx';
 import s from './overlays.module.css';
@@ -194,3 +208,56 @@ const shortcuts = () => [
   { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
   { keys: ['Enter'], what: 'Confirm, or submit the form' },
 ];
+
+/** The latest notices. Those it shows count as read when it closes. */
+function Bell() {
+  const { data } = useQuery({ ...latestNoticesQuery, refetchInterval: 30_000 });
+  const navigate = useNavigate();
+  const router = useRouter();
+  const notices = data?.notices ?? [];
+  const unread = data?.unread ?? 0;
+  const [first] = notices;
+  const read = (): void => {
+    if (!first || unread === 0) return;
+    // If this fails, they stay unread.
+    call('readNotices', { body: { upTo: first.id } }).catch(() => {});
+  };
+  const count = `${unread >= 100 ? '99+' : unread}`;
+  return (
+    <span className={s.bell}>
+      <Menu
+        trigger={
+          <IconButton
+            label={unread === 0 ? 'Notifications' : `Notifications, ${count} unread`}
+            icon={<BellIcon />}
+          />
+        }
+        heading={<p className={s.name}>{first ? 'Notifications' : 'No notifications yet'}</p>}
+        onClose={read}
+        actions={[
+          ...notices.map(({ id, title, path, createdUtc, read: isRead }) => ({
+            id: String(id),
+            label: title,
+            detail: <TimeAgo time={createdUtc} />,
+            icon: <Circle className={isRead ? s.read : s.unread} />,
+            onSelect: () => void router.history.push(`/portal${path}`),
+          })),
+          ...(first ? (['separator'] as const) : []),
+          {
+            label: 'See all notifications',
+            icon: <List />,
+            onSelect: () => void navigate({ to: '/notifications' }),
+          },
+        ]}
+      />
+      {unread > 0 && (
+        <span className={s.count} aria-hidden="true">
+          {count}
+        </span>
+      )}
+      <span className="visually-hidden" role="status">
+        {unread > 0 && plural(unread, '# unread notification', '# unread notifications')}
+      </span>
+    </span>
+  );
+}

@@ -4,7 +4,7 @@ import { Download, X } from 'lucide-react';
 import { useState } from 'react';
 import { EntryText } from '../../model/activity.tsx';
 import { actionOptions, type Entry, kindOptions } from '../../model/audit-words.ts';
-import { operationQuery, useMutation } from '../../model/client.ts';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
@@ -12,13 +12,14 @@ import { Button } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, TimeField, Toolbar } from '../../ui/toolbar.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
-import { auditPeriods, auditQuery } from './audit.ts';
-import { exportAudit } from './export.ts';
+import { type AuditSearch, auditParameters, auditPeriods, auditQuery } from './audit.ts';
+import { csvOf } from './csv.ts';
 import { Revert } from './revert.tsx';
 
 export function AuditPage() {
@@ -218,3 +219,24 @@ const columns: readonly Column<Entry>[] = [
     ),
   },
 ];
+
+/** More are exported in several parts, by their dates. */
+const maxExported = 10_000;
+
+/** What the list shows with these filters, the newest first. */
+const exportAudit = async (
+  search: AuditSearch,
+  format: 'csv' | 'json',
+): Promise<{ readonly count: number; readonly isCut: boolean }> => {
+  const query = auditParameters({ ...search, cursor: undefined });
+  const entries: Entry[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call('listAudit', { query: { ...query, limit: 100, cursor } });
+    entries.push(...page.entries);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined && entries.length < maxExported);
+  const day = new Date().toISOString().slice(0, 10);
+  save(`audit-log-${day}.${format}`, format === 'csv' ? csvOf(entries) : JSON.stringify(entries, null, 2));
+  return { count: entries.length, isCut: cursor !== undefined };
+};

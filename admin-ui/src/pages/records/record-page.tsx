@@ -2,11 +2,12 @@ import { summaryOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Activity } from '../../model/activity.tsx';
-import type { Answer } from '../../model/client.ts';
+import { type Answer, operationQuery } from '../../model/client.ts';
 import { deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { ErasePerson } from '../../model/erase-person.tsx';
-import { eventsQuery, personQuery } from '../../model/queries.ts';
+import { nameOfMember } from '../../model/members.ts';
+import { eventsQuery, personQuery, teamQuery } from '../../model/queries.ts';
 import { titleOf } from '../../model/records.tsx';
 import { roleAtLeast, useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
@@ -14,7 +15,6 @@ import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
-import { useOrigins } from './origins.ts';
 import s from './record-page.module.css';
 
 type Person = NonNullable<Answer<'getPortalPerson'>['person']>;
@@ -171,3 +171,27 @@ function Deliveries({ client }: { readonly client: number }) {
     </Card>
   );
 }
+
+/** Who caused something (contract, "Changes"), in words: the name of a key or a member. */
+const useOrigins = (origins: readonly (string | null)[]): ReadonlyMap<string, string> => {
+  const { role } = useSession().user;
+  const all = [...new Set(origins)].filter((origin) => origin !== null);
+  const ids = all.flatMap((origin) => /^key:(\d+)$/.exec(origin)?.[1] ?? []).sort();
+  const keys = useQuery({
+    ...operationQuery('listApiKeys', { query: { ids: ids.slice(0, 200).join(), limit: 200 } }),
+    enabled: ids.length > 0,
+  }).data?.keys;
+  const members = useQuery({
+    ...teamQuery,
+    enabled: roleAtLeast(role, 'developer') && all.some((origin) => origin.startsWith('member:')),
+  }).data?.members;
+  return new Map(
+    all.map((origin) => {
+      const [kind, id = ''] = origin.split(':');
+      if (kind === 'key') return [origin, keys?.find((key) => String(key.id) === id)?.name ?? `Key ${id}`];
+      if (kind !== 'member') return [origin, origin === 'system' ? 'The CRM' : 'An operator'];
+      const member = members?.find((one) => String(one.id) === id);
+      return [origin, member ? nameOfMember(member) : `Member ${id}`];
+    }),
+  );
+};
