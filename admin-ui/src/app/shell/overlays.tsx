@@ -143,7 +143,6 @@ function UserMenu() {
 const zoneLabels: Readonly<Record<ZoneChoice, string>> = {
   local: 'Local times',
   utc: 'Times in UTC',
-  company: 'Times of the company',
 };
 
 const initials = (name: string): string => {
