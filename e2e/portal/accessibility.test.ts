@@ -202,10 +202,10 @@ describe('Other states of pages are accessible in both themes', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('the menus of the theme, of the account and of a page', async () => {
+  test('the menus of the account and of a page', async () => {
     const page = await portal.open(team.owner);
     await visit(page, `subscriptions/${furnished.healthy}`, 'Billing');
-    for (const name of [/^Theme/, /^Your account/, 'More actions']) {
+    for (const name of [/^Your account/, 'More actions']) {
       await page.getByRole('button', { name }).click();
       await see(page.getByRole('menuitem').first()).toBeVisible();
       expect(await violations(page, menuAndButton)).toEqual([]);
@@ -250,8 +250,8 @@ describe('A page', () => {
     await visit(page, '', 'Overview');
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await ground();
-    await page.getByRole('button', { name: /^Theme/ }).click();
-    await page.getByRole('menuitem', { name: 'Dark' }).click();
+    await page.getByRole('button', { name: /^Your account/ }).click();
+    await page.getByRole('menuitem', { name: 'Dark theme' }).click();
     await see.poll(ground).not.toBe(light);
     const dark = await ground();
     await page.addInitScript(`document.addEventListener('DOMContentLoaded', () => {

@@ -1,7 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { Keyboard, KeyRound, LogOut, Moon, Plus, Sun, Users, Webhook } from 'lucide-react';
+import { Keyboard, KeyRound, LogOut, Plus, Users, Webhook } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { call, operationQuery } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
@@ -10,7 +10,6 @@ import { leave, roleAtLeast, useSession } from '../../model/session.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
-import { setTheme } from '../theme.ts';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';
 
@@ -111,8 +110,6 @@ const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
           action('Add a subscription', <Plus />, addSubscription, 'new webhook'),
         ]
       : []),
-    action('Light theme', <Sun />, () => setTheme('light'), 'bright'),
-    action('Dark theme', <Moon />, () => setTheme('dark'), 'night'),
     action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
     action('Sign out', <LogOut />, signOut, 'leave log out'),
   ];

@@ -34,7 +34,7 @@ import { toastError } from '../../ui/toast.ts';
 import { Toaster } from '../../ui/toaster.tsx';
 import { Badge, TimeAgo } from '../../ui/values.tsx';
 import { chooseZone, cityOf, type ZoneChoice, zoneChoice, zoneChoices, zoneOf } from '../../ui/zone.ts';
-import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { setTheme, useTheme } from '../theme.ts';
 import { CommandMenu } from './command-menu.tsx';
 import { Navigation } from './navigation.tsx';
 import s from './overlays.module.css';
@@ -46,7 +46,6 @@ export function HeaderMenus() {
   return (
     <>
       <Bell />
-      <ThemeMenu />
       <UserMenu />
     </>
   );
@@ -81,6 +80,7 @@ function UserMenu() {
   const name = nameOfMember(user);
   const navigate = useNavigate();
   const signOut = useSignOut();
+  const shownTheme = useTheme();
   return (
     <>
       <Menu
@@ -121,6 +121,11 @@ function UserMenu() {
             icon: choice === zoneChoice() ? <Check /> : <Clock />,
             onSelect: () => chooseZone(choice),
           })),
+          ...themes.map(({ theme, label, Icon }) => ({
+            label,
+            icon: theme === shownTheme ? <Check /> : <Icon />,
+            onSelect: () => setTheme(theme),
+          })),
           'separator',
           { label: 'Sign out', icon: <LogOut />, onSelect: () => signOut.mutate() },
         ]}
@@ -156,27 +161,11 @@ const firstCharacter = (word = ''): string =>
   // Most names need no segmenter, which takes the browser long to load.
   /^[a-z]+$/i.test(word) ? word.charAt(0) : ([...new Intl.Segmenter().segment(word)][0]?.segment ?? '');
 
-const themeNames: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
-const themeIcons = { system: Monitor, light: Sun, dark: Moon };
-
-function ThemeMenu() {
-  const chosen = useTheme();
-  const theme = themeNames[chosen];
-  const ChosenIcon = themeIcons[chosen];
-  return (
-    <Menu
-      trigger={<IconButton label={`Theme: ${theme}`} icon={<ChosenIcon />} />}
-      actions={(['system', 'light', 'dark'] as const).map((theme) => {
-        const ThemeIcon = themeIcons[theme];
-        return {
-          label: themeNames[theme],
-          icon: theme === chosen ? <Check /> : <ThemeIcon />,
-          onSelect: () => setTheme(theme),
-        };
-      })}
-    />
-  );
-}
+const themes = [
+  { theme: 'system', label: 'Theme of the system', Icon: Monitor },
+  { theme: 'light', label: 'Light theme', Icon: Sun },
+  { theme: 'dark', label: 'Dark theme', Icon: Moon },
+] as const;
 
 function Shortcuts({ onClose }: { readonly onClose: () => void }) {
   return (
