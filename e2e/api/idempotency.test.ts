@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { type Member, openTeam } from './support/portal.ts';
 import { type Company, openWorld, type Reply } from './support/world.ts';
 
 const world = await openWorld();
@@ -62,4 +63,34 @@ test('A malformed key is a 400 that names the header, and a read ignores it', as
     headers: { 'Idempotency-Key': 'a b' },
   });
   expect(read.status).toBe(200);
+});
+
+test('Members send it as well: a key belongs to one of them, and a replay shows the secret again', async () => {
+  const team = await openTeam(world);
+  const colleague = await team.join('admin');
+  const create = ({ browser }: Member, name: string, key: string) =>
+    browser.ask(
+      'POST',
+      '/keys',
+      { name, scopes: ['events:read'] },
+      {
+        ...{ 'sec-fetch-site': 'same-origin', 'idempotency-key': key },
+      },
+    );
+  const made = await create(team.owner, 'Website', 'form-1');
+  expect(made.status, made.text).toBe(201);
+  const again = await create(team.owner, 'Website', '"form-1"');
+  expect([again.status, again.text]).toEqual([201, made.text]);
+  const other = await create(team.owner, 'Another', 'form-1');
+  expect([other.status, other.json.reason]).toEqual([422, 'idempotency_key_reused']);
+  const theirs = await create(colleague, 'Website', 'form-1');
+  expect([theirs.status, theirs.json.value === made.json.value]).toEqual([201, false]);
+  expect((await create(team.owner, 'Website', 'two keys')).status).toBe(400);
+  const { keys } = (await team.owner.browser.ask('GET', '/keys?state=active')).json;
+  expect(keys).toHaveLength(2);
+  const stored = await world.sql('SELECT answer FROM idempotency_keys WHERE company_id = ?', [
+    team.companyId,
+  ]);
+  for (const { answer } of stored as readonly { answer: Buffer }[])
+    expect(answer.includes(made.json.value)).toBe(false);
 });
