@@ -88,9 +88,9 @@ test('Members send it as well: a key belongs to one of them, and a replay shows 
   expect((await create(team.owner, 'Website', 'two keys')).status).toBe(400);
   const { keys } = (await team.owner.browser.ask('GET', '/keys?state=active')).json;
   expect(keys).toHaveLength(2);
-  const stored = await world.sql('SELECT answer FROM idempotency_keys WHERE company_id = ?', [
-    team.companyId,
-  ]);
-  for (const { answer } of stored as readonly { answer: Buffer }[])
-    expect(answer.includes(made.json.value)).toBe(false);
+  const stored = await world.sql<{ answer: Buffer }>(
+    'SELECT answer FROM idempotency_keys WHERE company_id = ?',
+    [team.companyId],
+  );
+  for (const { answer } of stored) expect(answer.includes(made.json.value)).toBe(false);
 });

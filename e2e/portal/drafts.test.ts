@@ -171,7 +171,7 @@ describe('A lost answer', () => {
   test('makes nothing twice: the same form, sent again, gets what was made', async () => {
     const { team, page } = await portal.openOwner({ mayLog: /ERR_FAILED/ });
     const { browser } = team.owner;
-    const loseOne = (path: string): Promise<void> => {
+    const loseOne = (path: string) => {
       let isLost = false;
       return page.route(
         (url) => url.pathname === `/portal/api/v1/${path}`,

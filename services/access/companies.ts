@@ -1,5 +1,13 @@
-import { type AnswerTo, byOperator, type CompanyAnswer, contract, notFound } from '@causeway/proto';
-import { acrossTenants, handler, json, transaction } from '@causeway/runtime';
+import {
+  type AnswerTo,
+  byOperator,
+  type CompanyAnswer,
+  contract,
+  notFound,
+  parseCall,
+  problem,
+} from '@causeway/proto';
+import { acrossTenants, each, handler, json, laneHandler, transaction } from '@causeway/runtime';
 import { audit } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
@@ -42,6 +50,27 @@ export const listCompanies = (access: Access) =>
       .execute();
     return json<AnswerTo<'listCompanies'>>(200, { companies: rows.map(companyAnswer) });
   });
+
+/** Trusts only the key's hash: a compromised gateway could claim any key. The gateway adds what it knows. */
+export const getMe = ({ db }: Access) =>
+  laneHandler(
+    contract.getMe,
+    each(async (call) => {
+      parseCall(contract.getMe, call);
+      const hash = Buffer.from(call.key?.proof ?? '', 'base64url');
+      const row = await db
+        .selectFrom('api_keys')
+        .innerJoin('companies', 'companies.company_id', 'api_keys.company_id')
+        .select(['api_keys.id', 'api_keys.name', 'companies.company_id', 'companies.name as company'])
+        .where('api_keys.company_id', '=', call.tenant)
+        .where((eb) => eb.or([eb('key_hash', '=', hash), eb('previous_hash', '=', hash)]))
+        .where('is_active', '=', 1)
+        .executeTakeFirst();
+      if (!row) throw problem('unauthorized');
+      const { id, name, company_id, company } = row;
+      return json(200, { key: { id, name }, company: { id: company_id, name: company } });
+    }),
+  );
 
 /** @throws Problem `not_found` */
 export const requireCompany = async ({ db }: Access, company_id: number): Promise<void> => {

@@ -10,6 +10,7 @@ import {
   type LaneHandler,
   noMetrics,
   type ServiceOptions,
+  sealedWithRing,
   serveOperations,
   startRetention,
 } from '@causeway/runtime';

@@ -7,8 +7,6 @@ import {
   bySystem,
   contract,
   notFound,
-  parseCall,
-  problem,
   quotaExceeded,
   type Scope,
 } from '@causeway/proto';
@@ -16,11 +14,9 @@ import {
   type Answer,
   acrossTenants,
   type CallIdentity,
-  each,
   faultAs,
   handler,
   json,
-  laneHandler,
   type Trx,
   transaction,
 } from '@causeway/runtime';
@@ -137,27 +133,6 @@ export const revokeApiKey = (access: Access) =>
     await revokeEverywhere(access, { companyId, id: call.id('key'), by: byMember(call) });
     return { status: 204, body: null };
   });
-
-/** Trusts only the key's hash: a compromised gateway could claim any key. The gateway adds what it knows. */
-export const getMe = ({ db }: Access) =>
-  laneHandler(
-    contract.getMe,
-    each(async (call) => {
-      parseCall(contract.getMe, call);
-      const hash = Buffer.from(call.key?.proof ?? '', 'base64url');
-      const row = await db
-        .selectFrom('api_keys')
-        .innerJoin('companies', 'companies.company_id', 'api_keys.company_id')
-        .select(['api_keys.id', 'api_keys.name', 'companies.company_id', 'companies.name as company'])
-        .where('api_keys.company_id', '=', call.tenant)
-        .where((eb) => eb.or([eb('key_hash', '=', hash), eb('previous_hash', '=', hash)]))
-        .where('is_active', '=', 1)
-        .executeTakeFirst();
-      if (!row) throw problem('unauthorized');
-      const { id, name, company_id, company } = row;
-      return json(200, { key: { id, name }, company: { id: company_id, name: company } });
-    }),
-  );
 
 interface NewKey {
   readonly companyId: number;

@@ -5,9 +5,11 @@ import {
   type Bus,
   connectBus,
   createLog,
+  createOnce,
   type Database,
   type KeyRing,
   parseKeyRing,
+  sealedWithRing,
 } from '@causeway/runtime';
 import {
   cleanUp,

@@ -122,7 +122,7 @@ export function TeamPage() {
   );
 }
 
-/** People without a session have them, so whoever removes a member looks here too. */
+/** People without a session may have them, also those who have left. */
 function LinksCard() {
   return (
     useSharedLinks().length > 0 && (
