@@ -30,7 +30,7 @@ export const call = async <Id extends MemberOperationId>(
   const request = { method, url, body, signal, key: takesKey && keyFor(url, body) };
   const response = await send(request);
   const text = await response.text();
-  if (takesKey && response.status < 500) unanswered.delete(nameOf(url, body));
+  if (takesKey && response.ok) unanswered.delete(nameOf(url, body));
   if (!response.ok) {
     const error = responseError(response, text);
     // What the page shows is out of date.
@@ -71,7 +71,7 @@ const askForProof = (): Promise<boolean> =>
       proofAsked = undefined;
     }));
 
-/** The `Idempotency-Key` of each request that has no answer yet: one that is made again, with the same form, does nothing twice. */
+/** The `Idempotency-Key` of each request that has not succeeded: a form that is sent again does nothing twice. */
 const unanswered = new Map<string, string>();
 const nameOf = (url: string, body: unknown): string => `${url} ${JSON.stringify(body)}`;
 const keyFor = (url: string, body: unknown): string => {
