@@ -124,5 +124,5 @@ const createQueryClient = (onError: (error: Error) => void): QueryClient => {
 
 const failedForMs = 5000;
 
-const isTransient = (error: Error): boolean =>
+const isTransient = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 503 || error.status === 504);

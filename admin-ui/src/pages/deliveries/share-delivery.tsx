@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { call, operationQuery, useMutation } from '../../model/client.ts';
 import { deliveryParams } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
+import { SharedLinks } from '../../model/shared-links.tsx';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
