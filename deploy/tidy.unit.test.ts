@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_740,
-    'services/runtime': 6_310,
+    proto: 12_670,
+    'services/runtime': 6_320,
     'services/identity': 980,
     'services/deliveries': 1_290,
-    'services/gateway': 5_100,
+    'services/gateway': 5_130,
     'services/agents': 700,
     'services/access': 8_430,
     'services/crm': 6_460,
-    'services/webhooks': 5_550,
+    'services/webhooks': 5_510,
     'services/dispatcher': 7_180,
-    'admin-ui': 17_850,
+    'admin-ui': 16_880,
     deploy: 4_450,
-    tests: 65_300,
+    tests: 64_950,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

@@ -91,6 +91,11 @@ const stateOf = async (companyId: number) => {
       .select(['replay_id', 'kind'])
       .where('company_id', '=', companyId)
       .execute(),
+    shares: await db
+      .selectFrom('delivery_shares')
+      .select('share_id')
+      .where('company_id', '=', companyId)
+      .execute(),
     events: await db.selectFrom('events').select('event_id').where('company_id', '=', companyId).execute(),
   };
 };
@@ -165,6 +170,10 @@ const calls: Readonly<Record<string, (companyId: number) => Promise<Sent>>> = {
   resendDelivery: async (companyId) => {
     const { id, event } = await withMissed(companyId);
     return { params: [String(event.event_id), String(id), '0'], role: 'admin' };
+  },
+  shareDelivery: async (companyId) => {
+    const { id, event } = await withMissed(companyId);
+    return { params: [String(event.event_id), String(id), '0'], json: { hours: 1 }, role: 'admin' };
   },
   updateSubscriptionSettings: async () => ({ json: { verifyEndpoints: true }, role: 'admin' }),
 };
