@@ -110,7 +110,9 @@ test('A page that opens while the server is away for a moment is there as soon a
   let refusals = 0;
   // More often than a query is retried.
   await page.route('**/portal/api/v1/session', (route) =>
-    ++refusals <= 5 ? route.fulfill({ status: 503, json: { error: 'away' } }) : route.fallback(),
+    ++refusals <= 5
+      ? route.fulfill({ status: 503, json: { error: 'access could not be reached' } })
+      : route.fallback(),
   );
   await page.goto('keys');
   await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
