@@ -55,7 +55,7 @@ function Test({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) 
     },
   });
   return (
-    <Stack gap="l">
+    <Stack gap="s">
       <Form
         draft={draft}
         mutation={send}
@@ -71,15 +71,17 @@ function Test({ subscription, onClose }: Omit<SubscriptionDialogProps, 'open'>) 
           />
         </Field>
         <Fieldset legend="Payload">
-          <Segmented
-            label="Which payload"
-            value={own === null ? 'sample' : 'own'}
-            options={[
-              { value: 'sample', label: 'Sample' },
-              { value: 'own', label: 'Own JSON' },
-            ]}
-            onChange={(kind) => draft.set({ own: kind === 'own' ? (sample ?? '{}') : null })}
-          />
+          <div>
+            <Segmented
+              label="Which payload"
+              value={own === null ? 'sample' : 'own'}
+              options={[
+                { value: 'sample', label: 'Sample' },
+                { value: 'own', label: 'Own JSON' },
+              ]}
+              onChange={(kind) => draft.set({ own: kind === 'own' ? (sample ?? '{}') : null })}
+            />
+          </div>
           {own !== null ? (
             <Field hideLabel label="Payload as JSON" error={fieldError(send.error, 'samplePayload')}>
               <TextArea
