@@ -112,7 +112,7 @@ test('Changes show old and new; what the file does not name stays, and a row tha
   expect(subscriptions.map(({ name }) => name).toSorted()).toEqual(['Old', rich.name]);
   const changed = subscriptions.find(({ name }) => name === rich.name)!;
   for (const name of ['paused', 'pace', 'headerNames']) expect(changed).not.toHaveProperty(name);
-  expect(keys).toMatchObject([{ scopes: ['admin', 'events:read'] }]);
+  expect(keys).toMatchObject([{ scopes: ['events:read', 'admin'] }]);
 });
 
 test('Hosts of the file are replaced by those of this company', async () => {
