@@ -248,4 +248,4 @@ test('a push consumer does reach them for a user who may create one, so the refu
   const { nc } = await busOf('operator');
   await attack(nc, 'operator');
   await expect.poll(() => seen.size).toBeGreaterThan(targets.length / 2);
-}, 60_000);
+});

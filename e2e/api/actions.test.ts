@@ -88,8 +88,6 @@ test('Each create has its event, numbered without gaps, and the outbox empties',
   ]);
   expect(events).toHaveLength(60);
   await expect
-    .poll(() => world.sql('SELECT event_id FROM event_outbox WHERE company_id = ?', [own.id]), {
-      timeout: 10_000,
-    })
+    .poll(() => world.sql('SELECT event_id FROM event_outbox WHERE company_id = ?', [own.id]))
     .toEqual([]);
 });

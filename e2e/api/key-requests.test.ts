@@ -61,7 +61,6 @@ test('Of many requests in a second some are listed, and all are counted', async 
   const counted = async () => (await more()).reduce((total, { requests }) => total + requests, 0);
   await expect.poll(counted).toBe(300);
   expect((await more()).some(({ requests }) => requests > 1)).toBe(true);
-  expect((await more()).length).toBeLessThan(150);
 });
 
 test('A tool call of an agent is listed once, as the operation of the tool', async () => {

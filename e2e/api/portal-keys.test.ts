@@ -174,7 +174,7 @@ describe('API keys at the portal', () => {
 
   test('a key is refused from its expiry on, and is then revoked by itself', async () => {
     const team = await openTeam(world);
-    const expiresUtc = new Date(Date.now() + 4_000).toISOString();
+    const expiresUtc = new Date(Date.now() + 15_000).toISOString();
     const made = await team.owner.browser.ask('POST', '/keys', {
       name: 'For a day',
       scopes: ['integrations:read'],
@@ -185,7 +185,7 @@ describe('API keys at the portal', () => {
     await until('the expiry', () => Date.now() > Date.parse(expiresUtc));
     // Whether or not it was revoked yet: the gateway knows the time.
     expect((await world.ask(lookup, { key: made.json.value })).status).toBe(401);
-    await expect.poll(find, { timeout: 60_000 }).toMatchObject({ isActive: false, expiresUtc });
+    await expect.poll(find).toMatchObject({ isActive: false, expiresUtc });
     const { entries } = (await team.owner.browser.ask('GET', '/audit?action=key.revoked')).json;
     expect(entries).toMatchObject([{ actor: { kind: 'system' }, after: { reason: 'expired' } }]);
   });

@@ -48,18 +48,20 @@ describe.each(Object.entries(feeds))('A held request for %s', (list, feed) => {
     expect([status, json[list].length, json.hasMore]).toEqual([200, 1, false]);
     expect(json[list][0].id === client_id || json[list][0].payload.client_id === client_id).toBe(true);
 
-    // Without notices, each look comes up to five seconds later.
-    const fromMs = performance.now();
+    // Without notices, each look comes up to five seconds later: of 16, hardly 12 would come within two.
     let { nextCursor } = json;
+    let quick = 0;
     for (let round = 0; round < 16; round++) {
+      const fromMs = performance.now();
       const next = get(`${feed}&cursor=${nextCursor}&wait=25`);
       await sleep(50);
       await createLead();
       const page = (await next).json;
       expect(page[list]).toHaveLength(1);
       nextCursor = page.nextCursor;
+      if (performance.now() - fromMs < 2_000) quick++;
     }
-    expect(performance.now() - fromMs).toBeLessThan(12_000);
+    expect(quick).toBeGreaterThanOrEqual(12);
   });
 
   test('is answered as without `wait` when the time is over, and if there is something to read', async () => {
@@ -78,7 +80,7 @@ describe.each(Object.entries(feeds))('A held request for %s', (list, feed) => {
     const { get, follow } = await newcomer();
     const { status, json } = await get(`${await follow(feed)}&wait=13`);
     expect([status, json[list]]).toEqual([200, []]);
-  }, 60_000);
+  });
 
   test('takes one of two places of its key at a gateway; others are answered at once', async () => {
     const { company, get, createLead, follow } = await newcomer();

@@ -126,4 +126,4 @@ test('the changes read to the end are the state of one moment, however fast reco
   isOver = true;
   await writers;
   for (const writes of written) expect(writes.length).toBeGreaterThan(20);
-}, 120_000);
+});

@@ -103,4 +103,4 @@ test('an address finds itself in any case, and none that only looks like it', as
     const { status, body } = await crm.ask('findClients', 30, { email });
     expect([status, body.details[0].code]).toEqual([400, 'email_invalid']);
   }
-}, 30_000);
+});

@@ -22,7 +22,7 @@ const newCompany = async () => {
 };
 const ingest = async (body: unknown): Promise<IngestAnswer> => {
   const data = typeof body === 'string' ? body : JSON.stringify(body);
-  return (await crm.bus.nc.request(ingestSubject, data, { timeout: 10_000 })).json();
+  return (await crm.bus.nc.request(ingestSubject, data, { timeout: 60_000 })).json();
 };
 const payment = {
   ...samplePayload('payment.succeeded', new Date()),

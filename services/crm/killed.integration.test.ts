@@ -35,7 +35,7 @@ test('an erasure goes on in the next process where the killed one stopped betwee
   await replica.kill();
   expect(await notesLeft()).toBeGreaterThan(0);
   await startCrmProcess(crm, process.env);
-  await expect.poll(notesLeft, { timeout: 60_000 }).toBe(0);
+  await expect.poll(notesLeft).toBe(0);
   const gone: { type: string }[] = [];
   let cursor: string = before.nextCursor;
   const readOn = async () => {
@@ -44,9 +44,9 @@ test('an erasure goes on in the next process where the killed one stopped betwee
     cursor = body.nextCursor;
     return gone.at(-1)?.type;
   };
-  await expect.poll(readOn, { interval: 1, timeout: 60_000 }).toBe('person');
+  await expect.poll(readOn, { interval: 1 }).toBe('person');
   expect(gone).toHaveLength(count + 1);
-}, 180_000);
+});
 
 test('ids that a killed process had taken and not used are given to nobody', async () => {
   const replica = await startCrmProcess(crm, process.env);
@@ -71,4 +71,4 @@ test('ids that a killed process had taken and not used are given to nobody', asy
   const rows = await crm.database.query<Row>('SELECT client_id, email FROM clients');
   const stored = new Map(rows.map((row) => [row.client_id, row.email]));
   for (const [id, email] of [...first, ...second]) expect(stored.get(id)).toBe(email);
-}, 60_000);
+});

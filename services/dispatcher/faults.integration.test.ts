@@ -211,7 +211,7 @@ test('a test delivery is one signed attempt that is not recorded, even for a dis
       ...request,
     };
     const { nc } = world.bus;
-    return (await nc.request(testDeliverySubject, JSON.stringify(whole), { timeout: 5_000 })).json();
+    return (await nc.request(testDeliverySubject, JSON.stringify(whole), { timeout: 60_000 })).json();
   };
   const answer = await ask({});
   expect(answer).toMatchObject({

@@ -6,7 +6,7 @@ import { openWorld } from './testing/boot.ts';
 
 test('a hanging receiver with thousands of waiting deliveries, and a failing one, delay no other', async () => {
   const world = await openWorld();
-  await world.start({ slots: 64, timeoutMs: 6_000, scheduleMs: Array(10).fill(500) });
+  await world.start({ slots: 64, timeoutMs: 300_000, leaseMs: 900_000, scheduleMs: Array(10).fill(500) });
   const [hanging, failing, healthy] = [await testReceiver(), await testReceiver(), await testReceiver()];
   hanging.answer = () => {};
   failing.answer = (response) => response.writeHead(500).end();
@@ -15,19 +15,13 @@ test('a hanging receiver with thousands of waiting deliveries, and a failing one
   await world.deliver(bad[0]!, 500);
   await world.deliver(bad[1]!, 500);
   const good = await world.subscribe(healthy.url);
-  const sentMs = new Map<number, number>();
   for (let round = 0; round < 100; round++) {
-    const atMs = Date.now();
-    const keys = await world.deliver(good, 2, { by: round % 2 ? 'event' : 'queue' });
-    for (const { event_id } of keys) sentMs.set(event_id, atMs);
+    await world.deliver(good, 2, { by: round % 2 ? 'event' : 'queue' });
     if (round % 10 === 0) await world.deliver(bad[0]!, 20);
     await sleep(20);
   }
+  // A delivery behind the hanging receiver would wait for its deadline of five minutes.
   await expect.poll(() => healthy.received.length).toBe(200);
-  const lateMs = healthy.received.map(({ id, atMs }) => atMs - sentMs.get(Number(id))!).sort((a, b) => a - b);
-  // A delivery behind the hanging receiver would have waited for its deadline.
-  expect(lateMs[Math.floor(lateMs.length * 0.95)]).toBeLessThan(5_500);
-  // The hanging receiver got the first concurrency, then one attempt at a time once it failed.
   expect(hanging.mostAtATime).toBeLessThanOrEqual(4);
 });
 
@@ -62,7 +56,7 @@ test('one company’s hundreds of slow subscriptions with a backlog delay no oth
   const many = [first];
   while (many.length < 200) many.push(await world.subscribe(slow.url, { company_id: first.company_id }));
   for (const subscription of many) await world.deliver(subscription, 5, { by: 'queue' });
-  const { drain } = await world.start({ slots: 16, timeoutMs: 5_000, scheduleMs: [200], random: () => 0.5 });
+  const { drain } = await world.start({ slots: 16, timeoutMs: 20_000, scheduleMs: [200], random: () => 0.5 });
   await expect.poll(() => slow.received.length).toBeGreaterThan(8);
 
   other.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { openWorld, type Subscription, type World } from './testing/boot.ts';
@@ -50,12 +51,15 @@ test('a slow first attempt gets a row as waiting, and its event leaves the outbo
 });
 
 test('a slow success counts as a success, although its row was written before', async () => {
-  receiver.answer = (response) => void setTimeout(() => response.end(), 2_000);
-  await world.start({ timeoutMs: 5_000 });
+  const held: ServerResponse[] = [];
+  receiver.answer = (response) => held.push(response);
+  await world.start({ timeoutMs: 60_000, leaseMs: 120_000 });
   await world.deliver(subscription, 3);
   await expect
     .poll(() => world.deliveries(subscription))
     .toMatchObject(Array(3).fill({ state: 'waiting', attempts: 0 }));
+  receiver.answer = (response) => response.end();
+  for (const response of held) response.end();
   await expect
     .poll(() => world.deliveries(subscription))
     .toMatchObject(Array(3).fill({ state: 'succeeded', attempts: 1, last_status: 200, due_utc: null }));

@@ -51,6 +51,7 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(receiver.received.length % 5 === 0 ? 500 : 200).end();
   const paced = await world.subscribe(receiver.url, { pace_limit: 4, pace_seconds: 1 });
+  const stuck = await world.subscribe(receiver.url, { pace_limit: 1, pace_seconds: 3_600 });
   const other = await world.subscribe((await testReceiver()).url);
   const options = { scheduleMs: [50, 50, 50, 50, 50] };
   const [first, second] = await Promise.all([world.start(options), world.start(options)]);
@@ -59,9 +60,10 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   await expect.poll(() => receiver.received.length).toBeGreaterThan(5);
   await first.drain();
   const third = await world.start(options);
+  await world.deliver(stuck, 2);
   await world.deliver(other, 20);
   await expect.poll(() => world.states(other)).toEqual({ succeeded: 20 });
-  expect((await world.states(paced)).waiting).toBeGreaterThan(0);
+  await expect.poll(() => world.states(stuck)).toEqual({ succeeded: 1, waiting: 1 });
   await expect.poll(() => world.states(paced)).toEqual({ succeeded: 16 });
   expect(await mostWithin(paced, 1_000)).toBeLessThanOrEqual(4);
   expect(await world.queue(paced)).toMatchObject({ consecutive_failures: 0 });

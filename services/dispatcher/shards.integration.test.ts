@@ -205,9 +205,7 @@ test('unfinished deliveries get rows in their shards before the leases of their 
     event.leaseMs = leaseMs;
     recorder.take(event);
   }
-  await expect
-    .poll(() => shards.companiesIn('deliveries'), { timeout: 30_000 })
-    .toEqual(shards.expected(companies));
+  await expect.poll(() => shards.companiesIn('deliveries')).toEqual(shards.expected(companies));
   await recorder.drain();
   await noCompanyIn('event_outbox');
 });

@@ -25,7 +25,7 @@ test('a silent server is given up within seconds, and others are tried first', a
   await expect.poll(() => tried).toHaveLength(1);
   expect(others.some(({ url }) => url.endsWith(tried[0]!))).toBe(true);
   await bus.nc.flush();
-}, 30_000);
+});
 
 test('a handler that throws costs its message, not the connection', async () => {
   const { bus } = await connectToOne(1);
@@ -64,11 +64,10 @@ describe('with a standby', () => {
 
   test('a silent server is left for one that answers, and what listens goes on listening there', async () => {
     const servers = await Promise.all([1, 2, 3].map(() => testNats()));
-    const { bus, left } = await standing(servers.map(({ url }) => url));
+    const { bus, left, isReady } = await standing(servers.map(({ url }) => url));
     const heard: string[] = [];
     bus.nc.subscribe('news', { callback: (_, message) => void heard.push(message.string()) });
-    // Time for the standby to connect and for its first probe to arrive.
-    await sleep(500);
+    await expect.poll(isReady).toBe(true);
     const mine = servers.find(({ url }) => url.endsWith(bus.nc.getServer()))!;
     await mine.pause();
     onTestFinished(() => mine.resume());
@@ -81,9 +80,8 @@ describe('with a standby', () => {
 
   test('a killed server is left for the one that answers', async () => {
     const servers = await Promise.all([1, 2].map(() => testNats()));
-    const { bus } = await standing(servers.map(({ url }) => url));
-    // Time for the standby to connect and for its first probe to arrive.
-    await sleep(500);
+    const { bus, isReady } = await standing(servers.map(({ url }) => url));
+    await expect.poll(isReady).toBe(true);
     const back = new Promise<void>((resolve) => bus.onReconnect(resolve));
     const isMine = ({ url }: TestNats): boolean => url.endsWith(bus.nc.getServer());
     const [mine, other] = [servers.find(isMine)!, servers.find((server) => !isMine(server))!];
@@ -123,7 +121,7 @@ describe('with a standby', () => {
       expect(await left('cut off')).toBe(own[at] === host ? 1 : 0);
       if (own[at] !== host) expect(bus.nc.getServer()).toBe(own[at]);
     }
-  }, 150_000);
+  });
 });
 
 /** Three servers whose routes go through proxies. The first server answers its clients later than the others. */

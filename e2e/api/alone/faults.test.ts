@@ -13,7 +13,7 @@ const unlimited = { read: 1_000_000_000 };
 // The next test, and the next file, need a healthy cluster.
 afterEach(async () => {
   await allReady(world);
-}, 60_000);
+});
 
 /** Resolves when the cluster answers requests with this key again. */
 const answersAgain = (key: string): Promise<boolean> =>

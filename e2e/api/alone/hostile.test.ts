@@ -259,6 +259,8 @@ describe('Bytes that become many more on their way to a service', () => {
           params: { name: 'leads_update', arguments: { client_id, first_name: 'Ada' } },
         }),
       });
+    // The process of the agents may have to start first.
+    await until('agents answer', async () => (await call(1, 0)).status === 200);
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, id) => call(id % 2 ? ' '.repeat(520_000) : 'ÿ'.repeat(200_000), id)),
     );

@@ -192,10 +192,10 @@ test('a pace and a pause hold while dispatchers and webhooks are killed in the m
       const asked = setPaused(paused);
       gone.push(signal(world, name, 'SIGKILL'));
       await asked;
-      if (paused) pauses.push([Date.now() + 1_000, 0]);
+      if (paused) pauses.push([Date.now() + 3_000, 0]);
       await allReady(world, gone);
       // Time for a wrong attempt.
-      await sleep(1_000);
+      await sleep(3_500);
     }
   }
   await creating.stop();

@@ -65,7 +65,7 @@ export const openSubscriber = (world: World, receiver: Receiver, team: Team): Su
       const bus = await connectBus({ url: world.stack().natsUrl, name: 'test' });
       try {
         const made = Array.from({ length: count }, () =>
-          bus.nc.request(ingestSubject, request, { timeout: 10_000 }),
+          bus.nc.request(ingestSubject, request, { timeout: 60_000 }),
         );
         for (const answer of await Promise.all(made)) expect(answer.json()).not.toHaveProperty('error');
       } finally {

@@ -11,7 +11,7 @@ import {
   tenantIs,
   transaction,
 } from '@causeway/runtime';
-import { startProxy, type TestLane, testLane } from '@causeway/runtime/testing';
+import { startProxy, type TestLane, testLane, waitsForLock } from '@causeway/runtime/testing';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { deleteExpired } from '../cleanup.ts';
@@ -235,8 +235,8 @@ describe('a request with an Idempotency-Key', () => {
         SELECT /*+ INDEX(statuses status_id) */ status_id FROM statuses
         WHERE company_id = ${tenantIs(0)} AND status_id = ${statusIds.leadNew} FOR UPDATE`.execute(trx);
       first = act('createLead', companyId, person, keyed());
-      // Time for the first request to write its row and wait for the status.
-      await sleep(300);
+      // By then it has written its row.
+      await waitsForLock(crm.database);
       // Of several, some reach the other replica.
       for (let at = 0; at < 6; at++) answers.push(await act('createLead', companyId, person, keyed()));
     });
@@ -309,7 +309,7 @@ test('the answer to a repeated request is given after the end of its transaction
       .submit(
         createPerson('lead'),
         { companyId, body, recordId: 0, origin: 'key:1' },
-        performance.now() + 10_000,
+        performance.now() + 60_000,
         identity,
       )
       .then(
@@ -337,7 +337,7 @@ test.each([
   const identity = identityOf(companyId, {});
   const submission = { companyId, body: person, recordId: 0, origin: 'key:1' };
   const lead = createPerson('lead');
-  const answer = await runner.submit(lead, submission, performance.now() + 10_000, identity);
+  const answer = await runner.submit(lead, submission, performance.now() + 60_000, identity);
   expect([answer.status, cuts]).toEqual([201, verdict === 'drop' ? 2 : 1]);
   const [client, ...more] = await clientsOf(companyId);
   expect(more).toEqual([]);
@@ -370,7 +370,7 @@ describe.each([
     const answer = await testRunner(db).submit(
       personActions.lead.update,
       submission,
-      performance.now() + 10_000,
+      performance.now() + 60_000,
       identityOf(companyId, {}),
     );
     expect([answer.status, cuts()]).toEqual([200, verdict === 'drop' ? 2 : 1]);
@@ -424,7 +424,7 @@ test('a refusal after a COMMIT of unknown outcome is no answer, unless the ledge
   const submitted = testRunner(db, { ...events, takeNumbers }).submit(
     personActions.lead.update,
     submission,
-    performance.now() + 10_000,
+    performance.now() + 60_000,
     identityOf(companyId, {}),
   );
   await expect(submitted).rejects.toThrow(CommitOutcomeUnknown);

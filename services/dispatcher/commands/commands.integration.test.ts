@@ -24,7 +24,7 @@ const resend = async ({ company_id, event_id, subscription_id }: DeliveryKey): P
   return id;
 };
 const ask = (command: DeliveryCommand) =>
-  world.bus.nc.request(deliveryCommandSubject, JSON.stringify(command), { timeout: 30_000 });
+  world.bus.nc.request(deliveryCommandSubject, JSON.stringify(command), { timeout: 60_000 });
 const replayOf = async (id: number) =>
   (await world.database.query('SELECT * FROM replays WHERE replay_id = ?', [id]))[0];
 const statesOf = async (subscription: Subscription) =>

@@ -92,13 +92,13 @@ describe('An event', () => {
     const subscription = await world.subscribe(receiver.url);
     const { metrics } = await world.start();
     await world.deliver(subscription, 3, { by: 'outbox' });
+    await expect.poll(() => succeeded(subscription)).toBe(3);
+    expect(await countOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
     for (const without of [versionHeader, sequenceHeader] as const)
       await world.deliver(subscription, 3, { without });
     await expect.poll(() => succeeded(subscription)).toBe(9);
     await expect.poll(outbox).toBe(0);
     expect(receiver.received).toHaveLength(9);
-    expect(await countOf(metrics, 'dispatcher_events_swept_total')).toBe(3);
-    expect(await countOf(metrics, 'dispatcher_events_written_total')).toBe(9);
   });
 
   test('with very many subscribers reaches them all, while another company is served', async () => {

@@ -116,7 +116,7 @@ describe('a notice is posted', () => {
       eventId: 7,
       eventType: 'operational.test',
     };
-    const answer = await world.bus.nc.request(testDeliverySubject, JSON.stringify(test), { timeout: 20_000 });
+    const answer = await world.bus.nc.request(testDeliverySubject, JSON.stringify(test), { timeout: 60_000 });
     return answer.json<TestDeliveryAnswer>();
   };
   const channel = (companyId: number, name: string, url: string, secret: Buffer | null) =>

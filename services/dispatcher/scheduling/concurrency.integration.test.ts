@@ -6,18 +6,19 @@ test.each([1, 2])(
   'a receiver that works on one request at a time gets nothing twice from %i dispatchers',
   async (dispatchers) => {
     const world = await openWorld();
-    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 2_000 });
+    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 6_000 });
     const receiver = await testReceiver();
     let turn = Promise.resolve();
     receiver.answer = (response) => {
-      turn = turn.then(() => new Promise((resolve) => setTimeout(resolve, 60)));
+      turn = turn.then(() => new Promise((resolve) => setTimeout(resolve, 250)));
       void turn.then(() => response.end());
     };
     const subscription = await world.subscribe(receiver.url);
-    await world.deliver(subscription, 40);
+    // All at once, the last would be answered after the timeout.
+    await world.deliver(subscription, 20);
     await world.deliver(subscription, 20, { by: 'queue' });
-    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 60 });
-    expect(receiver.received).toHaveLength(60);
+    await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 40 });
+    expect(receiver.received).toHaveLength(40);
     expect((await world.attempts(subscription)).every(({ attempt }) => attempt === 1)).toBe(true);
   },
 );

@@ -13,7 +13,8 @@ test.each([1, 2])(
   'with %i dispatchers, tests of one company to a receiver that hangs leave places to the tests, challenges and notices of others',
   async (dispatchers) => {
     const world = await openWorld();
-    for (let count = 0; count < dispatchers; count++) await world.start({ timeoutMs: 20_000 });
+    for (let count = 0; count < dispatchers; count++)
+      await world.start({ timeoutMs: 60_000, leaseMs: 120_000 });
     const [hanging, quick] = [await testReceiver(), await testReceiver()];
     const open: ServerResponse[] = [];
     hanging.answer = (response) => void open.push(response);
@@ -35,7 +36,7 @@ test.each([1, 2])(
         ...more,
       };
       const answer = await world.bus.nc.request(testDeliverySubject, JSON.stringify(asked), {
-        timeout: 30_000,
+        timeout: 60_000,
       });
       return answer.json();
     };

@@ -24,24 +24,27 @@ afterAll(() => nats.stop());
 let lastKey = 1000;
 const newKey = (): number => ++lastKey;
 
+/** Long enough never to expire. */
+const withinMs = 60_000;
+
 interface Gateway {
   readonly bus: Bus;
   readonly counter: Counter;
   readonly limiter: Limiter;
 }
 
-const startGateway = async (url = nats.url): Promise<Gateway> => {
+const startGateway = async (url = nats.url, timeoutMs = withinMs): Promise<Gateway> => {
   const bus = await connectBus({ url, name: 'gateway' });
   onTestFinished(() => bus.close());
   await ensureLimitStreams(bus.nc, []);
-  const counter = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs: 5000 });
+  const counter = createCounter({ bus, logs: limitLogNumbers(1), timeoutMs });
   return { bus, counter, limiter: createLimiter(counter, () => clock) };
 };
 
 const openQuorum = ({ bus }: Gateway): Quorum => {
   let stores = 0;
   return createQuorum({
-    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, timeoutMs: 5000 })],
+    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, timeoutMs: withinMs })],
     newStore: () => `store${++stores}`,
   });
 };
@@ -51,9 +54,6 @@ const entriesOf = async ({ bus }: Gateway): Promise<number> => {
   const { state } = await jsm.streams.info(limitLogStream(1), { subjects_filter: 'limits.entries.1.*' });
   return Object.values(state.subjects!).reduce((sum, count) => sum + count, 0);
 };
-/** Long enough never to expire. */
-const withinMs = 60_000;
-
 /** The requests of a test must not straddle a minute, so the limiter's clock stands still. */
 const clock = Date.parse('2026-03-01T12:00:30Z');
 
@@ -183,7 +183,7 @@ describe('counts survive', () => {
   test('a restart of NATS', async () => {
     const own = await testNats();
     onTestFinished(() => own.stop());
-    const gateway = await startGateway(own.url);
+    const gateway = await startGateway(own.url, 5_000);
     const key = newKey();
     expect(admitted(await takeAll([gateway], key, 10))).toBe(10);
     await own.kill();
@@ -265,7 +265,7 @@ describe('ownership', () => {
     const all = Promise.withResolvers<void>();
     let readers = 0;
     const together = (): Quorum => {
-      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
+      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: withinMs });
       return createQuorum({
         logs: [
           {
@@ -304,7 +304,7 @@ describe('ownership', () => {
   test('is not taken under another name of the store', async () => {
     const gateway = await startGateway();
     const owner = await claimOwnership(openQuorum(gateway), listen);
-    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
+    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: withinMs });
     const state = await new Promise<LogState | undefined>(log.readState);
     const append = (store: string, expectedSequence: number) =>
       new Promise((resolve) =>
@@ -325,7 +325,7 @@ describe('ownership', () => {
     const slots = Array.from({ length: 100_001 }, (_, at) => requests(4_000_000 + at));
     await former.count(window, slots.flat(), withinMs);
     await former.release();
-    await expect.poll(() => entriesOf(gateway), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => entriesOf(gateway)).toBe(2);
     const present = await claimOwnership(quorum, listen);
     expect(await present.count(window, [...requests(4_000_000), ...requests(4_100_000)], withinMs)).toEqual([
       ...[2, 0, 2, 0],

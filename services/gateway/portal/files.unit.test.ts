@@ -10,9 +10,6 @@ const { log } = createLog({ name: 'test', instance: 'test', level: 'silent' });
 const asks = (more: Partial<PortalHead> = {}) =>
   ({ acceptEncoding: '', ifNoneMatch: '', ...more }) as PortalHead;
 
-/** The folder is looked at once a second. */
-const patience = { timeout: 20_000, interval: 50 };
-
 const build = (files: Readonly<Record<string, string>>): string => {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-portal-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -75,7 +72,7 @@ test('after a new build, pages of the previous one still find their files', asyn
       files.present();
       return ['one', 'two', 'three'].map((name) => files.answer(`/assets/${name}.js`, asks()).status);
     };
-    await expect.poll(found, patience).toEqual(next === 'two' ? [200, 200, 404] : [404, 200, 200]);
+    await expect.poll(found).toEqual(next === 'two' ? [200, 200, 404] : [404, 200, 200]);
   }
 });
 
@@ -85,12 +82,12 @@ test('without a build nothing is found, and a later build is', async () => {
   const files = portalFiles(folder, log);
   expect(files.present()).toBe(false);
   writeFileSync(join(folder, 'index.html'), 'new');
-  await expect.poll(() => files.present(), patience).toBe(true);
+  await expect.poll(() => files.present()).toBe(true);
   writeFileSync(join(folder, 'index.html'), 'newer');
   utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + 5000));
   const page = (): string => {
     files.present();
     return String(files.answer('/', asks()).body);
   };
-  await expect.poll(page, patience).toBe('newer');
+  await expect.poll(page).toBe('newer');
 });

@@ -22,7 +22,7 @@ export const testLane = (bus: Bus, lane: LaneName, client: 'gateway' | 'operator
       caller: 0,
       requestId: randomHex(8),
       traceparent: '',
-      budgetMs: 10_000,
+      budgetMs: 60_000,
       params: [],
       query: '',
       body: new Uint8Array(),

@@ -679,9 +679,7 @@ describe('An action on one delivery', () => {
     expect((await act('releaseDelivery', event)).status).toBe(409);
   });
 
-  test('is answered with 503 while no dispatcher runs, and changes nothing', {
-    timeout: 30_000,
-  }, async () => {
+  test('is answered with 503 while no dispatcher runs, and changes nothing', async () => {
     const withDispatcher = webhooks;
     webhooks = await bootPortal({ commands: false });
     try {

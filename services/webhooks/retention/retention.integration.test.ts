@@ -78,7 +78,7 @@ test('one replica at a time acts, and every starting replica finds the partition
 
 test('a starting service adds the partitions of the event log, and no others', async () => {
   const { db } = await bootWebhooks({ retentionDays: 3 });
-  await expect.poll(async () => (await readPartitions(db, 'events')).length, { timeout: 30_000 }).toBe(9);
+  await expect.poll(async () => (await readPartitions(db, 'events')).length).toBe(9);
   expect(await readPartitions(db, 'deliveries')).toEqual(['future']);
 });
 
@@ -104,13 +104,11 @@ test('the cleanup waits at most a second for a long transaction, and finishes la
   const long = await db.startTransaction().execute();
   await long.selectFrom('events').select('event_id').where('company_id', '=', 1).execute();
   clock.now = after(clock.now, 1);
-  const startedMs = performance.now();
   const refused = expect(keep()).rejects.toMatchObject({ errno: 1205 });
   await sleep(50);
+  // Behind a cleanup that waits for as long as the transaction, this write would wait for its end.
   await makeEvents(db, 1, [{}]);
-  const heldUpMs = performance.now() - startedMs;
   await refused;
-  expect(heldUpMs).toBeLessThan(2_000);
   await long.commit().execute();
   expect(await keep()).toBe(true);
   expect(await readPartitions(db, 'events')).toContain(name(after(clock.now, 7)));

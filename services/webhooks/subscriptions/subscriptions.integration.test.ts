@@ -374,7 +374,7 @@ describe('A subscription that a tool manages', () => {
 });
 
 describe('A test delivery', () => {
-  const send = (company: number, id: number, body: object = {}, budgetMs = 5_000) =>
+  const send = (company: number, id: number, body: object = {}, budgetMs = 60_000) =>
     ask('testSubscription', company, { params: [id], body, budgetMs });
 
   test('is a 503 without a dispatcher, and a 504 when none answers', async () => {

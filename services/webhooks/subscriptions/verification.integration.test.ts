@@ -303,7 +303,7 @@ describe('A company that requires endpoint verification', () => {
         return echo(challenge);
       };
       const pending = { company_id: company, subscription_id: id, verification: 'pending' } as const;
-      const verified = verifyEndpoint(booted.context, throughTest, pending, performance.now() + 10_000);
+      const verified = verifyEndpoint(booted.context, throughTest, pending, performance.now() + 60_000);
       expect(await verified).toBeNull();
       const { subscriptions } = (await ask('listSubscriptions', company)).body;
       expect(subscriptions).toMatchObject(change ? [{ id, enabled: false }] : []);

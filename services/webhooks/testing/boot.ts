@@ -140,7 +140,7 @@ export const bootWebhooks = async ({
     ask: async (
       operation,
       companyId,
-      { body, query = '', params = [], budgetMs = 10_000, role, keyId = 1 } = {},
+      { body, query = '', params = [], budgetMs = 60_000, role, keyId = 1 } = {},
     ) => {
       const caller = role
         ? { actor: actorOf(callers, companyId, role) }
