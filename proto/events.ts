@@ -44,8 +44,8 @@ export type EventPayload<Type extends EventType> = z.output<(typeof eventDefinit
 export const samplePayload = <Type extends EventType>(type: Type, now: Date): EventPayload<Type> =>
   eventDefinitions[type].sample(now.toISOString()) as EventPayload<Type>;
 
-const known: ReadonlySet<string> = new Set(eventTypes);
-export const isEventType = (text: string): text is EventType => known.has(text);
+const knownTypes: ReadonlySet<string> = new Set(eventTypes);
+export const isEventType = (text: string): text is EventType => knownTypes.has(text);
 
 /** Largest payload of an event, in bytes of its compact JSON in UTF-8 (contract, "Rate limits"). */
 export const maxPayloadBytes = 262_144;

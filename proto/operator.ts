@@ -101,13 +101,13 @@ export const setLimits = defineOperation({
         .optional(),
     })
     .check(
-      valueRule(({ company_id, id: keyId, until, ...wanted }) => {
+      valueRule(({ company_id, id: keyId, until, ...limits }) => {
         if ((company_id === undefined) === (keyId === undefined))
           return {
             code: keyId === undefined ? 'required' : 'must_agree',
             message: 'either company_id or id (of a key) is required',
           };
-        const named = Object.values(wanted).filter((limit) => limit !== undefined);
+        const named = Object.values(limits).filter((limit) => limit !== undefined);
         if (until !== undefined && keyId !== undefined)
           return { code: 'must_agree', message: 'until is for a company, not for a key' };
         if (until === null)

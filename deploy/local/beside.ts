@@ -35,8 +35,8 @@ const logTo = (file: string): ((line: string) => void) => {
 };
 
 const portOf = async (file: string): Promise<number> => {
-  const known = read(file);
-  if (known > 0 && (await isPortFree(known, '127.0.0.1'))) return known;
+  const lastPort = read(file);
+  if (lastPort > 0 && (await isPortFree(lastPort, '127.0.0.1'))) return lastPort;
   const port = await freePort();
   writeFileSync(file, `${port}\n`, { mode: 0o600 });
   return port;

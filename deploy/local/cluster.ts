@@ -139,14 +139,14 @@ const bringUp = async (
   );
   await report.step('schema', () => orAborted(startMigrations(root, mysqlUrl(), report), signal));
   // The user of an external MySQL may not be allowed to create users there.
-  const own = mysqlUsers(root, secrets);
-  if (!env.MYSQL_URL) await report.step('users', () => orAborted(own.make(mysqlUrl()), signal));
+  const { make: makeUsers, urlFor } = mysqlUsers(root, secrets);
+  if (!env.MYSQL_URL) await report.step('users', () => orAborted(makeUsers(mysqlUrl()), signal));
 
   const startService = (spec: ServiceSpec): Promise<unknown>[] =>
     Array.from({ length: options.counts[spec.name] }, (_, at) => {
       const name = `${spec.name}-${at + 1}`;
       const launch = async () => {
-        const given = {
+        const environment = {
           ...(options.nats >= 3 ? { NATS_REPLICAS: '3' } : {}),
           ...(spec.keepsMembers && !env.SMTP_URL ? mail : {}),
           ...passedOn(env),
@@ -159,7 +159,7 @@ const bringUp = async (
                 ...{ PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL },
               }
             : { NATS_URL: natsUrl(spec.name) }),
-          ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || own.urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
+          ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
           ...(spec.keepsSecrets
             ? { WEBHOOKS_SECRET_KEYS: env.WEBHOOKS_SECRET_KEYS || keyRing(secrets('webhooks secret key')) }
             : {}),
@@ -176,7 +176,7 @@ const bringUp = async (
         return runService({
           name,
           entry: entryOf(root, spec),
-          env: (await context.wiring?.environment?.(name, given)) ?? given,
+          env: (await context.wiring?.environment?.(name, environment)) ?? environment,
           logFile: join(home, 'logs', `${name}.log`),
         });
       };

@@ -15,13 +15,13 @@ export const buildPortal = async (root: string, report: Report): Promise<string>
   await report.step('portal', () =>
     withLock(join(root, 'node_modules', '.portal-build.lock'), async () => {
       if (isBuilt()) return;
-      const made = fingerprint(root);
+      const mark = fingerprint(root);
       await run(process.execPath, [join(root, 'admin-ui', 'scripts', 'build.ts')], { cwd: root }).catch(
         (error: { stderr?: string }) => {
           throw new SetupError('The portal’s pages could not be built.', { cause: error.stderr });
         },
       );
-      writeFileSync(join(folder, markName), made);
+      writeFileSync(join(folder, markName), mark);
     }),
   );
   return folder;

@@ -11,15 +11,15 @@ type Secrets = (name: string) => string;
 
 export const openSecrets = (home: string): Secrets => {
   const file = join(home, 'secrets.json');
-  const known: Record<string, string> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const secrets: Record<string, string> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   return (name) => {
-    const value = known[name];
+    const value = secrets[name];
     if (value !== undefined) return value;
-    const made = randomBytes(24).toString('base64url');
-    known[name] = made;
-    writeFileSync(`${file}.fresh`, JSON.stringify(known, undefined, 2), { mode: 0o600 });
+    const secret = randomBytes(24).toString('base64url');
+    secrets[name] = secret;
+    writeFileSync(`${file}.fresh`, JSON.stringify(secrets, undefined, 2), { mode: 0o600 });
     renameSync(`${file}.fresh`, file);
-    return made;
+    return secret;
   };
 };
 

@@ -37,7 +37,7 @@ const run = async (home: string, options: StartOptions, report: Report): Promise
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   // The first signal cancels the start or stops the cluster; further ones change nothing.
   const stopAsked = new AbortController();
-  const asked = new Promise<void>((done) => stopAsked.signal.addEventListener('abort', () => done()));
+  const stopRequest = new Promise<void>((done) => stopAsked.signal.addEventListener('abort', () => done()));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopAsked.abort());
   if (process.connected) process.once('disconnect', () => ready || stopAsked.abort());
   let ready = false;
@@ -55,7 +55,7 @@ const run = async (home: string, options: StartOptions, report: Report): Promise
     ready = true;
     announce(cluster.stack, home, performance.now() - startedMs);
     if (options.watch) watchSources({ root, cluster, report, signal: stopAsked.signal });
-    await asked;
+    await stopRequest;
     report.line('\nStopping …');
     await cluster.stop();
     report.line('Stopped; everything is kept for the next start.');

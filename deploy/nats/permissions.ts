@@ -44,8 +44,8 @@ const common = (name: string): NatsPermissions => ({
 
 type Client = 'gateway' | 'operator';
 
-const lanes = (service: ServiceName, own: Partial<Record<LaneName, Client>>): NatsPermissions => {
-  const entries = Object.entries(own) as [LaneName, Client][];
+const lanes = (service: ServiceName, clients: Partial<Record<LaneName, Client>>): NatsPermissions => {
+  const entries = Object.entries(clients) as [LaneName, Client][];
   const answered: Record<Client, string> = {
     gateway: `${replyPrefix('gateway')}.*.${service}.0`,
     operator: `${replyPrefix('operator')}.*.0`,

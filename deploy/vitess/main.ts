@@ -7,10 +7,10 @@ import { readPlainSchema, routingRules, shardedSchema } from './sharded-schema.t
 // (`directory` or `causeway`), or the `routing-rules`. Exits 78 for an invalid setting or argument.
 
 try {
-  const [wanted] = process.argv.slice(2);
-  if (wanted === 'routing-rules') process.stdout.write(`${JSON.stringify(routingRules, undefined, 2)}\n`);
+  const [part] = process.argv.slice(2);
+  if (part === 'routing-rules') process.stdout.write(`${JSON.stringify(routingRules, undefined, 2)}\n`);
   else {
-    const keyspace = keyspaceNames.find((name) => name === wanted);
+    const keyspace = keyspaceNames.find((name) => name === part);
     if (!keyspace) throw new ConfigError(`the argument is one of ${keyspaceNames.join(', ')}, routing-rules`);
     const { MYSQL_URL } = parseConfig(migrateConfig, readEnv());
     for (const statement of shardedSchema(await readPlainSchema(MYSQL_URL))[keyspace])

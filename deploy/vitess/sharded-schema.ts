@@ -63,10 +63,10 @@ export const shardedSchema = ({ tables, rows }: PlainSchema): Readonly<Record<Ke
       autoIncrement ? sequenceOf(autoIncrement.sequence.replace(/^directory\./, ''), create(name)) : [],
     ),
   );
-  const own = ownTables.filter((name) => tables.has(name));
+  const ownPresent = ownTables.filter((name) => tables.has(name));
   return {
     directory: [
-      ...inOrder(own, tables).map((name) =>
+      ...inOrder(ownPresent, tables).map((name) =>
         directory.tables[name]?.autoIncrement ? withoutIds(create(name)) : create(name),
       ),
       ...lookupsOf(causeway).map((lookup) => lookupTable(lookup, create(lookup.owner))),

@@ -26,8 +26,8 @@ export const createClient = (options: ClientOptions): Causeway => {
 };
 
 /** Arguments are the ids of the path, then the query or body, then the options. */
-const callOf = (operation: Operation, given: readonly unknown[]): Call => {
-  const rest = [...given];
+const callOf = (operation: Operation, callArguments: readonly unknown[]): Call => {
+  const rest = [...callArguments];
   const path = operation.path.replace(/\{\w+\}/g, () => encodeURIComponent(String(rest.shift())));
   const input = operation.takes ? rest.shift() : undefined;
   return {

@@ -20,12 +20,12 @@ export const createPages = (
 ): Pages<AnyPage, unknown> => {
   async function* pages(): AsyncGenerator<AnyPage> {
     const follows = Number(query.wait ?? 0) > 0;
-    let asked = query;
+    let pageQuery = query;
     for (;;) {
-      const page = (await read(asked)) as AnyPage;
+      const page = (await read(pageQuery)) as AnyPage;
       yield page;
       if (page.nextCursor === null || !(page.hasMore || follows)) return;
-      asked = { ...query, cursor: page.nextCursor };
+      pageQuery = { ...query, cursor: page.nextCursor };
     }
   }
   async function* items(): AsyncGenerator<unknown> {

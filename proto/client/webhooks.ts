@@ -51,7 +51,7 @@ const isSigned = async (
   signatures: string,
   secrets: readonly string[],
 ): Promise<boolean> => {
-  const given = signatures
+  const candidates = signatures
     .split(',')
     .slice(0, maxSignatures)
     .flatMap((one) => bytesOf(one.trim()));
@@ -60,7 +60,7 @@ const isSigned = async (
     const text = new TextEncoder().encode(secret);
     const key = await crypto.subtle.importKey('raw', text, algorithm, false, ['verify']);
     // In constant time.
-    for (const signature of given)
+    for (const signature of candidates)
       if (await crypto.subtle.verify('HMAC', key, signature, signed)) return true;
   }
   return false;
@@ -83,11 +83,11 @@ const joined = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> 
 
 /** Names are compared without case, as in HTTP. */
 const headerIn = (headers: HeadersLike, name: string): string => {
-  const wanted = name.toLowerCase();
+  const wantedName = name.toLowerCase();
   const entries: Iterable<readonly [string, string | readonly string[] | undefined]> =
     headers instanceof Headers ? headers : Object.entries(headers);
   for (const [given, value] of entries)
-    if (given.toLowerCase() === wanted && value !== undefined)
+    if (given.toLowerCase() === wantedName && value !== undefined)
       return typeof value === 'string' ? value : value.join(',');
   throw new WebhookInvalid('missing_header', `${name} is missing`);
 };

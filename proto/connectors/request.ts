@@ -76,7 +76,7 @@ export const problemOf = (status: number, answer: unknown, requestId?: string): 
   const text = typeof error === 'string' ? error : typeof message === 'string' ? message : '';
   const wait = Number(retryAfter ?? retry_after_seconds ?? (status === 503 ? 1 : Number.NaN));
   const said = sentences.length > 1 ? sentences.join('; ') : text;
-  const known: Readonly<Record<number, string>> = {
+  const fixedSentences: Readonly<Record<number, string>> = {
     401: 'The API key is not valid: create a key in the portal, and put it into the connection',
     403:
       reason === undefined && text.includes('scope')
@@ -84,6 +84,6 @@ export const problemOf = (status: number, answer: unknown, requestId?: string): 
         : text,
     429: `${text || 'Too many requests'}: retry after ${wait} s`,
   };
-  const sentence = known[status] || said || `Causeway answered with the status ${status}`;
+  const sentence = fixedSentences[status] || said || `Causeway answered with the status ${status}`;
   return new ConnectorProblem(status, sentence, Number.isNaN(wait) ? undefined : wait, requestId);
 };

@@ -41,13 +41,13 @@ export const errorAnswers = (operation: KeyOperation): Json => {
     },
     errors[403] ? ifCounted : onEvery,
   );
-  for (const [status, own] of Object.entries(errors))
+  for (const [status, errorsOfStatus] of Object.entries(errors))
     if (status !== '400' && status !== '403')
       answers[status] = answer(
         errorShape,
         Number(status),
-        own.description,
-        { operation: own.example },
+        errorsOfStatus.description,
+        { operation: errorsOfStatus.example },
         headersFor(operation),
       );
   if (operation.versioned && operation.method !== 'GET') answers[412] = ofCondition(operation);

@@ -172,17 +172,17 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
 
   function compareSchema(place: string, old: Schema, next: Schema, way: 'request' | 'answer'): void {
     const [olds, nexts] = [kindsOf(old, before.schemas), kindsOf(next, after.schemas)];
-    const [known, needed] = way === 'request' ? [nexts, olds] : [olds, nexts];
+    const [takenTypes, needed] = way === 'request' ? [nexts, olds] : [olds, nexts];
     for (const { type } of needed)
-      if (!known.some((one) => one.type === type))
+      if (!takenTypes.some((one) => one.type === type))
         say(place, way === 'request' ? `${type} is no longer taken` : `may now be ${type}`);
-    for (const one of olds) {
+    for (const former of olds) {
       // A union has several objects: compares with the most similar.
       const compared = nexts
-        .filter(({ type }) => type === one.type)
+        .filter(({ type }) => type === former.type)
         .map((other) => {
           const from = found.length;
-          compareKind(place, one, other, way);
+          compareKind(place, former, other, way);
           return found.splice(from);
         });
       found.push(...(compared.toSorted((a, b) => a.length - b.length)[0] ?? []));

@@ -89,11 +89,11 @@ export const listPeople = defineOperation({
   errors: { 400: actionInvalid('cursor', 'invalid_characters', 'invalid cursor') },
 });
 
-const one = { ...read, query: null, versioned: true } as const;
+const recordRead = { ...read, query: null, versioned: true } as const;
 const onePerson = { description: 'The record.', schema: person, example: personExample };
 
 export const getPerson = defineOperation({
-  ...one,
+  ...recordRead,
   id: 'getPerson',
   path: '/integrations/people/{client_id}',
   summary: 'Read a lead or client',
@@ -103,7 +103,7 @@ export const getPerson = defineOperation({
 });
 
 export const getLead = defineOperation({
-  ...one,
+  ...recordRead,
   id: 'getLead',
   path: '/integrations/leads/{client_id}',
   summary: 'Read a lead',
@@ -114,7 +114,7 @@ export const getLead = defineOperation({
 });
 
 export const getClient = defineOperation({
-  ...one,
+  ...recordRead,
   id: 'getClient',
   path: '/integrations/clients/{client_id}',
   summary: 'Read a client',
@@ -164,7 +164,7 @@ export const listAllAffiliates = defineOperation({
 });
 
 export const getAffiliate = defineOperation({
-  ...one,
+  ...recordRead,
   id: 'getAffiliate',
   path: '/integrations/affiliates/{employee_id}',
   summary: 'Read an affiliate',

@@ -60,13 +60,13 @@ export const parseJson = (text: string): unknown => {
   const nameOf = (key: string): string =>
     key.startsWith(mark) ? names[Number(key.slice(mark.length))]! : key;
   // A reviver would take twenty times as long.
-  const renamed = (one: unknown): unknown => {
-    if (typeof one !== 'object' || one === null) return one;
-    if (Array.isArray(one)) {
-      for (let at = 0; at < one.length; at++) one[at] = renamed(one[at]);
-      return one;
+  const renamed = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at++) value[at] = renamed(value[at]);
+      return value;
     }
-    return Object.fromEntries(Object.entries(one).map(([key, own]) => [nameOf(key), renamed(own)]));
+    return Object.fromEntries(Object.entries(value).map(([key, own]) => [nameOf(key), renamed(own)]));
   };
   return renamed(JSON.parse(marked));
 };

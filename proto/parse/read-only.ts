@@ -60,9 +60,9 @@ export const updateProblems = (
 const ofVersion: ReadonlySet<string> = new Set(['version', 'updated_utc']);
 
 /** Compares times by value, because clients write them in different formats. */
-const equals = (given: unknown, stored: unknown): boolean =>
+const equals = (sent: unknown, stored: unknown): boolean =>
   stored instanceof Date
-    ? typeof given === 'string' && Date.parse(given) === stored.getTime()
+    ? typeof sent === 'string' && Date.parse(sent) === stored.getTime()
     : Array.isArray(stored)
-      ? JSON.stringify(given) === JSON.stringify(stored)
-      : given === (stored ?? null);
+      ? JSON.stringify(sent) === JSON.stringify(stored)
+      : sent === (stored ?? null);

@@ -32,16 +32,16 @@ export const readQuery = <O extends { readonly query: z.ZodType | null }>(
   return whole(() => {
     const { names, lists } = fieldKinds(schema);
     const { values, problems } = readQueryString(raw, lists);
-    const given: Record<string, unknown> = { ...values };
+    const rest: Record<string, unknown> = { ...values };
     // A blank parameter counts as absent, whatever its type (contract, "Requests and errors").
     for (const name of names) {
       const value = values[name];
-      if (lists.has(name) && value) given[name] = [value].flat().filter((one) => !isBlank(one));
-      if ([given[name] ?? ''].flat().every((one) => isBlank(String(one)))) delete given[name];
+      if (lists.has(name) && value) rest[name] = [value].flat().filter((one) => !isBlank(one));
+      if ([rest[name] ?? ''].flat().every((one) => isBlank(String(one)))) delete rest[name];
     }
     const ofKnown = problems.filter(({ field }) => names.includes(field));
     const asArrays = Object.fromEntries([...lists].map((name) => [`${name}[]`, `repeat ${name} itself`]));
-    return read<QueryOf<O>>(schema, given, ofKnown, { unknown: 'unknown query parameter', hints: asArrays });
+    return read<QueryOf<O>>(schema, rest, ofKnown, { unknown: 'unknown query parameter', hints: asArrays });
   });
 };
 
@@ -72,8 +72,8 @@ export const readFields = <O extends WithBody>(
   const { names, optionalTexts, nullableTexts, readOnly, records } = fieldKinds(schema);
   const creates = method === 'POST';
   const blankable = creates ? optionalTexts : nullableTexts;
-  const given: Record<string, unknown> = { ...value };
-  const told: Detail[] = before.filter((problem) => !isInexact(problem));
+  const rest: Record<string, unknown> = { ...value };
+  const problems: Detail[] = before.filter((problem) => !isInexact(problem));
   // A payload takes any value, a field only numbers, about which its own rule says more.
   const inexact = before
     .filter(isInexact)
@@ -83,25 +83,25 @@ export const readFields = <O extends WithBody>(
         : problem,
     );
   for (const [at, name] of paramsIn(path).entries())
-    if (name in given && names.includes(name)) {
-      if (typeof given[name] !== 'number' || String(given[name]) !== params[at])
-        told.push({ field: name, code: 'must_agree', message: `${name} must equal the one in the path` });
-      delete given[name];
+    if (name in rest && names.includes(name)) {
+      if (typeof rest[name] !== 'number' || String(rest[name]) !== params[at])
+        problems.push({ field: name, code: 'must_agree', message: `${name} must equal the one in the path` });
+      delete rest[name];
     }
-  for (const [name, items] of Object.entries(given))
+  for (const [name, items] of Object.entries(rest))
     if (Array.isArray(items) && items.length > maxItems) {
       const message = `${echo(name)} must have at most ${maxItems} items`;
-      told.push({ field: echo(name), code: 'too_long', message });
-      delete given[name];
+      problems.push({ field: echo(name), code: 'too_long', message });
+      delete rest[name];
     }
   // A blank text is null; on a create null counts as absent (contract, "Requests and errors").
   for (const name of names) {
-    if (blankable.has(name) && typeof given[name] === 'string' && isBlank(given[name])) given[name] = null;
-    if (creates && given[name] === null && !records.has(name)) delete given[name];
+    if (blankable.has(name) && typeof rest[name] === 'string' && isBlank(rest[name])) rest[name] = null;
+    if (creates && rest[name] === null && !records.has(name)) delete rest[name];
     // A required text that an update clears: blank and null get the same message.
-    if (given[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) given[name] = '';
+    if (rest[name] === null && optionalTexts.has(name) && !nullableTexts.has(name)) rest[name] = '';
   }
-  const result = read<BodyOf<O>>(schema, given, told, {
+  const result = read<BodyOf<O>>(schema, rest, problems, {
     unknown: 'unknown field',
     hints: elsewhere,
     inexact,
@@ -114,11 +114,11 @@ const nothingToRead: ReadResult<object> = { value: Object.freeze({}), problems: 
 
 const read = <Value>(
   schema: z.ZodType | null,
-  given: Fields,
+  fields: Fields,
   before: readonly Detail[],
   { unknown, hints = {}, inexact = [] }: ReadOptions,
 ): ReadResult<Value> => {
-  const result = (schema ?? nothing).safeParse(given, { error: explain, reportInput: true });
+  const result = (schema ?? nothing).safeParse(fields, { error: explain, reportInput: true });
   if (result.success && before.length + inexact.length === 0)
     return { value: result.data as Value, problems: [], valid: () => result.data as Value };
   const ofRules = result.error ? details(result.error, unknown, hints) : [];
@@ -127,7 +127,7 @@ const read = <Value>(
   return {
     problems: unknownFirst(problems).slice(0, maxDetails),
     ...(extra && { extra }),
-    valid: () => validFields(schema, given, problems) as Partial<Value>,
+    valid: () => validFields(schema, fields, problems) as Partial<Value>,
   };
 };
 
@@ -175,12 +175,12 @@ const unknownFirst = (problems: readonly Detail[]): readonly Detail[] => [
 
 const isUnknown = ({ code }: Detail): boolean => code === 'unknown_field';
 
-const validFields = (schema: z.ZodType | null, given: Fields, problems: readonly Detail[]): Fields => {
+const validFields = (schema: z.ZodType | null, fields: Fields, problems: readonly Detail[]): Fields => {
   const valid: Record<string, unknown> = {};
   if (!(schema instanceof z.ZodObject)) return valid;
   for (const [name, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
     if (problems.some((problem) => problem.field === name || problem.field.startsWith(`${name}.`))) continue;
-    const result = field.safeParse(given[name]);
+    const result = field.safeParse(fields[name]);
     if (result.success && result.data !== undefined) valid[name] = result.data;
   }
   return valid;
@@ -201,8 +201,8 @@ interface FieldKinds {
 
 const fieldKinds = (schema: z.ZodType | null): FieldKinds => {
   if (!(schema instanceof z.ZodObject)) return noKinds;
-  const kinds = known.get(schema) ?? kindsOf(schema.shape as Shape);
-  known.set(schema, kinds);
+  const kinds = kindsOfSchema.get(schema) ?? kindsOf(schema.shape as Shape);
+  kindsOfSchema.set(schema, kinds);
   return kinds;
 };
 
@@ -216,7 +216,7 @@ const noKinds: FieldKinds = {
   records: new Set(),
   lists: new Set(),
 };
-const known = new WeakMap<z.ZodType, FieldKinds>();
+const kindsOfSchema = new WeakMap<z.ZodType, FieldKinds>();
 
 const kindsOf = (shape: Shape): FieldKinds => {
   const names = Object.keys(shape);

@@ -70,8 +70,8 @@ export const instantParameter = z
 const longestTime = 64;
 
 /** As RFC 3339 and Python's `%z` write times too: in lower case, `+0530`, `+05`; a leap second is the millisecond before. */
-const withWholeOffset = (given: string): string =>
-  given
+const withWholeOffset = (text: string): string =>
+  text
     .toUpperCase()
     .replace(/(T.*[+-]\d\d)(?::?(\d\d))?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`)
     .replace(/^(.*T..:..:)60(?:\.\d+)?(.*)$/, (time, minute, zone) => {

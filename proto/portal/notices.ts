@@ -6,7 +6,7 @@ import { count, id, instant } from '../schemas/values.ts';
 import { targetUrl } from '../schemas/webhooks.ts';
 import { cursorParameter } from './fields.ts';
 
-const own = { ...memberDefaults, service: 'access', role: 'viewer' } as const;
+const memberRead = { ...memberDefaults, service: 'access', role: 'viewer' } as const;
 const kind = z.enum(noticeKinds);
 
 const notice = z.object({
@@ -21,7 +21,7 @@ const notice = z.object({
 
 /** Those that the member's role may see, the newest first. */
 export const listNotices = defineOperation({
-  ...own,
+  ...memberRead,
   id: 'listNotices',
   method: 'GET',
   path: '/notices',
@@ -43,7 +43,7 @@ export const listNotices = defineOperation({
 
 /** Marks this notice, and all that came before it, as read. */
 export const readNotices = defineOperation({
-  ...own,
+  ...memberRead,
   id: 'readNotices',
   method: 'POST',
   path: '/notices/read',
@@ -67,7 +67,7 @@ const settings = z.object({
 });
 
 export const getNoticeSettings = defineOperation({
-  ...own,
+  ...memberRead,
   id: 'getNoticeSettings',
   method: 'GET',
   path: '/notices/settings',
@@ -75,7 +75,7 @@ export const getNoticeSettings = defineOperation({
 });
 
 export const updateNoticeSettings = defineOperation({
-  ...own,
+  ...memberRead,
   id: 'updateNoticeSettings',
   method: 'PATCH',
   path: '/notices/settings',

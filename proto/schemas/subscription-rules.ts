@@ -24,8 +24,8 @@ const condition = z
   })
   .check(rule((given) => operatorFault(given)));
 
-const operatorFault = (given: Readonly<Record<string, unknown>>): Fault | undefined => {
-  const used = operatorNames.filter((name) => given[name] !== undefined);
+const operatorFault = (condition: Readonly<Record<string, unknown>>): Fault | undefined => {
+  const used = operatorNames.filter((name) => condition[name] !== undefined);
   const isRange = used.every((name) => name === 'min' || name === 'max');
   if (used.length === 1 || (used.length === 2 && isRange)) return undefined;
   return {
@@ -61,35 +61,35 @@ export const conditionProblems = (
 const contradictions = (all: readonly PayloadCondition[]): readonly Detail[] =>
   [...Map.groupBy(all, ({ field }) => field)]
     .filter(([, own]) => !canHold(own))
-    .map(([field, own]) => {
-      const texts = own.flatMap((one) =>
+    .map(([field, ofField]) => {
+      const texts = ofField.flatMap((one) =>
         operatorNames
           .filter((name) => one[name] !== undefined)
           .map((name) => `${name} ${echo(JSON.stringify(one[name]))}`),
       );
       return {
-        field: `conditions[${all.indexOf(own.at(-1)!)}]`,
+        field: `conditions[${all.indexOf(ofField.at(-1)!)}]`,
         code: 'must_agree',
         message: `no ${field} can meet ${texts.join(' and ')}, so no event would be delivered`,
       };
     });
 
 const fieldProblems = (types: readonly EventType[], all: readonly PayloadCondition[]): readonly Detail[] =>
-  all.flatMap((one, at): Detail[] => {
+  all.flatMap((condition, at): Detail[] => {
     const problem = (message: string): Detail[] => [
       { field: `conditions[${at}].field`, code: 'out_of_range', message },
     ];
-    const without = types.find((type) => fieldsOf(type)[one.field] === undefined);
+    const without = types.find((type) => fieldsOf(type)[condition.field] === undefined);
     if (without)
       return problem(
-        `${without} has no field ${one.field}; it has ${Object.keys(fieldsOf(without)).join(', ')}`,
+        `${without} has no field ${condition.field}; it has ${Object.keys(fieldsOf(without)).join(', ')}`,
       );
-    const kinds = types.map((type) => kindOf(fieldsOf(type)[one.field]!));
-    const wanted = wantedKinds(one);
-    const unfit = types.find((_, index) => wanted.some((kind) => kind !== kinds[index]));
+    const kinds = types.map((type) => kindOf(fieldsOf(type)[condition.field]!));
+    const fitting = wantedKinds(condition);
+    const unfit = types.find((_, index) => fitting.some((kind) => kind !== kinds[index]));
     if (!unfit) return [];
     return problem(
-      `${one.field} is a ${kinds[types.indexOf(unfit)]} in ${unfit}; the condition is for a ${wanted[0]}`,
+      `${condition.field} is a ${kinds[types.indexOf(unfit)]} in ${unfit}; the condition is for a ${fitting[0]}`,
     );
   });
 
@@ -142,12 +142,12 @@ const headerValue = z
   .check(valueRule((given) => headerValueFault(given)))
   .meta({ minLength: 1, maxLength: maxValueCharacters, pattern: printable.source });
 
-const headerValueFault = (given: string): Fault | undefined => {
-  if (given === '')
+const headerValueFault = (value: string): Fault | undefined => {
+  if (value === '')
     return { code: 'required', message: `${fieldName} must not be blank; send null to remove the header` };
-  if (codePoints(given) > maxValueCharacters)
+  if (codePoints(value) > maxValueCharacters)
     return { code: 'too_long', message: `${fieldName} must be at most ${maxValueCharacters} characters` };
-  if (printable.test(given)) return undefined;
+  if (printable.test(value)) return undefined;
   return { code: 'invalid_characters', message: `${fieldName} must be ASCII without control characters` };
 };
 
@@ -161,8 +161,8 @@ export const headers = z
       'Headers of every delivery besides its own, by name. Their values are shown in no answer. An update changes the named ones, a null removes one, and null instead of all removes all.',
   });
 
-const headersFault = (given: Readonly<Record<string, string | null>>): Fault | undefined => {
-  const names = Object.keys(given);
+const headersFault = (headers: Readonly<Record<string, string | null>>): Fault | undefined => {
+  const names = Object.keys(headers);
   if (names.length > maxHeaders)
     return { code: 'too_long', message: `headers must be at most ${maxHeaders}` };
   for (const [at, name] of names.entries()) {
@@ -176,7 +176,10 @@ const headersFault = (given: Readonly<Record<string, string | null>>): Fault | u
     if (names.findIndex((other) => other.toLowerCase() === name.toLowerCase()) < at)
       return { code: 'must_agree', message: `headers: ${name} is there twice` };
   }
-  const size = Object.entries(given).reduce((sum, [name, one]) => sum + name.length + (one?.length ?? 0), 0);
+  const size = Object.entries(headers).reduce(
+    (sum, [name, one]) => sum + name.length + (one?.length ?? 0),
+    0,
+  );
   return size > maxHeaderBytes
     ? { code: 'too_long', message: `headers exceed ${maxHeaderBytes} characters` }
     : undefined;

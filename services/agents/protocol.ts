@@ -20,8 +20,12 @@ export const answerAgent = async (
   parsedBody: unknown,
 ): Promise<Response> => {
   // `initialize` negotiates by its body: newer clients keep their header when they fall back to it.
-  const own = isInitialize(parsedBody) ? {} : headers;
-  const request = new Request(anyUrl, { method: 'POST', headers: { ...own, ...json }, signal: agent.gone });
+  const protocolHeaders = isInitialize(parsedBody) ? {} : headers;
+  const request = new Request(anyUrl, {
+    method: 'POST',
+    headers: { ...protocolHeaders, ...json },
+    signal: agent.gone,
+  });
   if (!(await isLegacyRequest(request, parsedBody))) {
     const extra = agent as unknown as Record<string, unknown>;
     const authInfo = { token: '', clientId: '', scopes: [...agent.scopes], extra };

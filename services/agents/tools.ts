@@ -124,15 +124,15 @@ const outputSchemaOf = ({ responses }: Any, components: Any): ObjectSchema => {
 const inlined = (node: Any, components: Any): Any => {
   if (Array.isArray(node)) return node.map((item) => inlined(item, components));
   if (typeof node !== 'object' || node === null) return node;
-  const { $ref, discriminator, anyOf, 'x-enum-varnames': _, ...own } = node;
+  const { $ref, discriminator, anyOf, 'x-enum-varnames': _, ...described } = node;
   if ($ref)
     return inlined(
-      { ...components.schemas[$ref.split('/').at(-1)], ...own, ...(anyOf && { anyOf }) },
+      { ...components.schemas[$ref.split('/').at(-1)], ...described, ...(anyOf && { anyOf }) },
       components,
     );
-  if (own.format === 'int64') delete own.format;
+  if (described.format === 'int64') delete described.format;
   const plain = Object.fromEntries(
-    Object.entries(own).map(([key, value]) => [key, inlined(value, components)]),
+    Object.entries(described).map(([key, value]) => [key, inlined(value, components)]),
   );
   // A property may be named `type`, too.
   if (Array.isArray(plain.type)) {
@@ -152,12 +152,12 @@ const inlined = (node: Any, components: Any): Any => {
 const withoutNull = (node: Any): Any => {
   if (Array.isArray(node)) return node.map(withoutNull);
   if (typeof node !== 'object' || node === null) return node;
-  const { anyOf, ...own } = Object.fromEntries(
+  const { anyOf, ...others } = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, withoutNull(value)]),
   ) as Any;
   const kinds: Any[] | undefined = anyOf?.filter(({ type }: Any) => type !== 'null');
-  if (!kinds) return own;
-  return kinds.length === 1 ? { ...kinds[0], ...own } : { ...own, anyOf: kinds };
+  if (!kinds) return others;
+  return kinds.length === 1 ? { ...kinds[0], ...others } : { ...others, anyOf: kinds };
 };
 
 /** A second call with the same arguments changes nothing more. */

@@ -17,7 +17,7 @@ export const listChanges = ({ db }: CrmContext) => {
     const [after = 0, day = today()] = query.cursor ? openCursor(companyId, list, query.cursor, 2) : [];
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
-    const own = exclude_origin === 'self' ? `key:${keyId}` : undefined;
+    const ownOrigin = exclude_origin === 'self' ? `key:${keyId}` : undefined;
     const most = Math.max(limit, leastConsidered);
     let isErasing = false;
     const { rows, last, isUnfinished } = await readNumbered(companyId, async (from) => {
@@ -25,8 +25,8 @@ export const listChanges = ({ db }: CrmContext) => {
       return selectChanges(from, companyId, after, most + 1);
     });
     const considered = rows.slice(0, most);
-    const wanted = considered.filter(({ type, origin }) => types.includes(type) && origin !== own);
-    const page = await readPage(db, companyId, wanted, limit);
+    const selected = considered.filter(({ type, origin }) => types.includes(type) && origin !== ownOrigin);
+    const page = await readPage(db, companyId, selected, limit);
     const place = page.after ?? considered.at(-1)?.sequence ?? after;
     // Numbers beyond the moment are those of deletions that came between.
     const hasMore = page.hasMore || rows.length > most || isUnfinished || isErasing || place > last;
@@ -61,14 +61,14 @@ interface ChangesPage {
 const readPage = async (
   db: Kysely<Tables>,
   companyId: number,
-  wanted: readonly ChangeRow[],
+  changeRows: readonly ChangeRow[],
   limit: number,
 ): Promise<ChangesPage> => {
   const entries: string[] = [];
   let bytes = 0;
   let hasChanged = false;
-  for (let at = 0; at < wanted.length; at += rowsAtOnce) {
-    const rows = wanted.slice(at, at + rowsAtOnce);
+  for (let at = 0; at < changeRows.length; at += rowsAtOnce) {
+    const rows = changeRows.slice(at, at + rowsAtOnce);
     const records = await recordsOf(db, companyId, rows);
     for (const [offset, row] of rows.entries()) {
       const record = records.get(row);
@@ -80,7 +80,7 @@ const readPage = async (
       const entry = JSON.stringify(entryOf(row, record));
       entries.push(entry);
       bytes += entry.length;
-      const isLast = at + offset + 1 === wanted.length;
+      const isLast = at + offset + 1 === changeRows.length;
       if (!isLast && (entries.length === limit || bytes > maxPageLength))
         return { entries, after: row.sequence, hasMore: true };
     }

@@ -17,10 +17,10 @@ const limit = 25;
 
 const findPeople = <const O extends FindOperation>(db: Kysely<Tables>, operation: O) =>
   handler(operation, async ({ companyId, query }) => {
-    const { phone, ...wanted } = query as FindQuery;
+    const { phone, ...criteria } = query as FindQuery;
     const found = await Promise.all(
       phoneConditions(phone).map((called) =>
-        find(db, companyId, { ...wanted, called }, operation.id === 'findLeads'),
+        find(db, companyId, { ...criteria, called }, operation.id === 'findLeads'),
       ),
     );
     const byId = new Map(found.flat().map((row) => [row.client_id, row]));
@@ -34,11 +34,11 @@ type FindQuery = QueryOf<FindOperation>;
 type Wanted = Omit<FindQuery, 'phone'> & { readonly called: PhoneCondition | undefined };
 
 /** One row more than an answer holds. */
-const find = async (db: Kysely<Tables>, companyId: number, wanted: Wanted, isLead: boolean) => {
-  const address = wanted.email && foldedAddress(wanted.email);
+const find = async (db: Kysely<Tables>, companyId: number, criteria: Wanted, isLead: boolean) => {
+  const address = criteria.email && foldedAddress(criteria.email);
   const found: Awaited<ReturnType<typeof select>> = [];
   for (let before: number | undefined; ; ) {
-    const rows = await select(db, companyId, wanted, isLead, before);
+    const rows = await select(db, companyId, criteria, isLead, before);
     // The index of addresses takes look-alikes for each other.
     found.push(...rows.filter(({ email }) => address === undefined || foldedAddress(email) === address));
     if (found.length > limit || rows.length < rowsAtOnce) return found;
@@ -52,21 +52,21 @@ const rowsAtOnce = 250;
 const select = (
   db: Kysely<Tables>,
   companyId: number,
-  wanted: Wanted,
+  criteria: Wanted,
   isLead: boolean,
   before: number | undefined,
 ) => {
   let query = selectPeople(db, companyId, names(personFound)).where('is_lead', '=', isLead ? 1 : 0);
-  if (wanted.client_id !== undefined) query = query.where('client_id', '=', wanted.client_id);
-  if (wanted.external_id !== undefined) query = query.where('external_id', '=', wanted.external_id);
-  if (wanted.email !== undefined) query = query.where('email', 'in', spellings(wanted.email));
+  if (criteria.client_id !== undefined) query = query.where('client_id', '=', criteria.client_id);
+  if (criteria.external_id !== undefined) query = query.where('external_id', '=', criteria.external_id);
+  if (criteria.email !== undefined) query = query.where('email', 'in', spellings(criteria.email));
   if (before !== undefined) query = query.where('client_id', '<', before);
-  if (wanted.called) query = query.where(wanted.called.column, 'in', wanted.called.numbers);
-  if (wanted.called?.withoutExtension)
+  if (criteria.called) query = query.where(criteria.called.column, 'in', criteria.called.numbers);
+  if (criteria.called?.withoutExtension)
     for (const mark of ['%x%', '%#%', '%int%']) query = query.where('phone', 'not like', mark);
   return query
     .orderBy('client_id', 'desc')
-    .limit(wanted.email === undefined ? limit + 1 : rowsAtOnce)
+    .limit(criteria.email === undefined ? limit + 1 : rowsAtOnce)
     .execute();
 };
 

@@ -112,10 +112,10 @@ const addEvent = (now: () => Date): Action<IngestBody, IngestAnswer, AddedEvent>
   change: async ({ trx, locked }, submissions) => {
     const oldest = now().getTime() - dedupeWindowMs;
     const changes: AddedEvent[] = [];
-    for (const one of submissions) {
-      const row = locked.get(one)?.eventByDedupeKey;
+    for (const submission of submissions) {
+      const row = locked.get(submission)?.eventByDedupeKey;
       if (row && row.created_utc.getTime() >= oldest) changes.push({ earlierId: row.event_id });
-      else changes.push({ events: [newEventOf(one)] });
+      else changes.push({ events: [newEventOf(submission)] });
       if (row && row.created_utc.getTime() < oldest)
         await trx
           .deleteFrom('event_dedupe_keys')

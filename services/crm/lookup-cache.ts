@@ -72,10 +72,10 @@ export const createLookupCache = (options: CacheOptions): LookupCache => {
       const versionOf = isReliable ? await readVersions(companyIds) : () => '';
       const readMs = nowMs();
       const due = companyIds.filter((companyId) => {
-        const known = kept.get(companyId);
-        if (!known || known.version !== versionOf(companyId) || readMs - known.readMs > checkAfterMs)
+        const keptList = kept.get(companyId);
+        if (!keptList || keptList.version !== versionOf(companyId) || readMs - keptList.readMs > checkAfterMs)
           return true;
-        bodies.set(companyId, known.body);
+        bodies.set(companyId, keptList.body);
         return false;
       });
       if (due.length === 0) return bodies;

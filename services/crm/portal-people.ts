@@ -14,11 +14,11 @@ export const listPortalPeople = ({ db }: CrmContext) =>
     const similar =
       q === undefined || isViewer ? [] : await findByWords(db, { companyId, q, limit: maxFound, deadlineMs });
     const found = [...exact, ...similar.map(({ client_id }) => client_id)].slice(0, maxFound);
-    const wanted = [...new Set([...ids, ...found])];
-    const rows = wanted.length === 0 ? [] : await selectShown(db, companyId, wanted);
+    const clientIds = [...new Set([...ids, ...found])];
+    const rows = clientIds.length === 0 ? [] : await selectShown(db, companyId, clientIds);
     const byId = new Map(rows.map((row) => [row.client_id, showPerson(row)]));
     return json(200, {
-      people: wanted.flatMap((id) => {
+      people: clientIds.flatMap((id) => {
         const person = byId.get(id);
         if (!person) return [];
         return shownPerson(person, isViewer);

@@ -27,11 +27,11 @@ export const takeBackMissed = async <DB>(db: Kysely<DB>, events: readonly Waitin
     WHERE (company_id, subscription_id) IN (${rowList(counts.map(([company, subscription]) => [company, subscription]))})
     FOR UPDATE`.execute(all);
   const counted = new Set(rows.map(({ subscription_id }) => subscription_id));
-  const known = counts.filter(([, subscription]) => counted.has(subscription));
-  if (known.length === 0) return;
+  const countedBefore = counts.filter(([, subscription]) => counted.has(subscription));
+  if (countedBefore.length === 0) return;
   // The rows exist and are locked, so nothing is inserted.
   await sql`
-    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc) VALUES ${rowList(known)}
+    INSERT INTO missed_events (company_id, subscription_id, missed, since_utc) VALUES ${rowList(countedBefore)}
     ON DUPLICATE KEY UPDATE missed = missed_events.missed - LEAST(missed_events.missed, VALUES(missed))`.execute(
     all,
   );

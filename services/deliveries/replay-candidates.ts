@@ -29,17 +29,24 @@ export const findReplayCandidates = async <DB>(
     const looked = await (selection.states === null
       ? readEvents(db, selection, position)
       : readEnded(db, selection, selection.states, position));
-    const wanted = await onlyWanted(db, selection, looked);
-    const { met, examined } = await eventsMeeting(db, selection.companyId, conditionsOf(selection), wanted, {
-      most: limit - candidates.length + 1,
-      stopMs,
-    });
+    const selected = await onlyWanted(db, selection, looked);
+    const { met, examined } = await eventsMeeting(
+      db,
+      selection.companyId,
+      conditionsOf(selection),
+      selected,
+      {
+        most: limit - candidates.length + 1,
+        stopMs,
+      },
+    );
     for (const one of met) {
       if (candidates.length === limit)
         return { candidates, position: candidates.at(-1)!.position, end: false };
       candidates.push(one);
     }
-    if (examined < wanted.length) return { candidates, position: wanted[examined - 1]!.position, end: false };
+    if (examined < selected.length)
+      return { candidates, position: selected[examined - 1]!.position, end: false };
     position = looked.at(-1)?.position ?? position;
     const end = looked.length < chunkOf(selection);
     if (end || candidates.length === limit || performance.now() > stopMs)
@@ -75,19 +82,19 @@ const readEnded = async <DB>(
   );
   const events = new Map<number, ExaminedEvent>();
   for (const row of found.flat()) {
-    const wanted =
+    const isMatch =
       row.updated_utc <= startedUtc &&
       (types?.includes(row.event_type) ?? true) &&
       (statusCodes?.includes(row.last_status ?? 0) ?? true) &&
       (errorClasses === undefined || (row.last_error !== null && errorClasses.includes(row.last_error)));
-    const known = events.get(row.event_id);
+    const seenEvent = events.get(row.event_id);
     events.set(row.event_id, {
       event_id: row.event_id,
       created_utc: row.created_utc,
       event_type: row.event_type,
       position: row.event_id,
       bytes: 0,
-      ended: [...(known?.ended ?? []), ...(wanted ? [row.replay_id] : [])],
+      ended: [...(seenEvent?.ended ?? []), ...(isMatch ? [row.replay_id] : [])],
     });
   }
   // The states' chunks end at different events: beyond the first `chunk` events, some may be missing.

@@ -139,15 +139,15 @@ export const createByteWriter = () => {
   return {
     number,
     text: (text: string): void => {
-      const known = places.get(text);
-      const second = known === undefined ? secondOf(text) : undefined;
+      const place = places.get(text);
+      const second = place === undefined ? secondOf(text) : undefined;
       if (second !== undefined) {
         scratch[at++] = dateMark;
         at = scratch.writeUInt32BE(second, at);
         return;
       }
-      scratch[at++] = known ?? 0;
-      if (known !== undefined) return;
+      scratch[at++] = place ?? 0;
+      if (place !== undefined) return;
       number(Buffer.byteLength(text));
       at += scratch.write(text, at);
     },

@@ -39,12 +39,12 @@ export const admitWaiting = async <DB, Row extends WaitingEvent>(
     return { admitted: rows, refused: [], dropped: [] };
   const bounds = await lockBounds(all, [...companies.keys()]);
   const admissions: Admission<Row>[] = [];
-  for (const [companyId, wanted] of companies) {
+  for (const [companyId, rows] of companies) {
     const bound = bounds.get(companyId)!;
     admissions.push(
       bound.raise_id === raiseId
-        ? { admitted: wanted, refused: [], dropped: [] }
-        : await share(all, bound, wanted, options),
+        ? { admitted: rows, refused: [], dropped: [] }
+        : await share(all, bound, rows, options),
     );
   }
   return {
@@ -103,21 +103,21 @@ const lockBounds = async <DB>(
 const share = async <DB, Row extends WaitingEvent>(
   db: Kysely<DB>,
   { company_id, waiting_bound, longest_subscription_id }: WaitingBound,
-  wanted: readonly Row[],
+  rows: readonly Row[],
   { quota, now, makesRoom }: AdmitOptions,
 ): Promise<Admission<Row>> => {
   const counted = waiting_bound <= maxCounted ? await countWaiting(db, company_id) : undefined;
   const waiting = counted?.total ?? waiting_bound;
   const longest = counted ? counted.longest : longest_subscription_id;
   const room = Math.max(0, quota - waiting);
-  const others = wanted.filter(({ subscription_id }) => subscription_id !== longest);
-  const own = wanted.filter(({ subscription_id }) => subscription_id === longest);
+  const others = rows.filter(({ subscription_id }) => subscription_id !== longest);
+  const longestRows = rows.filter(({ subscription_id }) => subscription_id === longest);
   const fitting = others.slice(0, room);
   const more = others.slice(room);
   const dropped =
     makesRoom && longest !== null ? await dropNewest(db, company_id, longest, more.length, now) : [];
   const replacing = more.slice(0, dropped.length);
-  const ownFitting = own.slice(0, room - fitting.length);
+  const ownFitting = longestRows.slice(0, room - fitting.length);
   // Clearing the lease discards a background count that began earlier.
   await sql`
     UPDATE webhook_companies
@@ -126,7 +126,7 @@ const share = async <DB, Row extends WaitingEvent>(
     WHERE company_id = ${tenantIs(company_id)}`.execute(db);
   return {
     admitted: [...fitting, ...replacing, ...ownFitting],
-    refused: [...more.slice(replacing.length), ...own.slice(ownFitting.length)],
+    refused: [...more.slice(replacing.length), ...longestRows.slice(ownFitting.length)],
     dropped,
   };
 };

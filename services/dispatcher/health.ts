@@ -65,13 +65,13 @@ type Notice = readonly [
  * company again.
  */
 export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
-  const own = randomUUID();
+  const instanceId = randomUUID();
   const subscription = bus.nc.subscribe(deliveryHealthSubject, {
     callback: (error, message) => {
       if (error) return;
       for (const [company_id, subscription_id, failures, sender, isAnew] of readNotice<Notice>(message) ?? [])
-        if (sender !== own && isAnew) health.restart({ company_id, subscription_id });
-        else if (sender !== own) health.set({ company_id, subscription_id }, failures);
+        if (sender !== instanceId && isAnew) health.restart({ company_id, subscription_id });
+        else if (sender !== instanceId) health.set({ company_id, subscription_id }, failures);
     },
   });
   const tell = (notices: readonly Notice[]): void => {
@@ -83,12 +83,12 @@ export const shareHealth = (bus: Bus, health: Health): SharedHealth => {
       tell(
         changes
           .filter(({ before, failures }) => stageOf(before) !== stageOf(failures))
-          .map((one) => [one.company_id, one.subscription_id, one.failures, own]),
+          .map((one) => [one.company_id, one.subscription_id, one.failures, instanceId]),
       );
     },
     restarted: (key) => {
       health.restart(key);
-      tell([[key.company_id, key.subscription_id, 0, own, true]]);
+      tell([[key.company_id, key.subscription_id, 0, instanceId, true]]);
     },
     stop: () => subscription.unsubscribe(),
   };

@@ -83,13 +83,13 @@ export const addRows = async (
 ): Promise<void> => {
   const rows = deliveries
     .filter((one) => queues.has(queueName(one)))
-    .map((one) => [
-      one.company_id,
-      one.event_id,
-      one.subscription_id,
-      one.created_utc,
-      one.event_type,
-      new Date(one.leaseMs),
+    .map((delivery) => [
+      delivery.company_id,
+      delivery.event_id,
+      delivery.subscription_id,
+      delivery.created_utc,
+      delivery.event_type,
+      new Date(delivery.leaseMs),
       holder,
       now,
     ]);

@@ -32,7 +32,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
       const gone = new AbortController();
       // The time is that of the tool's request, which may wait for something to read.
       const resume = exchange.hold(() => gone.abort());
-      const asked = gateway.agents.ask(
+      const answering = gateway.agents.ask(
         {
           ...headers,
           'x-api-key': apiKey,
@@ -46,7 +46,7 @@ export const serveAgent = (gateway: Gateway, exchange: Exchange, request: HttpRe
         gone.signal,
       );
       reading?.release();
-      const answer = await asked;
+      const answer = await answering;
       resume();
       if (answer.headers[calledHeader.toLowerCase()]) exchange.unlisted();
       if (answer.status === 401) throw problem('unauthorized');

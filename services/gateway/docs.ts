@@ -68,8 +68,8 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
   const bodyOf = (part: Any): Any => part?.content?.['application/json'] ?? {};
   const answersOf = ({ responses }: Any): string =>
     Object.entries<Any>(responses)
-      .map(([status, given]) => {
-        const response = resolved(given);
+      .map(([status, answer]) => {
+        const response = resolved(answer);
         const json = bodyOf(response);
         const [shown] = Object.values<Any>(json.examples ?? {});
         const isSuccess = status.startsWith('2');

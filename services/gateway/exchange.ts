@@ -149,8 +149,8 @@ export class Exchange {
   pass({ status, body, headers }: LaneAnswer): void {
     const { api, translate } = this.#rules;
     const { ifNoneMatch } = this.head;
-    const own = body.length > 0 ? [jsonType, ...api] : api;
-    const all = headers ? [...own, ...translate(headers)] : own;
+    const base = body.length > 0 ? [jsonType, ...api] : api;
+    const all = headers ? [...base, ...translate(headers)] : base;
     const isKnown =
       ifNoneMatch && headers?.ETag && reads(this.head.method) && isUnchanged(ifNoneMatch, headers.ETag);
     if (isKnown) this.answer(304, null, all);
@@ -176,11 +176,11 @@ export class Exchange {
     this.refuse(renderProblem(shape, facts, this));
   }
 
-  #headers(own: readonly Header[]): HeaderText {
+  #headers(headers: readonly Header[]): HeaderText {
     const operation = this.#operation;
     const announced =
       operation && 'deprecation' in operation ? deprecationHeaders(operation.deprecation!) : noHeaders;
-    const lines = headerLines(this.#rules.always) + headerLines(own);
+    const lines = headerLines(this.#rules.always) + headerLines(headers);
     return this.requestId + lines + headerLines(announced) + headerLines(this.#limitHeaders);
   }
 

@@ -22,13 +22,13 @@ export const createRouter = <O extends Routable>(
   }
 
   return (method, path) => {
-    const asked = method === 'HEAD' ? 'GET' : method;
+    const routedMethod = method === 'HEAD' ? 'GET' : method;
     const exact = fixed.get(path);
-    if (exact) return choose(exact, asked, noParams);
+    if (exact) return choose(exact, routedMethod, noParams);
     const segments = path.split('/');
     for (const candidate of shaped) {
       const params = matchSegments(candidate.segments, segments);
-      if (params) return choose(candidate.methods, asked, params);
+      if (params) return choose(candidate.methods, routedMethod, params);
     }
     return { match: undefined, allow: undefined };
   };

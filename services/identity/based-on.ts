@@ -7,10 +7,15 @@ type Fields = Readonly<Record<string, unknown>>;
  * Of a form that says which values it showed (`basedOn`).
  * @throws Problem `state_conflict` for a field that has neither the value that the caller knew nor the new one, with what is stored
  */
-export const assertUnchanged = (what: string, stored: Fields, wanted: Fields, known: Fields = {}): void => {
-  const changed = Object.keys(known)
-    .filter((name) => wanted[name] !== undefined && known[name] !== undefined)
-    .filter((name) => ![known[name], wanted[name]].some((value) => isSame(value, stored[name])));
+export const assertUnchanged = (
+  what: string,
+  stored: Fields,
+  changes: Fields,
+  basedOn: Fields = {},
+): void => {
+  const changed = Object.keys(basedOn)
+    .filter((name) => changes[name] !== undefined && basedOn[name] !== undefined)
+    .filter((name) => ![basedOn[name], changes[name]].some((value) => isSame(value, stored[name])));
   if (changed.length > 0)
     throw stateConflict(`the ${what} was changed meanwhile`, {
       changed: Object.fromEntries(changed.map((name) => [name, stored[name]])),
@@ -34,13 +39,13 @@ const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(comparable
 const comparable = (value: unknown): unknown => {
   if (!Array.isArray(value)) return value;
   return value
-    .map((one) =>
+    .map((field) =>
       JSON.stringify(
-        typeof one === 'object'
-          ? Object.entries(one ?? {})
+        typeof field === 'object'
+          ? Object.entries(field ?? {})
               .filter(([, part]) => part !== undefined)
               .sort()
-          : one,
+          : field,
       ),
     )
     .sort();

@@ -82,8 +82,8 @@ export const followCallers = ({ bus, log, metrics, now, onRevoked }: FollowCalle
       const withinMs = Math.min(deadlineMs - performance.now(), maxTableWaitMs);
       if (!table.trusted() && !(await table.untilTrustedAgain(withinMs)))
         throw problem('service_unavailable');
-      const known = find();
-      if (known) return known;
+      const foundKey = find();
+      if (foundKey) return foundKey;
       await table.fetch(name).catch((cause: unknown) => {
         throw problem('service_unavailable', cause);
       });

@@ -23,9 +23,9 @@ export const askForChanges = async (
   digests: Digests,
   apply: (part: KeyChanges) => void,
 ): Promise<void> => {
-  const known = encodeDigests(digests);
+  const encoded = encodeDigests(digests);
   for (let from: number | null = 0; from !== null; ) {
-    const request = { from, digests: known } satisfies KeyChangesRequest;
+    const request = { from, digests: encoded } satisfies KeyChangesRequest;
     const answer = await nc.request(keyChangesSubject, JSON.stringify(request), { timeout: timeoutMs });
     const part = answer.json<KeyChanges | null>();
     if (part === null) throw new Error('access cannot compare the key table with its database');
@@ -41,12 +41,12 @@ export const askUntilTold = async (
 ): Promise<void> => {
   let failed = false;
   while (isWanted()) {
-    const asked = ask().catch((error: unknown) => {
+    const pending = ask().catch((error: unknown) => {
       if (!failed) log.info({ reason: String(error) }, 'key table catch-up failed; retrying');
       failed = true;
       return sleep(pauseMs);
     });
-    await Promise.race([asked, sleep(askAgainMs)]);
+    await Promise.race([pending, sleep(askAgainMs)]);
   }
 };
 

@@ -101,10 +101,11 @@ export const followKeyTable = ({
   /** Keys that `access` does not know any more: an announcement that comes late must not admit them again. */
   const invalidated = new Set<string>();
   const put = (table: Map<string, TableEntry>, name: string, entry: TableEntry, ageMs = 0): void => {
-    const known = table.get(name);
+    const presentEntry = table.get(name);
     if (
-      known &&
-      (known.version > entry.version || (known.version === entry.version && invalidated.has(name)))
+      presentEntry &&
+      (presentEntry.version > entry.version ||
+        (presentEntry.version === entry.version && invalidated.has(name)))
     )
       return;
     table.set(name, entry);
@@ -135,19 +136,20 @@ export const followKeyTable = ({
   };
 
   const catchUp = async (): Promise<void> => {
-    const told = new Map<string, TableEntry>();
-    recorders.add(told);
+    const announced = new Map<string, TableEntry>();
+    recorders.add(announced);
     try {
-      const known = [...entries].filter(([name]) => name !== metaEntryName);
-      await askForChanges(bus, digestTable(known), ({ groups, entries: changed }) => {
+      const present = [...entries].filter(([name]) => name !== metaEntryName);
+      await askForChanges(bus, digestTable(present), ({ groups, entries: changed }) => {
         const valid = new Set(changed.map(([name]) => name));
         const complete = new Set(groups);
-        for (const [name, entry] of known)
-          if (complete.has(groupOf(name)) && !valid.has(name) && !told.has(name)) invalidate(name, entry);
+        for (const [name, entry] of present)
+          if (complete.has(groupOf(name)) && !valid.has(name) && !announced.has(name))
+            invalidate(name, entry);
         for (const [name, entry] of changed) learn(name, entry);
       });
     } finally {
-      recorders.delete(told);
+      recorders.delete(announced);
     }
   };
 
@@ -159,8 +161,8 @@ export const followKeyTable = ({
     const updates = await opened.watch();
     watch = updates;
     const fresh = new Map<string, TableEntry>();
-    const told = new Map<string, TableEntry>();
-    recorders.add(told);
+    const announced = new Map<string, TableEntry>();
+    recorders.add(announced);
     await new Promise<void>((resolve, reject) => {
       const ended = (error?: Error): void => {
         if (mine !== generation || closed) resolve();
@@ -174,9 +176,9 @@ export const followKeyTable = ({
           // `meta` is written after everything else, so without it the table is still being built.
           if (!watching && update.delta === 0 && fresh.has(metaEntryName)) {
             watching = true;
-            recorders.delete(told);
+            recorders.delete(announced);
             invalidated.clear();
-            for (const [name, entry] of told) put(fresh, name, entry);
+            for (const [name, entry] of announced) put(fresh, name, entry);
             // The bucket may be read from a server that lags behind, which must not admit a revoked key again.
             for (const [name, entry] of entries)
               if (isRefusal(entry) && entry.version > (fresh.get(name)?.version ?? entry.version))
@@ -189,7 +191,7 @@ export const followKeyTable = ({
       })().then(() => ended(), ended);
       // An empty bucket sends no update; the next read finds it filled.
       setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
-    }).finally(() => recorders.delete(told));
+    }).finally(() => recorders.delete(announced));
   };
 
   const becomeTrusted = (reason: string, startedMs: number, from: string): void => {
@@ -275,8 +277,8 @@ export const followKeyTable = ({
     company: (companyId) => entries.get(`company.${companyId}`) as CompanyEntry | undefined,
     signer: (id) => entries.get(signerEntryName(id)) as SignerEntry | undefined,
     fetch: (name) => {
-      const known = fetching.get(name);
-      if (known) return known;
+      const underWay = fetching.get(name);
+      if (underWay) return underWay;
       const fetched = (async () => {
         const entry = await bucket?.get(name);
         if (entry) apply(entries, entry);

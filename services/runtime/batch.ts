@@ -190,8 +190,8 @@ export const createTally = <Name extends string | number, Item>({
   });
   return {
     of: (name, make) => {
-      const known = items.get(name);
-      if (known !== undefined) return known;
+      const present = items.get(name);
+      if (present !== undefined) return present;
       const item = make();
       if (batch.add([name, item])) items.set(name, item);
       return item;

@@ -15,13 +15,13 @@ export const parseConfig = <Shape extends z.ZodRawShape>(
   shape: Shape,
   env: NodeJS.ProcessEnv,
 ): z.output<z.ZodObject<Shape>> => {
-  const given = Object.fromEntries(
+  const variables = Object.fromEntries(
     Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   );
-  const result = z.object(shape).safeParse(given);
+  const result = z.object(shape).safeParse(variables);
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) =>
-    given[issue.path.join('.')] === undefined
+    variables[issue.path.join('.')] === undefined
       ? `${issue.path.join('.')} is required`
       : `${issue.path.join('.')}: ${issue.message}`,
   );

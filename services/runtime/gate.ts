@@ -63,8 +63,9 @@ export const createGate = (
     run: async (key, deadlineMs, work, group = key) => {
       const count = present.get(key) ?? 0;
       if (count >= maxPerKey) throw problem('too_many_requests');
-      const own = recent.add(`key ${key}`);
-      const rank = group === key ? own : Math.max(own, recent.add(`group ${group}`) - freeOfGroup);
+      const ownAttempts = recent.add(`key ${key}`);
+      const rank =
+        group === key ? ownAttempts : Math.max(ownAttempts, recent.add(`group ${group}`) - freeOfGroup);
       present.set(key, count + 1);
       try {
         await enter(rank);
@@ -109,11 +110,11 @@ export const createRecentCounts = (nowMs = () => performance.now()): RecentCount
         current = new Map();
         endsMs = nowMs() + periodMs;
       }
-      const own = current.get(name) ?? 0;
+      const count = current.get(name) ?? 0;
       current.delete(name);
-      current.set(name, own + 1);
+      current.set(name, count + 1);
       if (current.size > maxNames) current.delete(current.keys().next().value!);
-      return own + (former.get(name) ?? 0);
+      return count + (former.get(name) ?? 0);
     },
   };
 };

@@ -61,8 +61,8 @@ export const keepStandby = (options: StandbyOptions): Standby => {
   let patience = 1;
   let changedMs = Number.NEGATIVE_INFINITY;
 
-  const elsewhere = (known: readonly Server[]): Server | null => {
-    const others = known.filter(({ listen }) => listen !== nc.getServer());
+  const elsewhere = (servers: readonly Server[]): Server | null => {
+    const others = servers.filter(({ listen }) => listen !== nc.getServer());
     const avoided = ({ listen }: Server): number =>
       performance.now() - (leftMs.get(listen) ?? Number.NEGATIVE_INFINITY) < avoidMs || unreached.has(listen)
         ? 1
@@ -75,11 +75,11 @@ export const keepStandby = (options: StandbyOptions): Standby => {
   };
 
   void connect({ ...options.connection, waitOnFirstConnect: true, reconnectToServer: elsewhere }).then(
-    async (made) => {
-      if (closed) return made.close();
-      standby = made;
+    async (connection) => {
+      if (closed) return connection.close();
+      standby = connection;
       up = true;
-      made.subscribe(probeSubject, {
+      connection.subscribe(probeSubject, {
         callback: (error) => {
           if (error) return;
           probedMs = undefined;
@@ -87,7 +87,7 @@ export const keepStandby = (options: StandbyOptions): Standby => {
           unreached.clear();
         },
       });
-      for await (const { type } of made.status()) {
+      for await (const { type } of connection.status()) {
         if (type !== 'disconnect' && type !== 'reconnect') continue;
         up = type === 'reconnect';
         reset();

@@ -23,16 +23,16 @@ export const createTurns = () => {
     work: () => Promise<Result>,
   ): Promise<Result> => {
     const before = last.get(companyId);
-    const own = (async () => {
+    const turn = (async () => {
       await before?.catch(() => {});
       if (performance.now() > deadlineMs) throw problem('timeout');
       return work();
     })();
-    last.set(companyId, own);
+    last.set(companyId, turn);
     try {
-      return await own;
+      return await turn;
     } finally {
-      if (last.get(companyId) === own) last.delete(companyId);
+      if (last.get(companyId) === turn) last.delete(companyId);
     }
   };
 };

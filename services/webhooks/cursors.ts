@@ -14,16 +14,16 @@ export type WebhooksCursors = Cursors<keyof typeof lists>;
 
 /** The key is in the database for all replicas. The ring only seals it: cursors outlive the ring's keys. */
 export const openCursors = (context: CursorsContext): WebhooksCursors => {
-  let known: Promise<readonly Buffer[]> | undefined;
+  let cursorKeys: Promise<readonly Buffer[]> | undefined;
   return createCursors(lists, () => {
-    known ??= loadKey(context).then(
+    cursorKeys ??= loadKey(context).then(
       (key) => [key],
       (error: unknown) => {
-        known = undefined;
+        cursorKeys = undefined;
         throw error;
       },
     );
-    return known;
+    return cursorKeys;
   });
 };
 
@@ -43,10 +43,10 @@ const loadKey = async ({ db, keyRing, random }: CursorsContext): Promise<Buffer>
     db.selectFrom('sealed_keys').select('sealed').where('name', '=', keyName).executeTakeFirst();
   let row = await read();
   if (!row) {
-    const made = Buffer.from(random(keyBytes)).toString('base64');
+    const newKey = Buffer.from(random(keyBytes)).toString('base64');
     await db
       .insertInto('sealed_keys')
-      .values({ name: keyName, sealed: sealSecret(keyRing, nobody, made) })
+      .values({ name: keyName, sealed: sealSecret(keyRing, nobody, newKey) })
       .ignore()
       .execute();
     row = await read();

@@ -38,20 +38,20 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       bySubscription.set(subscription_id, own);
       for (const part of [sum, own, points[Number(at)]]) if (part) addOutcome(part, outcome);
     }
-    const known = new Map(subscriptions.map((one) => [one.subscription_id, one]));
-    const ids = new Set([...known.keys(), ...bySubscription.keys()]);
+    const subscriptionsById = new Map(subscriptions.map((one) => [one.subscription_id, one]));
+    const ids = new Set([...subscriptionsById.keys(), ...bySubscription.keys()]);
     const shown = [...ids]
       .filter((id) => subscriptionId === undefined || id === subscriptionId)
       .map((id) => {
-        const one = known.get(id);
+        const subscription = subscriptionsById.get(id);
         return {
           id,
-          name: one?.name ?? null,
-          url: one?.url ?? null,
-          enabled: one?.enabled === 1,
-          autoDisabled: one?.enabled === 0 && one.auto_disabled === 1,
-          isUnverified: one?.verification === 'pending',
-          consecutiveFailures: one?.consecutive_failures ?? 0,
+          name: subscription?.name ?? null,
+          url: subscription?.url ?? null,
+          enabled: subscription?.enabled === 1,
+          autoDisabled: subscription?.enabled === 0 && subscription.auto_disabled === 1,
+          isUnverified: subscription?.verification === 'pending',
+          consecutiveFailures: subscription?.consecutive_failures ?? 0,
           ...outcomeAnswer(bySubscription.get(id) ?? noOutcome()),
         };
       })

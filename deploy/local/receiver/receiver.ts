@@ -51,7 +51,7 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
   const keepIt = (request: IncomingMessage, path: string, body: Buffer): Received => {
     const headers = request.headers as Readonly<Record<string, string>>;
     const atMs = Date.now();
-    const one: Received = {
+    const delivery: Received = {
       atMs,
       path,
       id: headers['x-webhook-id'] ?? '',
@@ -67,8 +67,8 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
         atMs,
       ),
     };
-    if (received.push(one) > keep) received.shift();
-    return one;
+    if (received.push(delivery) > keep) received.shift();
+    return delivery;
   };
 
   const noteOpen = (response: ServerResponse): void => {
@@ -87,12 +87,12 @@ export const startReceiver = async (options: ReceiverOptions = {}): Promise<Rece
     if (!counting) noteOpen(response);
     const turn = { request, response, body, ...count(path, String(request.headers['x-webhook-id'] ?? '')) };
     counted?.(path, request.rawHeaders, body, response);
-    const one = counting ? undefined : keepIt(request, path, body);
-    if (one && receiver.answer) return receiver.answer(response, one);
+    const delivery = counting ? undefined : keepIt(request, path, body);
+    if (delivery && receiver.answer) return receiver.answer(response, delivery);
     const said = behaviours.get(path) ?? query;
     const did =
       said === '' ? quick(response) : await act(new URLSearchParams(said) satisfies Behaviour, turn);
-    if (one && say) say(lineOf(one, did));
+    if (delivery && say) say(lineOf(delivery, did));
   };
 
   const listener: RequestListener = (request, response) => {

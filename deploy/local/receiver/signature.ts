@@ -14,11 +14,11 @@ export const verdictOn = (
 ): Verdict => {
   if (!timestamp || !signature) return 'unsigned';
   if (secrets.length === 0) return 'unchecked';
-  const given = signature.split(',').map((one) => Buffer.from(one.trim()));
+  const signatures = signature.split(',').map((one) => Buffer.from(one.trim()));
   const valid = secrets.some((secret) => {
     const digest = createHmac('sha256', secret).update(timestamp).update('.').update(body).digest('hex');
     const wanted = Buffer.from(`sha256=${digest}`);
-    return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+    return signatures.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
   });
   if (!valid) return 'invalid';
   return Math.abs(nowMs - Number(timestamp) * 1000) > toleranceMs ? 'stale' : 'valid';

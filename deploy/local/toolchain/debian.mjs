@@ -96,7 +96,7 @@ async function mirror() {
 async function configuration(work) {
   const host = await run('apt-config', ['dump']);
   const kept = host.split('\n').filter((line) => /^Acquire::(?!IndexTargets|Languages)/.test(line));
-  const own = {
+  const environment = {
     Dir: '/',
     'Dir::State': join(work, 'state'),
     'Dir::State::status': join(work, 'status'),
@@ -110,7 +110,7 @@ async function configuration(work) {
     // Snapshot mirrors intentionally serve old indexes.
     'Acquire::Check-Valid-Until': 'false',
   };
-  return [...kept, ...Object.entries(own).map(([key, value]) => `${key} "${value}";`), ''].join('\n');
+  return [...kept, ...Object.entries(environment).map(([key, value]) => `${key} "${value}";`), ''].join('\n');
 }
 
 function signedBy() {

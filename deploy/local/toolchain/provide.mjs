@@ -10,9 +10,9 @@ import { SetupError } from './terminal.mjs';
  * From PATH, otherwise from Debian packages in `cache`. @returns `{command, args}` by program
  * @param wanted the packages of each program: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`.
  */
-export async function providePrograms(cache, wanted) {
-  const missing = Object.keys(wanted).filter((name) => onPath(name) === null);
-  const packages = missing.flatMap((name) => wanted[name]).sort();
+export async function providePrograms(cache, names) {
+  const missing = Object.keys(names).filter((name) => onPath(name) === null);
+  const packages = missing.flatMap((name) => names[name]).sort();
   const id = createHash('sha256').update(`${process.arch} ${packages}`).digest('hex').slice(0, 12);
   const tree = join(cache, `debian-${id}`);
   if (missing.length > 0 && !existsSync(tree)) {
@@ -35,7 +35,7 @@ export async function providePrograms(cache, wanted) {
     args: ['--library-path', lib, join(tree, folderOf(name), name)],
   });
   return Object.fromEntries(
-    Object.keys(wanted).map((name) => [
+    Object.keys(names).map((name) => [
       name,
       missing.includes(name) ? unpacked(name) : { command: onPath(name), args: [] },
     ]),

@@ -20,11 +20,11 @@ export const tail: DeveloperCommand = {
         { signal },
       );
       const lines = new Map(
-        deliveries.toReversed().map((one) => {
-          const result = one.lastStatusCode ?? one.lastErrorClass ?? '';
+        deliveries.toReversed().map((delivery) => {
+          const result = delivery.lastStatusCode ?? delivery.lastErrorClass ?? '';
           return [
-            one.id,
-            `${one.id}  ${one.eventType}  ${one.state}  attempt ${one.attempts}  ${result}`,
+            delivery.id,
+            `${delivery.id}  ${delivery.eventType}  ${delivery.state}  attempt ${delivery.attempts}  ${result}`,
           ] as const;
         }),
       );

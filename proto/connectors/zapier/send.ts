@@ -34,10 +34,10 @@ export const send = async (
   };
   const answer = await z.request(authData.baseUrl!.trim().replace(/\/+$/, '') + path, options);
   const { status } = answer;
-  const given = jsonIn(answer.content);
-  if (status >= 200 && status < 300) return given;
+  const json = jsonIn(answer.content);
+  if (status >= 200 && status < 300) return json;
   if (status === 404 && orMissing) return {};
-  const problem = problemOf(status, given, answer.getHeader('x-request-id'));
+  const problem = problemOf(status, json, answer.getHeader('x-request-id'));
   if (problem.retryAfter !== undefined)
     throw new z.errors.ThrottledError(problem.message, problem.retryAfter);
   if (status === 401) throw new z.errors.ExpiredAuthError(problem.message);

@@ -75,10 +75,10 @@ export const writeEntry = async (
   bucket: KV,
   name: string,
   entry: VersionedEntry,
-  known?: HeldEntry,
+  heldEntry?: HeldEntry,
 ): Promise<boolean> => {
   const text = JSON.stringify(entry);
-  let held = known ?? (await readEntry(bucket, name));
+  let held = heldEntry ?? (await readEntry(bucket, name));
   for (let tries = 1; ; tries++) {
     if (held.text !== null) {
       const version = versionOf(held.text);

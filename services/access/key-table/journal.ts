@@ -39,12 +39,12 @@ export const createJournal = (source: TableSource): Journal => {
 
   const note = (name: string, entry: TableEntry): void => {
     noted?.set(name, entry);
-    const known = put(table, name, entry);
-    if (known === null) return;
-    if (isRefusal(entry) && !(known && isRefusal(known))) refusedMs.set(name, performance.now());
+    const formerEntry = put(table, name, entry);
+    if (formerEntry === null) return;
+    if (isRefusal(entry) && !(formerEntry && isRefusal(formerEntry))) refusedMs.set(name, performance.now());
     // After a rotation, entries are not rows one to one: the table is read again before the next answer.
-    if (isRotated(entry, known)) totals = undefined;
-    if (totals) totals = withRow(totals, name, known?.version, entry.version);
+    if (isRotated(entry, formerEntry)) totals = undefined;
+    if (totals) totals = withRow(totals, name, formerEntry?.version, entry.version);
   };
 
   const read = async (found: RowTotals): Promise<void> => {
@@ -126,12 +126,12 @@ const emptyTable = (): Table => ({
 /** @returns the entry that it replaces, or null if the table holds a version at least as new. */
 const put = (table: Table, name: string, entry: TableEntry): TableEntry | undefined | null => {
   const group = table.groups[groupOf(name)]!;
-  const known = group.get(name);
-  if (known && known.version >= entry.version) return null;
-  if (known) toggleEntry(table.digests, name, known);
+  const presentEntry = group.get(name);
+  if (presentEntry && presentEntry.version >= entry.version) return null;
+  if (presentEntry) toggleEntry(table.digests, name, presentEntry);
   toggleEntry(table.digests, name, entry);
   group.set(name, entry);
-  return known;
+  return presentEntry;
 };
 
 const isRotated = (entry: TableEntry, known: TableEntry | undefined): boolean =>

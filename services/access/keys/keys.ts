@@ -175,14 +175,14 @@ const insertKey = async (
     expires_utc: expires ?? null,
     networks: networks.join(' ') || null,
   };
-  const made: { id?: number } = {};
+  const madeKey: { id?: number } = {};
   const answered = await once.carryOut(identity, async (trx) => {
     await check?.(trx);
     const names = await requireRoomForKey(trx, companyId, keyQuota);
     assertSameName('key', names, name, basedOn);
     const { insertId } = await trx.insertInto('api_keys').values(key).executeTakeFirstOrThrow();
     const id = Number(insertId);
-    made.id = id;
+    madeKey.id = id;
     await audit(trx, { companyId, by, at }, 'key.created', ['key', id, name], {
       after: {
         ...{ name, scopes },
@@ -197,7 +197,7 @@ const insertKey = async (
     // Of a repetition too: the first call may have ended before every gateway knew the key.
     await publishKey(
       table,
-      id === made.id ? { ...key, ...untouched, id } : await readKey(access, { companyId, id }),
+      id === madeKey.id ? { ...key, ...untouched, id } : await readKey(access, { companyId, id }),
     );
   } catch (error) {
     // The answer, and with it the key's value, is lost: revoke the key, so that no unknown key stays active.

@@ -39,10 +39,10 @@ export const noteNearLimits = async ({ db, now, limits }: NoticesContext): Promi
     const limit = row[`key_limit_${bucket}`] ?? ofCompany ?? configured(bucket);
     return row.limited > 0 || row.answered >= limit * nearShare ? [{ ...row, limit }] : [];
   });
-  for (const [companyId, own] of Map.groupBy(near, (row) => row.company_id))
+  for (const [companyId, ofCompany] of Map.groupBy(near, (row) => row.company_id))
     await writeNotices(
       db,
-      own.map(({ key_id, name, bucket, minute_utc, answered, limited, limit }) => ({
+      ofCompany.map(({ key_id, name, bucket, minute_utc, answered, limited, limit }) => ({
         companyId,
         kind: 'limit_near',
         cause: `limit_near:${key_id}:${bucket}:${minute_utc.toISOString().slice(0, 10)}`,

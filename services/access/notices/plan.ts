@@ -86,9 +86,9 @@ const planCompany = async (
     if (!first) continue;
     const group_id = first.notice_id;
     await update(notices).set({ due_utc: null, planned_utc: at, group_id }).execute();
-    const told = context.mail === null ? [] : members.filter((member) => wantsMail(member, kind));
+    const recipients = context.mail === null ? [] : members.filter((member) => wantsMail(member, kind));
     const sends = [
-      ...told
+      ...recipients
         .filter((member) => notices.some((one) => maySee(member, one)))
         .map(({ id }) => ({ channel: 'mail' as const, user_id: id })),
       ...channels
@@ -111,7 +111,7 @@ const waitingSubjects = async (
 ): Promise<(notice: NoticeRow) => Date | undefined> => {
   const { kind } = notices[0]!;
   if (uncapped.has(kind)) return () => undefined;
-  const told = trx
+  const toldBefore = trx
     .selectFrom('notices')
     .select(['subject_id', 'group_id', 'planned_utc'])
     .distinct()
@@ -125,11 +125,14 @@ const waitingSubjects = async (
     const oldest = messages[limit - 1]?.planned_utc;
     return oldest ? new Date(oldest.getTime() + hourMs) : undefined;
   };
-  const messages = await told.where(sql<boolean>`group_id = notice_id`).limit(messagesPerHour.kind).execute();
+  const messages = await toldBefore
+    .where(sql<boolean>`group_id = notice_id`)
+    .limit(messagesPerHour.kind)
+    .execute();
   const untilOfKind = endOf(messages, messagesPerHour.kind);
   if (untilOfKind) return () => untilOfKind;
   const subjects = [...new Set(notices.map(({ subject_id }) => subject_id ?? 0))];
-  const rows = await told.where('subject_id', 'in', subjects).execute();
+  const rows = await toldBefore.where('subject_id', 'in', subjects).execute();
   const bySubject = Map.groupBy(rows, (row) => row.subject_id);
   return ({ subject_id }) => endOf(bySubject.get(subject_id) ?? [], messagesPerHour.subject);
 };

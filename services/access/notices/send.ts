@@ -167,7 +167,7 @@ const within = async (ms: number, sending: Promise<void>): Promise<void> => {
 };
 
 /** A message tells of at most so many notices, and how many more there are. */
-const told = 20;
+const maxLines = 20;
 
 const noticesOf = async ({ db }: NoticesContext, { company_id, group_id }: Send): Promise<NoticeRow[]> =>
   db
@@ -215,11 +215,11 @@ const noticeMail = async (context: NoticesContext, send: Send): Promise<MailMess
 };
 
 const linesOf = (notices: readonly NoticeRow[], between: string): string[] => {
-  const lines = notices.slice(0, told).map((one) => {
+  const lines = notices.slice(0, maxLines).map((one) => {
     const { title, text } = wordsOf(one);
     return `${title}${between}${text}`;
   });
-  return notices.length > told ? [...lines, `And ${notices.length - told} more.`] : lines;
+  return notices.length > maxLines ? [...lines, `And ${notices.length - maxLines} more.`] : lines;
 };
 
 const post = async (context: NoticesContext, send: Send, channel: NoticeChannel): Promise<Outcome> => {
@@ -250,7 +250,7 @@ const post = async (context: NoticesContext, send: Send, channel: NoticeChannel)
           type: eventType,
           createdUtc: first.created_utc.toISOString(),
           companyId,
-          payload: { count: notices.length, notices: notices.slice(0, told).map(noticePayload) },
+          payload: { count: notices.length, notices: notices.slice(0, maxLines).map(noticePayload) },
         };
   const test: TestDelivery = {
     ...{ companyId, channel, subscriptionId: 0, eventId: group_id!, eventType },

@@ -31,8 +31,8 @@ export const verifyPasswords = (
 ): boolean[] => {
   const derived = new Map<string, Buffer>();
   const results: boolean[] = [];
-  for (const one of stored) {
-    const [, memory, passes, parallelism, salt, hash] = phc.exec(one) ?? [];
+  for (const phcText of stored) {
+    const [, memory, passes, parallelism, salt, hash] = phc.exec(phcText) ?? [];
     if (!salt || !hash) {
       results.push(false);
       continue;

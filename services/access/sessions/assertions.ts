@@ -90,11 +90,11 @@ export const verifyAssertion = async (
   access: Access,
   purpose: string,
   whose: Membership,
-  given: object,
+  assertion: object,
 ): Promise<PersonRow | undefined> => {
   const { db, now } = access;
   const { origin, host } = passkeySite(access);
-  const response = given as Assertion;
+  const response = assertion as Assertion;
   const { companyId, userId } = whose;
   const person = await selectMember(db, companyId, userId).select(personColumns).executeTakeFirst();
   const passkey = await db

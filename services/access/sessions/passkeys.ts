@@ -60,7 +60,7 @@ export const startPasskey = (access: Access) =>
   handler(contract.startPasskey, async (call) => {
     const { companyId, user } = call;
     const site = passkeySite(access);
-    const known = await passkeysOf(access.db, { companyId, userId: user.id })
+    const passkeys = await passkeysOf(access.db, { companyId, userId: user.id })
       .select('credential_id')
       .execute();
     const { name } = await access.db
@@ -76,7 +76,7 @@ export const startPasskey = (access: Access) =>
       userDisplayName: user.name || user.email,
       challenge: makeChallenge(access, purposeOf(call)),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-      excludeCredentials: known.map(({ credential_id }) => ({ id: credential_id.toString('base64url') })),
+      excludeCredentials: passkeys.map(({ credential_id }) => ({ id: credential_id.toString('base64url') })),
       supportedAlgorithmIDs: algorithms,
     });
     return json(200, options as object as Record<string, unknown>);
@@ -86,10 +86,10 @@ export const addPasskey = (access: Access) =>
   handler(contract.addPasskey, async (call) => {
     const { companyId, user, body } = call;
     const { origin, host } = passkeySite(access);
-    const { credential: given, name } = body;
+    const { credential, name } = body;
     let challenge = '';
     const { registrationInfo } = await verifyRegistrationResponse({
-      response: given as Parameters<typeof verifyRegistrationResponse>[0]['response'],
+      response: credential as Parameters<typeof verifyRegistrationResponse>[0]['response'],
       expectedChallenge: (text) => {
         challenge = text;
         return true;
@@ -113,7 +113,7 @@ export const addPasskey = (access: Access) =>
       credential_id,
       public_key: Buffer.from(publicKey),
       sign_count: counter,
-      transports: (given.response.transports ?? []).join(' '),
+      transports: (credential.response.transports ?? []).join(' '),
       created_utc,
     };
     const recoveryCodes = await changeSecurity(
@@ -186,9 +186,9 @@ export const signInWithPasskey = (access: Access) =>
     const { devices, gates, now } = access;
     const { address } = actor;
     const whose = membershipOf(body.credential.response.userHandle ?? '');
-    const known = devices.recogniseMember(actor.device, whose);
-    const prover = known
-      ? { subjects: [deviceSubject(known, now())], gate: gates.members, key: memberKey(whose.userId) }
+    const knownDevice = devices.recogniseMember(actor.device, whose);
+    const prover = knownDevice
+      ? { subjects: [deviceSubject(knownDevice, now())], gate: gates.members, key: memberKey(whose.userId) }
       : {
           subjects: passkeySubjects(whose, address, now()),
           gate: gates.passkeys,

@@ -132,13 +132,13 @@ export const requireFactor = (
   prover: Prover,
   call: FactorCall & { readonly deadlineMs: number },
   person: PersonRow,
-  given: GivenFactor,
+  factor: GivenFactor,
 ): Promise<void> => {
-  if (given.totp === undefined && given.recoveryCode === undefined)
+  if (factor.totp === undefined && factor.recoveryCode === undefined)
     throw invalidField('totp', 'required', 'totp is required');
-  const field = given.recoveryCode === undefined ? 'totp' : 'recoveryCode';
+  const field = factor.recoveryCode === undefined ? 'totp' : 'recoveryCode';
   return attempt(access, prover, call.deadlineMs, async ({ succeeded }) => {
-    if (!(await takeFactor(access, person, given, call))) {
+    if (!(await takeFactor(access, person, factor, call))) {
       noteRefused(access, authorFor(access, person, call), 'code.refused', [
         'member',
         person.id,
@@ -160,14 +160,14 @@ interface GivenFactor {
 export const proveFactor = async (
   access: Access,
   person: PersonRow,
-  given: GivenFactor,
+  factor: GivenFactor,
   call: FactorCall,
 ): Promise<boolean> => {
   if (knownDeviceOf(access.devices.recognise(call.actor.device, person.email), person))
-    return takeFactor(access, person, given, call);
+    return takeFactor(access, person, factor, call);
   const whose = { companyId: person.company_id, userId: person.id };
   const { succeeded } = await countAttempt(access, [factorSubject(whose, access.now())]);
-  const taken = await takeFactor(access, person, given, call);
+  const taken = await takeFactor(access, person, factor, call);
   if (taken) await succeeded([]);
   return taken;
 };

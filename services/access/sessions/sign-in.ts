@@ -41,8 +41,8 @@ export const signIn = (access: Access) =>
     const { devices, gates, now } = access;
     const { address, device } = call.actor;
     const { email } = call.body;
-    const known = devices.recognise(device, email);
-    const [first] = known;
+    const knownDevices = devices.recognise(device, email);
+    const [first] = knownDevices;
     if (!first) {
       const subjects = strangersSubjects(email, address, now());
       const [key, group] = [networkOf(address), siteOf(address)];
@@ -55,7 +55,7 @@ export const signIn = (access: Access) =>
         throw error;
       });
     }
-    const subjects = known.map((one) => deviceSubject(one, now()));
+    const subjects = knownDevices.map((one) => deviceSubject(one, now()));
     const member = { subjects, gate: gates.members, key: memberKey(first.userId) };
     return attempt(access, member, call.deadlineMs, async (counted) => {
       const asStranger = await countAttempt(
@@ -64,7 +64,7 @@ export const signIn = (access: Access) =>
       ).catch(waiting);
       const memberships = await membershipsOf(access, email);
       if (!(asStranger instanceof Problem)) return admit(access, call, memberships, [counted, asStranger]);
-      const own = memberships.filter((person) => knownDeviceOf(known, person));
+      const own = memberships.filter((person) => knownDeviceOf(knownDevices, person));
       if (own.length === 0) throw asStranger;
       return admit(access, call, own, [counted]);
     });
@@ -217,8 +217,8 @@ export const startSession = async (
       addSession(trx, newToken(random), { ...shared, company_id, user_id, state }),
     );
   const sessionId = await transaction(db, async (trx) => {
-    const own = { ...shared, company_id: companyId, user_id: userId, state: 'open' } as const;
-    const id = await addSession(trx, token, own);
+    const session = { ...shared, company_id: companyId, user_id: userId, state: 'open' } as const;
+    const id = await addSession(trx, token, session);
     const entry = { companyId, userId, epoch, by, sessionId: id, name, actor, requestId, at };
     await noteEntry(access, trx, entry);
     return id;

@@ -146,10 +146,10 @@ const anyAddress = 'any address';
 
 /** The device as a known one of this member, unless all devices of the member have become unknown since. */
 export const knownDeviceOf = (
-  known: readonly KnownDevice[],
+  knownDevices: readonly KnownDevice[],
   person: { readonly company_id: number; readonly id: number; readonly device_epoch: number },
 ): KnownDevice | undefined =>
-  known.find(
+  knownDevices.find(
     ({ companyId, userId, epoch }) =>
       companyId === person.company_id && userId === person.id && epoch === person.device_epoch,
   );

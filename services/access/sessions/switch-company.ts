@@ -15,13 +15,13 @@ export const switchCompany = (access: Access) =>
     const { db, now, portal, random } = access;
     const { companyId, user, actor, body, requestId } = call;
     if (body.companyId === companyId) return json(200, await sessionFacts(access, companyId, user.sessionId));
-    const own = await db
+    const membership = await db
       .selectFrom('portal_sessions')
       .select('sign_in')
       .where('company_id', '=', companyId)
       .where('session_id', '=', user.sessionId)
       .executeTakeFirst();
-    const other = own?.sign_in && (await findOther(access, body.companyId, own.sign_in));
+    const other = membership?.sign_in && (await findOther(access, body.companyId, membership.sign_in));
     if (!other) throw notFound('company');
     if (other.state === 'code') {
       const at = now();

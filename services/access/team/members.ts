@@ -109,10 +109,10 @@ export const offerPasswordReset = (access: Access) =>
       await lockLinkMails(trx, companyId);
       await requireRoleStill(trx, companyId, user.id, 'admin');
       const member = await lockMember(trx, { companyId, memberId, asker: user.role, to: 'same' });
-      const made = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
+      const reset = await makePasswordReset(access, trx, { companyId, userId: memberId, madeBy: user.id });
       const target = ['member', memberId, member.email] as const;
       await audit(trx, authorOf(access, call), 'password.reset_offered', target);
-      const { token, created: at } = made;
+      const { token, created: at } = reset;
       const mailed = await mailLink(access, trx, {
         kind: 'password',
         token,
@@ -121,7 +121,7 @@ export const offerPasswordReset = (access: Access) =>
         userId: memberId,
         at,
       });
-      return { ...made, mailed };
+      return { ...reset, mailed };
     });
     return json(201, { link, expiresUtc: expires.toISOString(), mailed });
   });

@@ -26,12 +26,12 @@ export const createPortalOwner = (access: Access) =>
     try {
       const id = await transaction(db, async (trx) => {
         const { insertId } = await trx.insertInto('portal_users').values(owner).executeTakeFirstOrThrow();
-        const made = Number(insertId);
+        const memberId = Number(insertId);
         const author = { companyId: company_id, by: byOperator(requestId), at: owner.created_utc };
-        await audit(trx, author, 'member.joined', ['member', made, email], {
+        await audit(trx, author, 'member.joined', ['member', memberId, email], {
           after: { email, name: owner.name, role: 'owner' },
         });
-        return made;
+        return memberId;
       });
       return json<AnswerTo<'createPortalOwner'>>(201, { id, company_id, email });
     } catch (error) {

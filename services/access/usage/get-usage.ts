@@ -17,11 +17,11 @@ export const getUsage = (access: Access) =>
     // Steps begin at whole multiples, so that a chart's points stay in place between two looks.
     const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
-    const wanted = { companyId, keyId, fromMs, untilMs, step };
-    const rows = await readSteps(access, wanted);
+    const selection = { companyId, keyId, fromMs, untilMs, step };
+    const rows = await readSteps(access, selection);
     const spanMs = untilMs - fromMs;
     const earlier = await readSteps(access, {
-      ...wanted,
+      ...selection,
       ...{ fromMs: fromMs - spanMs, untilMs: fromMs, step: total },
     });
     const { company, keys } = await readLimits(access, companyId);

@@ -151,12 +151,12 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
     const rows = items.map(({ row }) => row);
     const left = new Set(rows);
     try {
-      await byShard(db, rows, companyOf, async (part, own) => {
+      await byShard(db, rows, companyOf, async (part, shard) => {
         // A part comes again, divided, if its shard was split. Some of its rows may be written.
         const ours = part.filter((row) => left.has(row));
         for (let at = 0; at < ours.length; at += maxRowsPerWrite) {
           const some = ours.slice(at, at + maxRowsPerWrite);
-          await write(own, some);
+          await write(shard, some);
           for (const row of some) left.delete(row);
         }
       });

@@ -83,10 +83,10 @@ const noteRefusedNetworks = (
   rows: readonly LoggedRequest[],
 ): void => {
   const refused = rows.filter((row) => row[4] === '' && row[7] === 403);
-  for (const own of Map.groupBy(refused, (row) => row.slice(0, 2).join(' ')).values()) {
-    const [companyId, keyId, , , , , , , , requestId, address] = own.at(-1)!;
+  for (const rows of Map.groupBy(refused, (row) => row.slice(0, 2).join(' ')).values()) {
+    const [companyId, keyId, , , , , , , , requestId, address] = rows.at(-1)!;
     const by = { ...bySystem, address: address || null, requestId: requestId || null };
-    const times = own.reduce((sum, row) => sum + Math.max(row[12], 1), 0);
+    const times = rows.reduce((sum, row) => sum + Math.max(row[12], 1), 0);
     const author = { companyId, by, at: now() };
     noteRefused({ db, log }, author, 'key.network_refused', ['key', keyId, `API key ${keyId}`], times);
   }

@@ -42,21 +42,21 @@ export const makeAffiliate = (
     const { trx, now, locked, ids } = group;
     const isNew = (one: Submission<NewAffiliate>): boolean => !locked.get(one)?.affiliateByExternalId;
     const newIds = [...(await ids.affiliates.take(submissions.filter(isNew).length))];
-    const changes = submissions.map((one): AffiliateChange | Problem => {
-      const before = locked.get(one)?.affiliateByExternalId;
+    const changes = submissions.map((submission): AffiliateChange | Problem => {
+      const before = locked.get(submission)?.affiliateByExternalId;
       if (before && before.role_id !== affiliateRoleId)
         return externalIdTakenError('employee_id', before.employee_id);
-      const refused = refusalOf(group, one, 'employee_id', before);
+      const refused = refusalOf(group, submission, 'employee_id', before);
       if (refused) return refused;
       if (before) {
-        const fields = sentFields(one.body, before, random);
+        const fields = sentFields(submission.body, before, random);
         return changedAffiliate(
           before,
-          withChanges(before, fields, one, timeOfChange(group, 'employees', one)),
+          withChanges(before, fields, submission, timeOfChange(group, 'employees', submission)),
         );
       }
-      const after = newRow(one, newIds.shift()!, affiliateCode(random), now);
-      const event = newEvent(one.companyId, 'affiliate.created', createdPayload(after));
+      const after = newRow(submission, newIds.shift()!, affiliateCode(random), now);
+      const event = newEvent(submission.companyId, 'affiliate.created', createdPayload(after));
       return { isNew: true, after, events: [event], changed: true };
     });
     const valid = changes.filter(isChange);
@@ -151,16 +151,21 @@ export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> 
   takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   change: async (group, submissions) => {
     const { trx, locked } = group;
-    const changes = submissions.map((one): AffiliateChange | Problem => {
-      const before = locked.get(one)?.affiliateById;
+    const changes = submissions.map((submission): AffiliateChange | Problem => {
+      const before = locked.get(submission)?.affiliateById;
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
-      const refused = refusalOf(group, one, 'employee_id', before);
+      const refused = refusalOf(group, submission, 'employee_id', before);
       if (refused) return refused;
-      const problems = refusing(one, updateProblems(one.body, { ...before }));
+      const problems = refusing(submission, updateProblems(submission.body, { ...before }));
       if (problems.length > 0) return invalid(problems);
       return changedAffiliate(
         before,
-        withChanges(before, changedFields(one.body), one, timeOfChange(group, 'employees', one)),
+        withChanges(
+          before,
+          changedFields(submission.body),
+          submission,
+          timeOfChange(group, 'employees', submission),
+        ),
       );
     });
     await writeChanged(trx, changes.filter(isChange));

@@ -44,10 +44,10 @@ export const readTarget = (
   const hasId = (item.fields[update.idName!] ?? null) !== null;
   const chosen = mode === 'update' || (mode === 'upsert' && hasId) ? update : create;
   const { operation, idName } = chosen;
-  const read = (one: BatchItem, params: readonly string[], mayDrop: boolean) => {
+  const read = (item: BatchItem, params: readonly string[], mayDrop: boolean) => {
     // Whatever may be left out, nothing is done without the condition that was sent.
-    const hasCondition = !one.problems.some(({ field }) => field === versionName);
-    const { value, problems, dropped, valid } = readItem(operation, one, params, mayDrop && hasCondition);
+    const hasCondition = !item.problems.some(({ field }) => field === versionName);
+    const { value, problems, dropped, valid } = readItem(operation, item, params, mayDrop && hasCondition);
     return { body: value as object | undefined, problems, dropped, valid: valid() as object };
   };
   if (idName === undefined) {
@@ -104,8 +104,10 @@ export const createSeen = () => {
       ];
       const address = isUpdate || !email ? undefined : foldedAddress(email);
       // People may share an address; it names a record where one of the two has no better name.
-      const asked = address ? [...names, externalId ? `only email:${address}` : `email:${address}`] : names;
-      const found = asked.map((name) => first.get(name)).find((at) => at !== undefined);
+      const lookupNames = address
+        ? [...names, externalId ? `only email:${address}` : `email:${address}`]
+        : names;
+      const found = lookupNames.map((name) => first.get(name)).find((at) => at !== undefined);
       if (found !== undefined) return found;
       if (address) names.push(`email:${address}`, ...(externalId ? [] : [`only email:${address}`]));
       for (const name of names) if (!first.has(name)) first.set(name, index);

@@ -150,17 +150,17 @@ const prepare = async (
     refused.forEach((one, at) => void problemsOf.set(one, found[at]!));
   }
   const seen = createSeen();
-  return read.map((one, index) => {
-    const { body, problems, dropped, recordId, condition, valid } = one;
+  return read.map((item, index) => {
+    const { body, problems, dropped, recordId, condition, valid } = item;
     if (!body) {
-      const refused = invalid([...problems, ...problemsOf.get(one)!]);
+      const refused = invalid([...problems, ...problemsOf.get(item)!]);
       if (condition === undefined) return refused;
-      return { ...one, submission: { companyId, body: valid, recordId, origin, condition, refused } };
+      return { ...item, submission: { companyId, body: valid, recordId, origin, condition, refused } };
     }
-    const first = seen.note(one, index);
+    const first = seen.note(item, index);
     if (first !== undefined) return duplicateItemError(first);
     const more = { condition, ...(drops && { dropped: [...dropped] }) };
-    return { ...one, submission: { companyId, body, recordId, origin, ...more } };
+    return { ...item, submission: { companyId, body, recordId, origin, ...more } };
   });
 };
 

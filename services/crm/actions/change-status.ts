@@ -36,31 +36,41 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
   }),
   mayCauseEvent: kind === 'client',
   change: async (group, submissions) => {
-    const { trx, known, now, locked, ids } = group;
-    const changes = submissions.map((one): StatusChange | Problem => {
-      const { body: reason } = one;
-      const before = locked.get(one)?.clientById;
-      const from = before && known.statuses.of(before);
+    const { trx, known: references, now, locked, ids } = group;
+    const changes = submissions.map((submission): StatusChange | Problem => {
+      const { body: reason } = submission;
+      const before = locked.get(submission)?.clientById;
+      const from = before && references.statuses.of(before);
       if (!from) return notFound(kind);
       if (kind === 'lead' && !from.isLead) return otherKindError(kind, before.client_id, '/status');
-      const refused = refusalOf(group, one, 'client_id', before);
+      const refused = refusalOf(group, submission, 'client_id', before);
       if (refused) return refused;
-      const to = known.statuses.find(one.companyId, (reason.new_status ?? reason.new_status_id)!)!;
-      const after = withChanges(before, { status_id: to.id }, one, timeOfChange(group, 'clients', one));
+      const to = references.statuses.find(
+        submission.companyId,
+        (reason.new_status ?? reason.new_status_id)!,
+      )!;
+      const after = withChanges(
+        before,
+        { status_id: to.id },
+        submission,
+        timeOfChange(group, 'clients', submission),
+      );
       const events =
         kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
       // Without a status change there is no history row to carry the note.
       const note =
-        reason.status_note && after === before ? statusNote(after, reason.status_note, one, now) : null;
+        reason.status_note && after === before
+          ? statusNote(after, reason.status_note, submission, now)
+          : null;
       return { before, after, from, to, reason, note, events, changed: after !== before || note !== null };
     });
     const valid = changes.filter(isChange);
     await writeChanges(group, valid);
-    const made = valid.flatMap(({ note }) => note ?? []);
-    const noteIds = await ids.notes.take(made.length);
+    const newNotes = valid.flatMap(({ note }) => note ?? []);
+    const noteIds = await ids.notes.take(newNotes.length);
     await notes.insert(
       trx,
-      made.map((note, at) => ({ ...note, client_note_id: noteIds[at]! })),
+      newNotes.map((note, at) => ({ ...note, client_note_id: noteIds[at]! })),
     );
     return changes;
   },

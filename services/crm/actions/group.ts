@@ -106,14 +106,14 @@ const lockNames = Object.keys(lockable) as (keyof typeof lockable)[];
 export const refusals = (
   calls: readonly WaitingCall[],
   answered: EarlierAnswers,
-  known: KnownReferences,
+  references: KnownReferences,
   later: Map<Submission<unknown>, Problem>,
 ): Results =>
   new Map(
     calls.flatMap((call): [WaitingCall, unknown][] => {
       const answer = call.identity && answered.get(call.identity);
       if (answer) return [[call, answer]];
-      const problems = refusing(call.submission, known.problems(referencesOf(call)));
+      const problems = refusing(call.submission, references.problems(referencesOf(call)));
       const refusal = call.submission.refused ?? (problems.length > 0 ? invalid(problems) : undefined);
       if (!refusal) return [];
       if (call.submission.condition === undefined) return [[call, refusal]];

@@ -28,14 +28,14 @@ export const addNote: Action<Body, Answer, NoteChange> = {
       return clientById !== undefined && !noteByExternalId;
     };
     const newIds = [...(await ids.notes.take(submissions.filter(isNew).length))];
-    const changes = submissions.map((one): NoteChange | Problem => {
-      const { companyId: company_id, recordId: client_id, body } = one;
-      const { clientById, noteByExternalId: before } = locked.get(one) ?? {};
+    const changes = submissions.map((submission): NoteChange | Problem => {
+      const { companyId: company_id, recordId: client_id, body } = submission;
+      const { clientById, noteByExternalId: before } = locked.get(submission) ?? {};
       if (!clientById) return notFound('client');
-      const refused = refusalOf(group, one, 'client_note_id', before);
+      const refused = refusalOf(group, submission, 'client_note_id', before);
       if (refused) return refused;
       if (before) {
-        const after = withChanges(before, { ...changedFields(body), client_id }, one, now);
+        const after = withChanges(before, { ...changedFields(body), client_id }, submission, now);
         return { before, after, changed: after !== before };
       }
       const after = {
@@ -47,7 +47,7 @@ export const addNote: Action<Body, Answer, NoteChange> = {
         visibility: body.visibility ?? defaultVisibility,
         external_id: body.external_id ?? null,
         version: 1,
-        origin: one.origin,
+        origin: submission.origin,
         created_utc: now,
         updated_utc: now,
       };

@@ -70,20 +70,22 @@ export const createPerson = <B extends NewPerson>(
   change: async (group, submissions) => {
     const isNew = (one: Submission<B>): boolean => !group.locked.get(one)?.clientByExternalId;
     const ids = [...(await group.ids.clients.take(submissions.filter(isNew).length))];
-    const changes = submissions.map((one): CreatedPerson | Problem => {
-      const before = group.locked.get(one)?.clientByExternalId;
-      const refused = refusalOf(group, one, 'client_id', before);
+    const changes = submissions.map((submission): CreatedPerson | Problem => {
+      const before = group.locked.get(submission)?.clientByExternalId;
+      const refused = refusalOf(group, submission, 'client_id', before);
       if (refused) return refused;
-      return before ? metPerson(kind, group, one, before) : newPerson(kind, group, one, ids.shift()!);
+      return before
+        ? metPerson(kind, group, submission, before)
+        : newPerson(kind, group, submission, ids.shift()!);
     });
     const valid = changes.filter(isChange);
-    const made = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
+    const created = valid.filter(({ isNew }) => isNew).map(({ after }) => after);
     await writeChanges(
       group,
       valid.flatMap(({ before, ...change }) => (before ? [{ before, ...change }] : [])),
     );
-    await clients.insert(group.trx, made);
-    await clients.markForSearch(group.trx, made);
+    await clients.insert(group.trx, created);
+    await clients.markForSearch(group.trx, created);
     return changes;
   },
   answer: ({ isNew, after, to }) => {
@@ -95,21 +97,22 @@ export const createPerson = <B extends NewPerson>(
 const newPerson = (
   kind: 'lead' | 'client',
   { known: { statuses }, now }: Group,
-  one: Submission<NewPerson>,
+  submission: Submission<NewPerson>,
   client_id: number,
 ): CreatedPerson => {
   const status =
-    sentStatus(statuses, one) ?? (kind === 'lead' ? statuses.newLead() : statuses.newClient(one.companyId));
+    sentStatus(statuses, submission) ??
+    (kind === 'lead' ? statuses.newLead() : statuses.newClient(submission.companyId));
   const after: ClientRow = {
-    ...applyFields(blankPerson, one.body),
-    first_name: one.body.first_name,
-    last_name: one.body.last_name,
-    email: one.body.email,
-    company_id: one.companyId,
+    ...applyFields(blankPerson, submission.body),
+    first_name: submission.body.first_name,
+    last_name: submission.body.last_name,
+    email: submission.body.email,
+    company_id: submission.companyId,
     client_id,
     status_id: status.id,
     version: 1,
-    origin: one.origin,
+    origin: submission.origin,
     created_utc: now,
     updated_utc: now,
   };
@@ -128,7 +131,7 @@ const newPerson = (
     after,
     from: status,
     to: status,
-    events: [newEvent(one.companyId, type, payload)],
+    events: [newEvent(submission.companyId, type, payload)],
     changed: true,
   };
 };
@@ -136,18 +139,18 @@ const newPerson = (
 const metPerson = (
   kind: 'lead' | 'client',
   group: Group,
-  one: Submission<NewPerson>,
+  submission: Submission<NewPerson>,
   before: ClientRow,
 ): CreatedPerson => {
   const { statuses } = group.known;
   const from = statuses.of(before);
-  const kept = kind === 'client' && from.isLead ? statuses.newClient(one.companyId) : from;
-  const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, one) ?? kept);
+  const kept = kind === 'client' && from.isLead ? statuses.newClient(submission.companyId) : from;
+  const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, submission) ?? kept);
   const after = withChanges(
     before,
-    { ...one.body, status_id: to.id },
-    one,
-    timeOfChange(group, 'clients', one),
+    { ...submission.body, status_id: to.id },
+    submission,
+    timeOfChange(group, 'clients', submission),
   );
   return {
     before,
@@ -200,18 +203,23 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
   takes: ({ body }) => ({ clientByExternalId: body.external_id }),
   references: ({ employee_id, affiliate_id }) => ({ people: { employee_id, affiliate_id } }),
   change: async (group, submissions) => {
-    const changes = submissions.map((one): RecordChange | Problem => {
-      const before = group.locked.get(one)?.clientById;
+    const changes = submissions.map((submission): RecordChange | Problem => {
+      const before = group.locked.get(submission)?.clientById;
       const status = before && group.known.statuses.of(before);
       if (!status) return notFound(kind);
       if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
-      const refused = refusalOf(group, one, 'client_id', before);
+      const refused = refusalOf(group, submission, 'client_id', before);
       if (refused) return refused;
       const shown = { ...before, status: status.name, is_lead: status.isLead };
       const elsewhere = { status: `PATCH /integrations/${kind}s/${before.client_id}/status` };
-      const problems = refusing(one, updateProblems(one.body, shown, elsewhere));
+      const problems = refusing(submission, updateProblems(submission.body, shown, elsewhere));
       if (problems.length > 0) return invalid(problems);
-      const after = withChanges(before, one.body, one, timeOfChange(group, 'clients', one));
+      const after = withChanges(
+        before,
+        submission.body,
+        submission,
+        timeOfChange(group, 'clients', submission),
+      );
       return { before, after, changed: after !== before };
     });
     await writeChanges(group, changes.filter(isChange));

@@ -58,18 +58,18 @@ export const companiesOf = (group: readonly Pick<Referring, 'companyId'>[]): rea
 type Person = Pick<Selectable<Tables['employees']>, 'role_id' | 'is_active'>;
 
 const readPeople = async (trx: Trx<Tables>, group: readonly Referring[], waits: Waits) => {
-  const wanted = new Map<string, readonly [number, number]>();
+  const wantedIds = new Map<string, readonly [number, number]>();
   for (const { companyId, references } of group)
     for (const id of Object.values(references.people ?? {}))
-      if (id) wanted.set(`${companyId}:${id}`, [companyId, id]);
+      if (id) wantedIds.set(`${companyId}:${id}`, [companyId, id]);
   const people = new Map<string, Person>();
   const locked = new Set<string>();
   const nameOf = (row: { readonly company_id: number; readonly employee_id: number }): string =>
     `${row.company_id}:${row.employee_id}`;
-  if (wanted.size > 0)
+  if (wantedIds.size > 0)
     await lockPeople(
       trx,
-      [...wanted.values()],
+      [...wantedIds.values()],
       waits,
       (rows) => {
         for (const row of rows) people.set(nameOf(row), row);
@@ -111,16 +111,16 @@ const peopleProblems = (
 const statusProblems = (
   { statuses = {}, statusKind }: References,
   companyId: number,
-  known: Statuses,
+  ofCompanies: Statuses,
 ): Detail[] => {
   const problems: Detail[] = [];
   const found = new Set<number>();
   const isLead = statusKind === 'lead';
   for (const [field, reference] of Object.entries(statuses)) {
     if (!reference) continue;
-    const status = known.find(companyId, reference);
+    const status = ofCompanies.find(companyId, reference);
     if (!status) {
-      const message = `${field} must be a valid status of the company: ${unknownStatus(reference, known.similar(companyId, reference, isLead))}`;
+      const message = `${field} must be a valid status of the company: ${unknownStatus(reference, ofCompanies.similar(companyId, reference, isLead))}`;
       problems.push({ field, code: 'not_found', message });
     } else if (status.isLead !== isLead)
       problems.push({

@@ -126,7 +126,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
   /** @returns the calls that need another attempt, as they did not get their locks or another call failed. */
   const attempt = async (
     calls: readonly WaitingCall[],
-    own: Database<Tables>,
+    shard: Database<Tables>,
     waits: Waits,
     tries: number,
   ): Promise<readonly WaitingCall[]> => {
@@ -134,7 +134,7 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     const blocked = new Set<WaitingCall>();
     try {
       const referring = calls.filter(({ action }) => !action.needsNoStatuses).map(referencesOf);
-      const ahead = await readStatusesAhead(own, companiesOf(referring));
+      const ahead = await readStatusesAhead(shard, companiesOf(referring));
       for (const kind of calls.flatMap(newIdsOf)) ids[kind].prepare();
       const work = async (trx: Trx<Tables>) => {
         blocked.clear();
@@ -147,17 +147,17 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
           all: tries > 1,
         });
         const findBlocked = await lockStep(first);
-        const known = await lookUp(trx, referring, { ahead, waits });
+        const references = await lookUp(trx, referring, { ahead, waits });
         const takeNumbers = () => events.takeNumbers(trx, calls.filter(mayCauseEvent).map(companyOf));
         let numbers = rest.length === 0 ? await takeNumbers() : undefined;
         await sendDeferred(trx);
 
         findBlocked();
-        for (const call of calls) if (known.isBlocked(referencesOf(call))) blocked.add(call);
+        for (const call of calls) if (references.isBlocked(referencesOf(call))) blocked.add(call);
         refused = refusals(
           calls.filter((call) => !blocked.has(call)),
           answered,
-          known,
+          references,
           group.refused,
         );
         const isLive = (call: WaitingCall) => !refused.has(call) && !blocked.has(call);
@@ -169,13 +169,13 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
 
         // In the order of arrival, in which events are numbered: the items of a batch in theirs.
         const changes: Changes = new Map(calls.filter(isLive).map((call) => [call, {}]));
-        await write({ ...group, known }, first.filter(isLive), changes);
+        await write({ ...group, known: references }, first.filter(isLive), changes);
         for (const step of rest) {
           const findBlocked = await lockStep(step);
           if (step === rest.at(-1)) numbers = await takeNumbers();
           await sendDeferred(trx);
           findBlocked();
-          await write({ ...group, known }, step.filter(isLive), changes);
+          await write({ ...group, known: references }, step.filter(isLive), changes);
         }
         for (const call of blocked) changes.delete(call);
         // The rest is one round trip with COMMIT.
@@ -183,21 +183,21 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
         const stored = await events.write(group, [...changes].map(writtenOf), numbers);
         return { changes, stored };
       };
-      const done = await transaction(own, work, { retriesLockWaits: false });
-      await settle(refused, own);
-      await settle(resultsOf(done.changes, done.stored), own);
+      const done = await transaction(shard, work, { retriesLockWaits: false });
+      await settle(refused, shard);
+      await settle(resultsOf(done.changes, done.stored), shard);
       return [...blocked];
     } catch (error) {
-      await settle(refused, own);
+      await settle(refused, shard);
       const rest = calls.filter((call) => !refused.has(call));
-      return rest.length > 0 ? await recover(rest, own, { waits, tries }, error) : [];
+      return rest.length > 0 ? await recover(rest, shard, { waits, tries }, error) : [];
     }
   };
 
   /** @returns the calls that need another attempt. */
   const recover = async (
     calls: readonly WaitingCall[],
-    own: Database<Tables>,
+    shard: Database<Tables>,
     { waits, tries }: { readonly waits: Waits; readonly tries: number },
     error: unknown,
   ): Promise<readonly WaitingCall[]> => {
@@ -206,37 +206,37 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
     const mayTryAgain = tries < maxTries;
     if (error instanceof CommitOutcomeUnknown && mayTryAgain && calls.every(({ identity }) => identity))
       // The ledger tells whether the calls were carried out.
-      return attempt(calls.map(afterUnknown(error)), own, waits, tries + 1);
+      return attempt(calls.map(afterUnknown(error)), shard, waits, tries + 1);
     if (concernsAll(error)) {
       for (const call of calls) call.reject(error);
       return [];
     }
-    if (isLockedNoWait(error) && waits === 'fail') return attempt(calls, own, 'skip', tries);
+    if (isLockedNoWait(error) && waits === 'fail') return attempt(calls, shard, 'skip', tries);
     if (isLockWaitTimeout(error)) {
       if (waits === 'skip') queues.keepApart(companyOf(first!));
       return calls;
     }
     // Most likely another request created a record with the same external id; now it can be found.
-    if (calls.length > 1 && key !== undefined && tries === 1) return attempt(calls, own, waits, 2);
+    if (calls.length > 1 && key !== undefined && tries === 1) return attempt(calls, shard, waits, 2);
     if (calls.length > 1 || waits !== 'wait') return calls;
     const { action, submission, reject } = first!;
     const wasCarriedOut = isDuplicateRow(error, 'idempotency_keys');
     const taken =
-      key === undefined || wasCarriedOut ? undefined : await action.onTaken?.(key, submission, own);
-    if (!taken && key !== undefined && mayTryAgain) return attempt(calls, own, waits, tries + 1);
-    if (taken) await settle(new Map([[first!, taken]]), own);
+      key === undefined || wasCarriedOut ? undefined : await action.onTaken?.(key, submission, shard);
+    if (!taken && key !== undefined && mayTryAgain) return attempt(calls, shard, waits, tries + 1);
+    if (taken) await settle(new Map([[first!, taken]]), shard);
     else reject(isLockedNoWait(error) ? problem('idempotency_in_progress', error) : error);
     return [];
   };
 
   /** After the transaction: until it ends, the client's next request with the same key would be refused. */
-  const settle = async (results: Results, own: Database<Tables>): Promise<void> => {
+  const settle = async (results: Results, shard: Database<Tables>): Promise<void> => {
     for (const [call, result] of results) {
       const { identity, unknown } = call;
       if (!(result instanceof Problem)) call.resolve(result);
       else if (!unknown) call.reject(result);
       else {
-        const earlier = await ledger.find(own, identity!, now()).catch(() => undefined);
+        const earlier = await ledger.find(shard, identity!, now()).catch(() => undefined);
         if (earlier === undefined || earlier instanceof Problem) call.reject(unknown);
         else call.resolve(earlier);
       }
@@ -264,12 +264,12 @@ export const createRunner = (options: RunnerOptions): ActionRunner => {
       }),
     problems: async (referring) => {
       const ahead = await readStatusesAhead(db, companiesOf(referring));
-      const known = await transaction(db, async (trx) => {
+      const references = await transaction(db, async (trx) => {
         const found = await lookUp(trx, referring, { ahead });
         await sendDeferred(trx);
         return found;
       });
-      return referring.map(known.problems);
+      return referring.map(references.problems);
     },
   };
 };

@@ -40,7 +40,7 @@ export const readStatuses = async (
 ): Promise<() => Statuses> => {
   let defaults: readonly DefaultRow[] = [];
   let statuses = ahead ?? [];
-  let known: Statuses | undefined;
+  let merged: Statuses | undefined;
   if (defaulting.length > 0)
     await later(trx, defaultsOf(trx, companyRows(defaulting)), ({ rows }) => {
       defaults = rows;
@@ -50,8 +50,8 @@ export const readStatuses = async (
       statuses = rows;
     });
   return () => {
-    known ??= statusesOf(statuses, defaults);
-    return known;
+    merged ??= statusesOf(statuses, defaults);
+    return merged;
   };
 };
 
@@ -122,11 +122,11 @@ const statusesOf = (rows: readonly StatusRow[], defaultRows: readonly DefaultRow
     return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
   };
   const similar: Statuses['similar'] = (companyId, reference, isLead) => {
-    const wanted = 'name' in reference ? lettersOf(reference.name) : '';
-    if (wanted.length < 2) return undefined;
+    const wantedLetters = 'name' in reference ? lettersOf(reference.name) : '';
+    if (wantedLetters.length < 2) return undefined;
     const fits = (entry: Entry) => {
       const letters = lettersOf(entry.name);
-      return entry.isLead === isLead && (letters.includes(wanted) || wanted.includes(letters));
+      return entry.isLead === isLead && (letters.includes(wantedLetters) || wantedLetters.includes(letters));
     };
     return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
   };

@@ -178,12 +178,12 @@ const readBeginning = (
 const aligned = (
   grams: readonly QueryGram[],
   postings: readonly Posting[],
-  given: Matches | undefined,
+  before: Matches | undefined,
 ): Matches => {
   const occurrencesOf = new Map(postings.map(({ gram, occurrences }) => [gramOf(gram), occurrences]));
   return alignGrams(
     grams.map(({ gram, offset }) => ({ offset, occurrences: occurrencesOf.get(gram) ?? nothing })),
-    given,
+    before,
   );
 };
 

@@ -19,7 +19,7 @@ export const indexCompany = (db: Database<Tables>, companyId: number): Promise<n
       Math.min(entriesPerChunk - tail.entries, entriesPerPass),
     );
     if (waiting.length === 0) return 0;
-    await append(trx, companyId, tail, waiting.flatMap(known));
+    await append(trx, companyId, tail, waiting.flatMap(indexedFields));
     await forget(trx, companyId, waiting);
     return waiting.length;
   });
@@ -41,7 +41,7 @@ export const refoldCompany = (db: Database<Tables>, companyId: number): Promise<
     if (outdated.length === 0) return 0;
     const differing = ({ first_name, last_name, email }: KnownClient): boolean =>
       !foldsAlike(`${first_name} ${last_name} ${email}`);
-    await append(trx, companyId, tail, outdated.flatMap(known).filter(differing));
+    await append(trx, companyId, tail, outdated.flatMap(indexedFields).filter(differing));
     await trx
       .updateTable('client_search_entries')
       .set({ folding: foldingVersion })
@@ -125,9 +125,9 @@ const takeOutdated = (
     .limit(limit)
     .execute();
 
-type KnownClient = ReturnType<typeof known>[number];
+type KnownClient = ReturnType<typeof indexedFields>[number];
 
-const known = ({ client_id, first_name, last_name, email }: SearchedClient) =>
+const indexedFields = ({ client_id, first_name, last_name, email }: SearchedClient) =>
   first_name !== null && last_name !== null && email !== null
     ? [{ client_id, first_name, last_name, email }]
     : [];

@@ -96,8 +96,8 @@ interface GramOccurrences {
 export type Matches = Uint32Array;
 
 /** @returns the matches, of those given or of all, where the grams occur at the distances that they have in the query. */
-export const alignGrams = (grams: readonly GramOccurrences[], given?: Matches): Matches => {
-  let matches = given;
+export const alignGrams = (grams: readonly GramOccurrences[], earlier?: Matches): Matches => {
+  let matches = earlier;
   for (const gram of grams.toSorted((one, other) => one.occurrences.length - other.occurrences.length))
     matches = matches ? agreeing(matches, gram) : readMatches(gram.occurrences, gram.offset);
   return matches ?? new Uint32Array();

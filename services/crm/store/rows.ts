@@ -78,16 +78,16 @@ export const updateRows = <T extends Table, C extends Column<T>, K extends Colum
   columns: readonly C[],
   key: CompanyFirst<K>,
 ) => {
-  const given = [...key, ...columns];
+  const givenColumns = [...key, ...columns];
   const newValues = sql.join(columns.map((column) => sql`${sql.ref(column)} = VALUES(${sql.ref(column)})`));
   const update = statement<[Rows]>(
-    (values) => sql`${insertInto(table, given, values)} ON DUPLICATE KEY UPDATE ${newValues}`,
+    (values) => sql`${insertInto(table, givenColumns, values)} ON DUPLICATE KEY UPDATE ${newValues}`,
   );
   return async (
     trx: Kysely<Tables>,
     rows: readonly Pick<Selectable<Tables[T]>, (C | K | 'company_id') & keyof Selectable<Tables[T]>>[],
   ): Promise<void> => {
-    if (rows.length > 0) await later(trx, update(trx, valuesOf(given, rows)));
+    if (rows.length > 0) await later(trx, update(trx, valuesOf(givenColumns, rows)));
   };
 };
 

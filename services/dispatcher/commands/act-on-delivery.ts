@@ -11,12 +11,12 @@ import { applyFirst } from './apply-change.ts';
 /** @returns why nothing changed; null if the action was carried out, with an entry in the audit log. */
 export const actOnDelivery = async (
   db: Database<Tables>,
-  asked: DeliveryAction,
+  action: DeliveryAction,
   options: ActOptions,
 ): Promise<string | null> => {
   try {
     // A change of the subscription is applied in transactions of its own.
-    while (await transaction(db, (trx) => act(trx, asked, options)));
+    while (await transaction(db, (trx) => act(trx, action, options)));
     return null;
   } catch (error) {
     if (error instanceof Refusal) return error.message;
@@ -31,11 +31,11 @@ class Refusal extends Error {}
 
 const act = async (
   trx: Trx<Tables>,
-  asked: DeliveryAction,
+  action: DeliveryAction,
   { now, waitingQuota }: ActOptions,
 ): Promise<boolean> => {
   const at = now();
-  const key = { company_id: asked.companyId, subscription_id: asked.delivery.subscriptionId };
+  const key = { company_id: action.companyId, subscription_id: action.delivery.subscriptionId };
   if (await applyFirst(trx, key, at)) return true;
   const subscription = await trx
     .selectFrom('subscriptions')
@@ -43,19 +43,19 @@ const act = async (
     .where(isQueue(key))
     .executeTakeFirst();
   if (!subscription) throw new Refusal('the subscription was deleted');
-  if (asked.action !== 'cancel' && subscription.enabled !== 1)
+  if (action.action !== 'cancel' && subscription.enabled !== 1)
     throw new Refusal('the subscription is disabled; enable it first');
-  if (asked.action === 'retry' && subscription.paused_utc !== null)
+  if (action.action === 'retry' && subscription.paused_utc !== null)
     throw new Refusal('the subscription is paused; resume it first');
-  await steps[asked.action](trx, asked, { now: at, quota: waitingQuota });
+  await steps[action.action](trx, action, { now: at, quota: waitingQuota });
   await writeAudit(trx, {
-    companyId: asked.companyId,
-    by: asked.by,
-    action: actions[asked.action],
+    companyId: action.companyId,
+    by: action.by,
+    action: actions[action.action],
     target: {
       kind: 'delivery',
-      id: idOf(asked),
-      name: `${idOf(asked)} to ${subscription.name ?? subscription.url}`,
+      id: idOf(action),
+      name: `${idOf(action)} to ${subscription.name ?? subscription.url}`,
     },
     at,
   });
@@ -75,8 +75,8 @@ interface StepOptions {
 type Step = (trx: Trx<Tables>, asked: DeliveryAction, options: StepOptions) => Promise<void>;
 
 /** Refused while an attempt is under way or about to start. */
-const retry: Step = async (trx, asked, { now }) => {
-  const row = await lockDelivery(trx, asked);
+const retry: Step = async (trx, action, { now }) => {
+  const row = await lockDelivery(trx, action);
   if (row.state !== 'waiting') throw new Refusal(`the delivery is not pending: it is ${row.state}`);
   const last = await trx
     .selectFrom('delivery_attempts')
@@ -96,8 +96,8 @@ const retry: Step = async (trx, asked, { now }) => {
 };
 
 /** The result of an attempt under way is still recorded. */
-const cancel: Step = async (trx, asked, { now }) => {
-  const row = await lockDelivery(trx, asked);
+const cancel: Step = async (trx, action, { now }) => {
+  const row = await lockDelivery(trx, action);
   if (row.state !== 'waiting' && row.state !== 'held')
     throw new Refusal(`the delivery has ended: it is ${row.state}`);
   await setState(trx, row, { state: 'dropped', due_utc: null, updated_utc: now });
@@ -111,15 +111,15 @@ const cancel: Step = async (trx, asked, { now }) => {
       .execute();
 };
 
-const release: Step = async (trx, asked, { now, quota }) => {
+const release: Step = async (trx, action, { now, quota }) => {
   // The company's row is locked before the deliveries.
-  const wanted = { ...(await readDelivery(trx, asked)), company_id: asked.companyId };
-  const { admitted } = await admitWaiting(trx, [wanted], { quota, now, makesRoom: false });
+  const delivery = { ...(await readDelivery(trx, action)), company_id: action.companyId };
+  const { admitted } = await admitWaiting(trx, [delivery], { quota, now, makesRoom: false });
   if (admitted.length === 0)
     throw new Refusal(
       'the company has reached its quota of pending deliveries; release it when fewer are pending',
     );
-  const row = await lockDelivery(trx, asked);
+  const row = await lockDelivery(trx, action);
   if (row.state !== 'held') throw new Refusal(`the delivery is not held: it is ${row.state}`);
   await setState(trx, row, { state: 'waiting', due_utc: now, updated_utc: now });
   await addHeld(trx, row, -1, now);
@@ -128,15 +128,15 @@ const release: Step = async (trx, asked, { now, quota }) => {
 
 const steps: Readonly<Record<DeliveryAction['action'], Step>> = { retry, cancel, release };
 
-const lockDelivery = async (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> => {
+const lockDelivery = async (trx: Trx<Tables>, action: DeliveryAction): Promise<DeliveryRow> => {
   await trx
     .selectFrom('delivery_queues')
     .select('subscription_id')
-    .where('company_id', '=', asked.companyId)
-    .where('subscription_id', '=', asked.delivery.subscriptionId)
+    .where('company_id', '=', action.companyId)
+    .where('subscription_id', '=', action.delivery.subscriptionId)
     .forUpdate()
     .execute();
-  return deliveryOf(trx, asked).forUpdate().executeTakeFirstOrThrow(keptNoLonger);
+  return deliveryOf(trx, action).forUpdate().executeTakeFirstOrThrow(keptNoLonger);
 };
 
 const readDelivery = (trx: Trx<Tables>, asked: DeliveryAction): Promise<DeliveryRow> =>

@@ -83,8 +83,8 @@ const step = async (trx: Trx<Tables>, replay: ReplayRow, now: Date, quota: numbe
     if (!more) return { made, state: 'done', ...ended };
     return { made, ...inMs(count > 0 ? replayPageEveryMs : whileFullMs) };
   }
-  const wanted = { after: replay.position, limit: room, maxMs: maxLookMs };
-  const found = await findReplayCandidates(trx, replaySelectionOf(replay, subscription), wanted);
+  const bounds = { after: replay.position, limit: room, maxMs: maxLookMs };
+  const found = await findReplayCandidates(trx, replaySelectionOf(replay, subscription), bounds);
   const { admitted, refused } = await admit(trx, replay, found.candidates, { quota, now });
   await addReplayed(trx, replay, admitted, now);
   const made = replay.made + admitted.length;
@@ -165,9 +165,9 @@ const releasePage = async (
 ): Promise<{ readonly count: number; readonly more: boolean }> => {
   const { company_id, subscription_id } = replay;
   const found = await heldRows(trx, replay, limit).execute();
-  const wanted = found.map((one) => ({ ...one, company_id, subscription_id }));
+  const deliveries = found.map((one) => ({ ...one, company_id, subscription_id }));
   // The company's row is locked before the deliveries.
-  const { admitted, refused } = await admitWaiting(trx, wanted, { quota, now, makesRoom: false });
+  const { admitted, refused } = await admitWaiting(trx, deliveries, { quota, now, makesRoom: false });
   const more = found.length === limit || refused.length > 0;
   if (admitted.length === 0) return { count: 0, more };
   const held = await heldRows(trx, replay, admitted.length).forUpdate().execute();
@@ -187,11 +187,11 @@ const discardHeldPage = async (
   if (held.length === 0) return { count: 0, more: false };
   await setHeldState(trx, replay, held, { state: 'dropped', due: null, now });
   await addHeld(trx, replay, -held.length, now);
-  const made = Map.groupBy(
+  const madeByEvent = Map.groupBy(
     held.filter(({ replay_id }) => replay_id > 0),
     ({ replay_id }) => replay_id,
   );
-  for (const [replayId, { length }] of [...made].sort(([a], [b]) => a - b))
+  for (const [replayId, { length }] of [...madeByEvent].sort(([a], [b]) => a - b))
     await trx
       .updateTable('replays')
       .set(({ eb }) => ({ failed: eb('failed', '+', length) }))

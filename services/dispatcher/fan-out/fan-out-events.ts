@@ -53,8 +53,8 @@ export const fanOutEvents = async (
       plan.deliveries.filter(({ event_id }) => taken.has(event_id)),
       plan.deliveries.filter(({ event_id }) => !taken.has(event_id)),
     ];
-    const wanted = [...fresh, ...(await withoutRows(all, swept))];
-    const { admitted, refused, dropped } = await admitWaiting(all, wanted, {
+    const unwritten = [...fresh, ...(await withoutRows(all, swept))];
+    const { admitted, refused, dropped } = await admitWaiting(all, unwritten, {
       quota,
       now: at,
       makesRoom: true,
@@ -184,7 +184,7 @@ export const planDeliveries = (
   const deliveries: LeasedDelivery[] = [];
   let done = 0;
   for (const { company_id, event_id, created_utc, type } of events) {
-    const own = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types }) =>
+    const ofCompany = (byCompany.get(company_id) ?? []).flatMap(({ subscription_id, event_types }) =>
       type === null || !event_types.includes(type) || unmet.has(`${event_id}-${subscription_id}`)
         ? []
         : [
@@ -199,8 +199,8 @@ export const planDeliveries = (
             },
           ],
     );
-    if (done > 0 && (later.has(event_id) || deliveries.length + own.length > maxDeliveries)) break;
-    deliveries.push(...own);
+    if (done > 0 && (later.has(event_id) || deliveries.length + ofCompany.length > maxDeliveries)) break;
+    deliveries.push(...ofCompany);
     done++;
   }
   return { deliveries, done: events.slice(0, done), left: events.slice(done) };

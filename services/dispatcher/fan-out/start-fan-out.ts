@@ -27,15 +27,15 @@ export const startFanOut = (options: FanOutOptions): FanOut => {
   const { db, log, metrics, now, waitingQuota, onMissed, poller, recorder } = options;
   const written = metrics.counter(dispatcherMetrics.dispatcher_events_written_total).cell();
 
-  const write = async (keys: readonly EventKey[], own: Database<Tables>): Promise<number> => {
+  const write = async (keys: readonly EventKey[], shard: Database<Tables>): Promise<number> => {
     let done = 0;
     for (let left = keys; left.length > 0; ) {
-      const made = await fanOutEvents(own, left, { now, waitingQuota });
-      done += made.events;
-      written.value += made.events;
-      onMissed(made.missed);
-      if (made.deliveries > 0) poller.wake();
-      left = made.left;
+      const fannedOut = await fanOutEvents(shard, left, { now, waitingQuota });
+      done += fannedOut.events;
+      written.value += fannedOut.events;
+      onMissed(fannedOut.missed);
+      if (fannedOut.deliveries > 0) poller.wake();
+      left = fannedOut.left;
     }
     return done;
   };

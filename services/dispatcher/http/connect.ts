@@ -140,8 +140,8 @@ const answering = (addresses: readonly string[]): LookupFunction => {
 const sharedLookUps = (resolve: Resolve): Resolve => {
   const underWay = new Map<string, Promise<readonly string[]>>();
   return (host) => {
-    const known = underWay.get(host);
-    if (known) return known;
+    const connecting = underWay.get(host);
+    if (connecting) return connecting;
     const answer = resolve(host).finally(() => underWay.delete(host));
     underWay.set(host, answer);
     return answer;

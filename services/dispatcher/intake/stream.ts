@@ -98,12 +98,12 @@ export const pull = ({ bus, stream, consumer, demand, take, onMissing, log }: Pu
 
   const request = (): void => {
     if (stopped || left > 0 || pause || !bus.connected()) return;
-    const wanted = Math.min(demand(), maxMessages);
-    if (wanted <= 0) return;
-    left = wanted;
+    const batchSize = Math.min(demand(), maxMessages);
+    if (batchSize <= 0) return;
+    left = batchSize;
     nc.publish(
       subject,
-      JSON.stringify({ batch: wanted, expires: expiresMs * 1e6, idle_heartbeat: heartbeatMs * 1e6 }),
+      JSON.stringify({ batch: batchSize, expires: expiresMs * 1e6, idle_heartbeat: heartbeatMs * 1e6 }),
       { reply: inbox },
     );
     heard();

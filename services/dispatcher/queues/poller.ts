@@ -53,11 +53,11 @@ export const startPoller = (options: PollerOptions): Repeated => {
   };
 
   const take = async (
-    own: Database<Tables>,
+    shard: Database<Tables>,
     queues: readonly QueueKey[],
     lease: Pick<Parameters<typeof claimDue>[1], 'now' | 'nowMs' | 'leaseMs' | 'holderId'>,
   ): Promise<void> => {
-    const { claims, leaseMs: untilMs } = await claimDue(own, {
+    const { claims, leaseMs: untilMs } = await claimDue(shard, {
       ...lease,
       queues,
       allot: (targets) => {
@@ -67,13 +67,13 @@ export const startPoller = (options: PollerOptions): Repeated => {
     });
     const claimed = claims.flatMap((claim) => claim.deliveries);
     taken.value += claimed.length;
-    const all = acrossTenants(own, 'a dispatcher reads deliveries of many companies in one batch');
+    const all = acrossTenants(shard, 'a dispatcher reads deliveries of many companies in one batch');
     const contents = await readContents(all, claimed);
     for (const { target, deliveries, startBeforeMs } of claims) {
       const probe = target.consecutive_failures >= failuresUntilProbing;
       const unwanted = await findUnwanted(all, target, deliveries, contents);
       if (unwanted.length > 0) {
-        const count = await discardUnwanted(own, target, unwanted, { leaseMs: untilMs, now: now() });
+        const count = await discardUnwanted(shard, target, unwanted, { leaseMs: untilMs, now: now() });
         const { company_id: companyId, subscription_id: subscriptionId } = target;
         log.info(
           { companyId, subscriptionId, deliveries: count },
@@ -234,8 +234,8 @@ const discardUnwanted = async (
   const contents = await readContents(all, target.conditions ? next : []);
   const more = await findUnwanted(all, target, next, contents);
   return transaction(db, async (trx) => {
-    const own = acrossTenants(trx, 'a dispatcher discards what one subscription no longer asks for');
-    await own
+    const unguarded = acrossTenants(trx, 'a dispatcher discards what one subscription no longer asks for');
+    await unguarded
       .updateTable('delivery_queues')
       .set({
         next_due_utc: now,
@@ -247,16 +247,16 @@ const discardUnwanted = async (
       SELECT company_id, event_id, subscription_id, replay_id, created_utc FROM deliveries FORCE INDEX (PRIMARY)
       WHERE state = 'waiting' AND (${isOneOfDue(leased, () => new Date(leaseMs))}
         ${more.length > 0 ? sql`OR (${isOneOfDeliveries(more)} AND due_utc <= ${now})` : sql``})
-      FOR UPDATE`.execute(own);
+      FOR UPDATE`.execute(unguarded);
     if (rows.length === 0) return 0;
     await sql`
       UPDATE deliveries FORCE INDEX (PRIMARY) SET state = 'dropped', due_utc = NULL, leased_by = NULL, updated_utc = ${now}
-      WHERE ${isOneOfDeliveries(rows)}`.execute(own);
+      WHERE ${isOneOfDeliveries(rows)}`.execute(unguarded);
     const replayed = rows.filter(({ replay_id }) => replay_id > 0);
     for (const [replayId, { length }] of Map.groupBy(replayed, ({ replay_id }) => replay_id))
       await sql`
         UPDATE replays SET made = made - ${length}
-        WHERE company_id = ${tenantIs(target.company_id)} AND replay_id = ${replayId}`.execute(own);
+        WHERE company_id = ${tenantIs(target.company_id)} AND replay_id = ${replayId}`.execute(unguarded);
     return rows.length;
   });
 };

@@ -25,11 +25,11 @@ export const setFormerApart = async (
     SELECT company_id, subscription_id, url FROM subscriptions FORCE INDEX (PRIMARY)
     WHERE ${isOneOfQueues(keys)}`.execute(db);
   const urls = new Map(rows.map((row) => [queueName(row), row.url]));
-  const recorded = attempted.map((one): AttemptedDelivery => {
-    const url = urls.get(queueName(one));
-    if (url === undefined || url === one.target.url) return one;
+  const recorded = attempted.map((attempt): AttemptedDelivery => {
+    const url = urls.get(queueName(attempt));
+    if (url === undefined || url === attempt.target.url) return attempt;
     const decision = { outcome: 'retry', dueMs: now.getTime(), gone: false, notBeforeMs: 0 } as const;
-    const apart = one.decision.outcome === 'succeeded' ? one : { ...one, decision };
+    const apart = attempt.decision.outcome === 'succeeded' ? attempt : { ...attempt, decision };
     former.add(apart);
     return apart;
   });

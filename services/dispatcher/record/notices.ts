@@ -43,13 +43,13 @@ export const noteHealth = async (
   const firsts = new Map(givenUp.map((one) => [queueName(one), one]));
   await writePeriodic(db, [
     ...crossed.flatMap((one) => noticeOf(one, one.kind, hour, { failures: one.failures })),
-    ...[...firsts.values()].flatMap((one) =>
-      noticeOf(one, 'delivery_given_up', day, {
-        eventId: one.event_id,
-        replayId: one.replay_id,
-        eventType: one.event_type,
-        attempts: one.attempt,
-        statusCode: one.result.statusCode,
+    ...[...firsts.values()].flatMap((delivery) =>
+      noticeOf(delivery, 'delivery_given_up', day, {
+        eventId: delivery.event_id,
+        replayId: delivery.replay_id,
+        eventType: delivery.event_type,
+        attempts: delivery.attempt,
+        statusCode: delivery.result.statusCode,
       }),
     ),
   ]);

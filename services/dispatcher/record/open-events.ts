@@ -87,8 +87,8 @@ export const trackOpenEvents = (options: OpenEventsOptions): OpenEvents => {
   const writeRows = async (ending: readonly TakenEvent[], shard: Database<Tables>): Promise<number> => {
     const ownId = holderId();
     const at = now();
-    const { own, admitted } = await write(shard, ending, { quota, now: at, holder: ownId });
-    const kept = new Set(own);
+    const { own: heldEvents, admitted } = await write(shard, ending, { quota, now: at, holder: ownId });
+    const kept = new Set(heldEvents);
     // Another process has taken those whose leases have ended.
     for (const event of ending) if (event.leaseMs <= at.getTime() && !kept.has(event)) events.delete(event);
     for (const delivery of admitted) delivery.holder = ownId;
@@ -134,8 +134,8 @@ const write = (
       trx,
       'a dispatcher defers unfinished deliveries of many companies in one batch',
     );
-    const own = await lockOwn(all, events);
-    const open = own.flatMap((event) => [...event.open.values()]);
+    const heldEvents = await lockOwn(all, events);
+    const open = heldEvents.flatMap((event) => [...event.open.values()]);
     const { admitted, refused } = await admitWaiting(all, open, { quota, now, makesRoom: false });
     if (admitted.length > 0) {
       const lastLeaseMs = Math.max(...admitted.map(({ leaseMs }) => leaseMs));
@@ -150,7 +150,7 @@ const write = (
         for (const event of extended) event.leaseMs = untilMs;
       });
     }
-    return { own, admitted };
+    return { own: heldEvents, admitted };
   });
 
 const lockOwn = async (db: Kysely<Tables>, events: readonly TakenEvent[]): Promise<readonly TakenEvent[]> => {
@@ -186,12 +186,14 @@ const removeIncomplete = (
   transaction(db, async (trx) => {
     const all = acrossTenants(trx, 'a dispatcher counts missed events of many companies in one batch');
     const ids = await lockOutbox(all, events, forUpdate);
-    const own = events.filter(({ event_id }) => ids.has(event_id));
-    if (own.length === 0) return [];
-    const missed = own.flatMap((event) => event.missed);
+    const heldEvents = events.filter(({ event_id }) => ids.has(event_id));
+    if (heldEvents.length === 0) return [];
+    const missed = heldEvents.flatMap((event) => event.missed);
     await noteMissed(all, missed);
     await sql`
-      DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isOneOfEvents(own)}`.execute(all);
+      DELETE /*+ INDEX(event_outbox PRIMARY) */ FROM event_outbox WHERE ${isOneOfEvents(heldEvents)}`.execute(
+      all,
+    );
     return missed;
   });
 

@@ -54,8 +54,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const room = createSignal();
   let failing = false;
 
-  const record = async (results: readonly AttemptedDelivery[], own: Database<Tables>): Promise<void> => {
-    const { recorded, changes, missed } = await writeResults(own, results, {
+  const record = async (results: readonly AttemptedDelivery[], shard: Database<Tables>): Promise<void> => {
+    const { recorded, changes, missed } = await writeResults(shard, results, {
       now: now(),
       probeIntervalMs,
       waitingQuota,
@@ -151,8 +151,8 @@ const createGiveBack = (options: GiveBackOptions): GiveBack => {
   const write = createBatchWriter<Tables, LeasedDelivery, void>({
     db,
     companyOf,
-    write: async (deliveries, own) => {
-      const { missed, dropped } = await endLeases(own, deliveries, { quota, now: now() });
+    write: async (deliveries, shard) => {
+      const { missed, dropped } = await endLeases(shard, deliveries, { quota, now: now() });
       onMissed(dropped);
       openEvents.missed(missed);
       openEvents.written(deliveries);
@@ -198,8 +198,8 @@ const endLeases = (
     const all = acrossTenants(trx, 'a dispatcher returns deliveries of many companies in one batch');
     const unwritten = deliveries.filter(hasNoRow);
     const events = await lockOutbox(all, unwritten, forShare);
-    const own = unwritten.filter(({ event_id }) => events.has(event_id));
-    const { admitted, refused, dropped } = await admitWaiting(all, own, { quota, now, makesRoom: true });
+    const ofEvents = unwritten.filter(({ event_id }) => events.has(event_id));
+    const { admitted, refused, dropped } = await admitWaiting(all, ofEvents, { quota, now, makesRoom: true });
     const existing = await scheduleQueues(all, queuesOf(deliveries), now);
     await addRows(all, admitted, { queues: existing, now, holder: null });
     await sql`

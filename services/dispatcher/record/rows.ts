@@ -48,31 +48,31 @@ const insertAttemptRows = statement<[Rows]>(
     ON DUPLICATE KEY UPDATE attempt = delivery_attempts.attempt`,
 );
 
-const attemptValues = (one: AttemptedDelivery) => {
-  const { result, decision } = one;
+const attemptValues = (attempt: AttemptedDelivery) => {
+  const { result, decision } = attempt;
   return [
-    one.company_id,
-    one.event_id,
-    one.subscription_id,
-    one.replay_id,
-    one.attempt,
-    one.created_utc,
-    new Date(one.startedMs),
+    attempt.company_id,
+    attempt.event_id,
+    attempt.subscription_id,
+    attempt.replay_id,
+    attempt.attempt,
+    attempt.created_utc,
+    new Date(attempt.startedMs),
     result.elapsedMs,
     result.dnsMs,
     result.connectMs,
     result.tlsMs,
     result.firstByteMs,
-    one.target.url,
+    attempt.target.url,
     result.address?.slice(0, maxAddress) ?? null,
     result.statusCode,
     result.errorClass,
     result.error?.slice(0, maxError) ?? null,
     '[]',
     packRequest({
-      ...one,
-      bodyBytes: result.wasSent ? one.body.length : null,
-      accepts: !hasAccept(one.signed.ownHeaders),
+      ...attempt,
+      bodyBytes: result.wasSent ? attempt.body.length : null,
+      accepts: !hasAccept(attempt.signed.ownHeaders),
     }),
     result.responseHeaders && packResponse({ headers: result.responseHeaders, body: result.responseBody }),
     result.responseTruncated ? 1 : 0,

@@ -145,16 +145,16 @@ const succeed = async (
   now: Date,
 ): Promise<void> => {
   if (succeeded.length === 0) return;
-  const rows = succeeded.map((one) => [
-    one.company_id,
-    one.event_id,
-    one.subscription_id,
-    one.replay_id,
-    one.created_utc,
-    one.event_type,
+  const rows = succeeded.map((attempt) => [
+    attempt.company_id,
+    attempt.event_id,
+    attempt.subscription_id,
+    attempt.replay_id,
+    attempt.created_utc,
+    attempt.event_type,
     'succeeded',
-    one.attempt,
-    one.result.statusCode,
+    attempt.attempt,
+    attempt.result.statusCode,
     now,
   ]);
   await later(db, insertSucceeded(db, rows));
@@ -181,21 +181,21 @@ const change = async (
   changes: ReadonlyMap<AttemptedDelivery, Change | undefined>,
   now: Date,
 ): Promise<void> => {
-  const rows = [...changes].flatMap(([one, to]) =>
+  const rows = [...changes].flatMap(([delivery, to]) =>
     to
       ? [
           [
-            one.company_id,
-            one.event_id,
-            one.subscription_id,
-            one.replay_id,
-            one.created_utc,
-            one.event_type,
+            delivery.company_id,
+            delivery.event_id,
+            delivery.subscription_id,
+            delivery.replay_id,
+            delivery.created_utc,
+            delivery.event_type,
             to.state,
             to.dueMs === null ? null : new Date(to.dueMs),
-            one.attempt,
-            one.result.statusCode,
-            one.result.errorClass,
+            delivery.attempt,
+            delivery.result.statusCode,
+            delivery.result.errorClass,
             now,
           ],
         ]
@@ -228,16 +228,16 @@ const updateQueues = async (
   const updates = [...Map.groupBy(counted, queueName)].flatMap(([name, attempted]) => {
     const queue = queues.get(name);
     if (!queue) return [];
-    const results = attempted.map((one) => {
-      const { decision } = one;
-      const to = changes.get(one);
+    const results = attempted.map((attempt) => {
+      const { decision } = attempt;
+      const to = changes.get(attempt);
       const succeeded = decision.outcome === 'succeeded';
       return {
-        ...{ succeeded, type: one.event_type, probe: one.probe && !former.has(one) },
+        ...{ succeeded, type: attempt.event_type, probe: attempt.probe && !former.has(attempt) },
         counts:
-          !former.has(one) &&
-          (one.replay_id > 0
-            ? succeeded && one.probe
+          !former.has(attempt) &&
+          (attempt.replay_id > 0
+            ? succeeded && attempt.probe
             : decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,

@@ -7,15 +7,15 @@ interface Hosts {
 /** `limit` is over all ports of a host. */
 export const createHosts = (limit: number): Hosts => {
   const inUse = new Map<string, Shares>();
-  let known = new Map<string, string>();
+  let hosts = new Map<string, string>();
 
   const hostOf = (url: string): string => {
-    let host = known.get(url);
+    let host = hosts.get(url);
     if (host === undefined) {
-      if (known.size >= maxKnown) known = new Map();
+      if (hosts.size >= maxKnown) hosts = new Map();
       // An invalid URL fails without a connection.
       host = URL.parse(url)?.hostname ?? '';
-      known.set(url, host);
+      hosts.set(url, host);
     }
     return host;
   };

@@ -52,13 +52,13 @@ export const createSigner = ({ keyRing, now, metrics }: SignerOptions): Signer =
       const transferList = [task.numbers.buffer, task.bytes.buffer];
       const lines = (await pool.run(task, { transferList })).split('\n');
       batch.forEach(({ resolve, reject }, at) => {
-        const [signature, standard, own] = lines.slice(linesEach * at, linesEach * (at + 1)) as Lines;
+        const [signature, standard, ownHeaders] = lines.slice(linesEach * at, linesEach * (at + 1)) as Lines;
         if (signature === '') reject(new CannotSign(standard));
         else
           resolve({
             timestamp,
             signatures: [signature, standard],
-            ownHeaders: own === '' ? [] : Object.entries<string>(JSON.parse(own)),
+            ownHeaders: ownHeaders === '' ? [] : Object.entries<string>(JSON.parse(ownHeaders)),
           });
       });
     } catch (error) {

@@ -32,8 +32,8 @@ export default ({ timestamp, numbers, bytes }: SignTask): string => {
     at += length;
     return Buffer.from(bytes.buffer, bytes.byteOffset + at - length, length);
   };
-  for (let one = 0; one < numbers.length; one += numbersEach) {
-    const [companyId, eventId, ...lengths] = numbers.subarray(one, one + numbersEach) as unknown as Numbers;
+  for (let at = 0; at < numbers.length; at += numbersEach) {
+    const [companyId, eventId, ...lengths] = numbers.subarray(at, at + numbersEach) as unknown as Numbers;
     const [sealed, previous, headers, body] = lengths.map(next) as [Buffer, Buffer, Buffer, Buffer];
     try {
       const secrets = [opened(companyId, sealed)];
@@ -58,8 +58,8 @@ let secretsByBytes = new Map<string, OpenSecret & { readonly companyId: number }
 /** A sealed secret opens for its own company only. */
 const opened = (companyId: number, sealed: Buffer): OpenSecret => {
   const name = sealed.toString('latin1');
-  const known = secretsByBytes.get(name);
-  if (known?.companyId === companyId) return known;
+  const opened = secretsByBytes.get(name);
+  if (opened?.companyId === companyId) return opened;
   const secret = { ...openedSecret(openSecret(workerData as KeyRing, companyId, sealed)), companyId };
   if (secretsByBytes.size >= maxSecrets) secretsByBytes = new Map();
   secretsByBytes.set(name, secret);

@@ -33,12 +33,12 @@ export const serveTestDeliveries = async (options: TestDeliveryOptions): Promise
   const inFlight = createInFlight();
   const places = createPlaces(maxInFlight, maxWaitMs);
 
-  const inPlace = async (asked: TestDelivery): Promise<TestDeliveryAnswer> => {
-    const { companyId } = asked;
+  const inPlace = async (request: TestDelivery): Promise<TestDeliveryAnswer> => {
+    const { companyId } = request;
     if (!(await places.take(companyId)))
       return { error: 'too many test deliveries are under way', underWay: places.held(companyId) };
     try {
-      return await deliver(options, asked);
+      return await deliver(options, request);
     } finally {
       places.giveBack(companyId);
     }

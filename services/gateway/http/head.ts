@@ -106,7 +106,7 @@ export const readHead = (request: HttpRequest): Head => {
   broken ||= length !== undefined && encoding !== undefined;
   const method = request.getCaseSensitiveMethod();
   // If a body was read too short, its rest is taken for the next request, which then begins like `{}POST`.
-  broken ||= !known.has(method) && !token.test(method);
+  broken ||= !methods.has(method) && !token.test(method);
   return {
     method,
     path: request.getUrl(),
@@ -137,7 +137,7 @@ const otherConditions = {
 const joined = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before},${value}`;
 
-const known: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE']);
 /** With these methods, clients declare the body's length even if it is empty (RFC 9110, 8.6). */
 const withBody: ReadonlySet<string> = new Set(['POST', 'PATCH', 'PUT']);
 /** RFC 9110, 7.2: a name or an address, and a port. The library refuses requests without a `Host`. */

@@ -52,18 +52,18 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
   };
 
   /** A gateway without waiting readers gets no notices. */
-  const listen = (kind: WrittenKind, companyId: number, one: Waiting): (() => void) => {
+  const listen = (kind: WrittenKind, companyId: number, waiting: Waiting): (() => void) => {
     const name = listName(kind, companyId);
     const ofList = listeners.get(name) ?? new Set();
     listeners.set(name, ofList);
-    ofList.add(one);
+    ofList.add(waiting);
     notices ??= bus.nc.subscribe(writtenSubject, {
       callback: (error, message) => {
         if (!error) tellAll(message.json());
       },
     });
     return () => {
-      ofList.delete(one);
+      ofList.delete(waiting);
       if (ofList.size === 0) listeners.delete(name);
       if (listeners.size > 0) return;
       notices?.unsubscribe();
@@ -71,22 +71,22 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
     };
   };
 
-  const waitForPage = async (one: Waiting, { query, first, ask }: HeldRequest): Promise<LaneAnswer> => {
+  const waitForPage = async (waiting: Waiting, { query, first, ask }: HeldRequest): Promise<LaneAnswer> => {
     // What was written before the server has the subscription is found by the next look.
     await bus.flush();
     let last = first;
-    for (let looks = 0; !one.isOver; looks++) {
-      one.isTold = false;
-      const asked = ask(continuing(query, last)).catch(unlessUnanswered);
+    for (let looks = 0; !waiting.isOver; looks++) {
+      waiting.isTold = false;
+      const answer = ask(continuing(query, last)).catch(unlessUnanswered);
       // A service that hangs does not make the answer late.
-      const next = await Promise.race([asked, one.over]);
+      const next = await Promise.race([answer, waiting.over]);
       if (next && next.status < 500) {
         if (!isEmptyPage(next)) return next;
         last = next;
       }
       // A company that writes much that the request leaves out is not asked about all the time.
-      await one.sleep(looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs));
-      await one.untilTold(lookAnywayMs);
+      await waiting.sleep(looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs));
+      await waiting.untilTold(lookAnywayMs);
     }
     return last;
   };
@@ -102,17 +102,17 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
         leaveKey?.();
         return first;
       }
-      const one = createWaiting(waitMs);
-      waiting.add(one);
-      const unlisten = listen(kind, key.companyId, one);
-      const endWaiting = beginWaiting(one.end);
+      const entry = createWaiting(waitMs);
+      waiting.add(entry);
+      const unlisten = listen(kind, key.companyId, entry);
+      const endWaiting = beginWaiting(entry.end);
       try {
-        return await waitForPage(one, request);
+        return await waitForPage(entry, request);
       } finally {
         endWaiting();
-        one.end();
+        entry.end();
         unlisten();
-        waiting.delete(one);
+        waiting.delete(entry);
         leaveCompany();
         leaveKey();
       }
@@ -144,37 +144,37 @@ const createWaiting = (forMs: number): Waiting => {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   const sleep = (ms: number): Promise<void> =>
     new Promise((done) => {
-      if (one.isOver || ms === 0) return done();
+      if (waiting.isOver || ms === 0) return done();
       const timer = setTimeout(done, ms);
       wake = () => {
         clearTimeout(timer);
         done();
       };
     });
-  const one = {
+  const waiting = {
     isTold: false,
     isOver: false,
     over,
     tell: () => {
-      one.isTold = true;
+      waiting.isTold = true;
       onTold();
     },
     end: () => {
       clearTimeout(end);
-      one.isOver = true;
+      waiting.isOver = true;
       wake();
       resolve(undefined);
     },
     sleep,
     untilTold: async (ms: number) => {
-      if (one.isTold) return;
+      if (waiting.isTold) return;
       onTold = () => wake();
       await sleep(ms);
       onTold = () => {};
     },
   };
-  const end = setTimeout(one.end, forMs);
-  return one;
+  const end = setTimeout(waiting.end, forMs);
+  return waiting;
 };
 
 const isEmptyPage = ({ status, body }: LaneAnswer): boolean => {

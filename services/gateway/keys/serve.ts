@@ -119,9 +119,9 @@ const requireNetwork = ({ networks }: KeyEntry, { address }: Exchange): void => 
 
 const admit = (gateway: Gateway, companyId: number, exchange: Exchange): Admitted | undefined => {
   const { head } = exchange;
-  const known = findKey(gateway, companyId, exchange, head.apiKey);
-  if (!known) return undefined;
-  const { proof, name, key } = known;
+  const entry = findKey(gateway, companyId, exchange, head.apiKey);
+  if (!entry) return undefined;
+  const { proof, name, key } = entry;
   const { match, allow } = gateway.route(head.method, head.path);
   if (!match) {
     const methods = gateway.pages.has(head.path) ? 'GET, HEAD' : allow;

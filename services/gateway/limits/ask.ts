@@ -36,7 +36,7 @@ export interface Asker {
 export const createAsker = (bus: Bus): Asker => {
   const inbox = bus.inbox();
   const underWay = new Map<string, Waiting>();
-  let asked = 0;
+  let lastQuestion = 0;
   const end = (subject: string, answer: Msg | 'nobody' | undefined): void => {
     const waiting = underWay.get(subject);
     if (!underWay.delete(subject)) return;
@@ -66,7 +66,7 @@ export const createAsker = (bus: Bus): Asker => {
     ask: (subject, payload, { timeoutMs, headers }, done) => {
       const untilMs = performance.now() + timeoutMs;
       const send = (): void => {
-        const reply = `${inbox}.${++asked}`;
+        const reply = `${inbox}.${++lastQuestion}`;
         const timer = setTimeout(() => end(reply, undefined), Math.max(1, untilMs - performance.now()));
         underWay.set(reply, { done, timer });
         try {

@@ -114,13 +114,13 @@ export const createCounter = ({
           clearTimeout(late);
           noteWorking();
           for (const [at, group] of groups.entries()) {
-            const own = positions[at * positionLength]!;
+            const position = positions[at * positionLength]!;
             const company = positions[at * positionLength + 1]!;
             for (const [place, { take, resolve }] of group.entries()) {
               const after = take.reads ? 0 : place;
               resolve({
-                own: own + after,
-                company: company > 0 && own + after <= take.limit ? company + after : 0,
+                own: position + after,
+                company: company > 0 && position + after <= take.limit ? company + after : 0,
               });
             }
           }

@@ -65,18 +65,18 @@ export const createLimiter = (counter: Counter, clock: () => number = Date.now):
       return { used: await counter.read(window, slots), resetSeconds: windowEndSeconds(window) };
     },
     take: async (limits) => {
-      const { own, company } = limits;
+      const { own: keyLimit, company } = limits;
       const window = enterWindow();
       const positions = await counter.count({
         window,
-        slot: own.slot,
-        limit: own.limit,
+        slot: keyLimit.slot,
+        limit: keyLimit.limit,
         companySlot: company?.slot ?? 0,
         deferrable: likelyRefused(limits),
       });
-      const beyondOwn = positions.own > own.limit;
+      const beyondOwn = positions.own > keyLimit.limit;
       const beyondCompany = !beyondOwn && company !== null && positions.company > company.limit;
-      const { name, limit, slot } = beyondCompany ? company : own;
+      const { name, limit, slot } = beyondCompany ? company : keyLimit;
       const admitted = !beyondOwn && !beyondCompany;
       if (!admitted && window === currentWindow) reached.add(slot);
       const used = beyondCompany ? positions.company : positions.own;
@@ -186,8 +186,8 @@ const windowHeader: Header = ['X-RateLimit-Window', windowName];
 /** There are few names and limits. */
 const fixedHeaders = (name: LimitName, limit: number): FixedHeaders => {
   const id = `${name}:${limit}`;
-  const known = fixedById.get(id);
-  if (known) return known;
+  const fixedLimits = fixedById.get(id);
+  if (fixedLimits) return fixedLimits;
   const fresh: FixedHeaders = {
     limit: ['X-RateLimit-Limit', String(limit)],
     policy: ['X-RateLimit-Policy', limitPolicy(name, limit, windowName)],

@@ -35,13 +35,13 @@ export const openLogWriter = (options: WriterOptions): LogWriter => {
   let state: { readonly number: number; readonly parts: readonly string[] } | undefined;
 
   const links = logs.map((log, at): Link => {
-    const known = fenced.find((one) => one.at === at);
+    const fencedLog = fenced.find((one) => one.at === at);
     return {
       log,
-      store: known?.store,
-      sequence: known?.sequence ?? 0,
-      held: known !== undefined,
-      ready: known !== undefined,
+      store: fencedLog?.store,
+      sequence: fencedLog?.sequence ?? 0,
+      held: fencedLog !== undefined,
+      ready: fencedLog !== undefined,
       sending: false,
       stored: 0,
       queue: undefined,

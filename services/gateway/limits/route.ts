@@ -97,16 +97,16 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   };
   /** An owner without requests does not notice that the logs name another owner. */
   const check = (): void => {
-    const own = local;
-    if (own?.owned())
+    const localOwner = local;
+    if (localOwner?.owned())
       quorum.findOwner((found) => {
-        if (!found || found === own.epoch || !own.owned()) return;
+        if (!found || found === localOwner.epoch || !localOwner.owned()) return;
         logger?.warn(
-          { epoch: own.epoch, owner: found },
+          { epoch: localOwner.epoch, owner: found },
           'another gateway counts requests: ownership given up',
         );
-        own.resign();
-        forget(own.epoch, true);
+        localOwner.resign();
+        forget(localOwner.epoch, true);
       });
   };
   const stopChecks = eachTick(check, checkMs);
@@ -125,14 +125,14 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
       tally(positions ? 'remote' : 'moved');
       return positions;
     }
-    const own = local;
+    const localOwner = local;
     try {
-      const positions = await own.count(request.window, request.takes, untilMs - performance.now());
+      const positions = await localOwner.count(request.window, request.takes, untilMs - performance.now());
       tally('local');
       return positions;
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
-      if (performance.now() < untilMs) forget(own.epoch, true);
+      if (performance.now() < untilMs) forget(localOwner.epoch, true);
       tally('moved');
       return undefined;
     }

@@ -70,7 +70,7 @@ const noFiles: ReadonlyMap<string, Entry> = new Map();
 const page = (file: Entry, head: PortalHead): Page => {
   // A shared link is for one reader, and the other pages need a session.
   const unlisted: Header = ['X-Robots-Tag', 'noindex, nofollow'];
-  const own: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache'], unlisted];
+  const pageOnly: readonly Header[] = [pagePermissions, ['Cache-Control', 'no-cache'], unlisted];
   const text = file.plain.includes(nonceMark) ? file.plain.toString() : undefined;
   if (text === undefined) {
     const answer = send(file, head, 'no-cache');
@@ -80,7 +80,7 @@ const page = (file: Entry, head: PortalHead): Page => {
   return {
     status: 200,
     body: text.replaceAll(nonceMark, nonce),
-    headers: [...own, ['Content-Type', file.type], pagePolicy(nonce)],
+    headers: [...pageOnly, ['Content-Type', file.type], pagePolicy(nonce)],
   };
 };
 

@@ -44,14 +44,14 @@ export const serveMember = async (gateway: Gateway, exchange: Exchange, visit: V
   try {
     if (operation.role === null) return await ask(gateway, exchange, visit, match, null, body);
     // `access` looks the token up itself, so a known member needs no second lookup.
-    const known =
+    const knownSession =
       operation.service === 'access' && body instanceof Buffer ? gateway.sessions.known(token) : undefined;
-    const session = known ?? (await resolve(gateway, exchange, visit, token));
+    const session = knownSession ?? (await resolve(gateway, exchange, visit, token));
     if ('factorMissing' in session && session.factorMissing && !operation.beforeFactor)
       throw problem('second_factor_required');
     exchange.calledBy({ companyId: session.companyId, userId: session.user.id });
     await countMember(gateway, session);
-    if (!known && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);
+    if (!knownSession && !roleAllows(session.user.role, operation.role)) throw roleRequired(operation.role);
     await ask(gateway, exchange, visit, match, { ...session, token }, body);
   } finally {
     leave();

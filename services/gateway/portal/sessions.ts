@@ -40,7 +40,7 @@ export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): 
 
   return {
     resolve: async (token, { requestId, traceparent }, passive) => {
-      const asked: ResolveSession = { token, passive };
+      const question: ResolveSession = { token, passive };
       const answer = await lanes.access.request({
         operation: resolveSessionOperation,
         tenant: 0,
@@ -51,7 +51,7 @@ export const openSessions = (lanes: Readonly<Record<ServiceName, LaneClient>>): 
         repeatable: true,
         params: [],
         query: '',
-        body: Buffer.from(JSON.stringify(asked)),
+        body: Buffer.from(JSON.stringify(question)),
       });
       if (answer.status === 200) {
         const session = JSON.parse(answer.body.toString()) as ResolvedSession;

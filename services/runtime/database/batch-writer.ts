@@ -24,10 +24,10 @@ export const createBatchWriter = <DB, Row, Result>(
   const { db, companyOf, write, pauseMs, onRefused } = options;
   const writeAll = async (rows: readonly Row[]): Promise<readonly Result[]> =>
     (await byShard(db, rows, companyOf, writeShard)).flat();
-  const writeShard = async (rows: readonly Row[], own: Database<DB>): Promise<readonly Result[]> => {
+  const writeShard = async (rows: readonly Row[], shard: Database<DB>): Promise<readonly Result[]> => {
     for (let failures = 1; ; failures++) {
       try {
-        return [await write(rows, own)];
+        return [await write(rows, shard)];
       } catch (error) {
         if (isRowRefused(error)) return await halve(rows, error);
         const waitMs = pauseMs(failures, error, rows);

@@ -115,8 +115,8 @@ export const createPool = (options: PoolOptions): Pool => {
   const watch = (): void => {
     clock.tick();
     const now = clock.now();
-    const asked = [...all].filter((one) => one.askedMs() !== undefined);
-    for (const connection of asked) {
+    const askedConnections = [...all].filter((one) => one.askedMs() !== undefined);
+    for (const connection of askedConnections) {
       const waitedMs = now - connection.askedMs()!;
       if (connection.isOverdue() || (waitedMs >= silentMs.drop && isFormer(connection)))
         drop(connection, noAnswerError(where, waitedMs));
@@ -127,8 +127,8 @@ export const createPool = (options: PoolOptions): Pool => {
       else if (connection.quietMs() >= pingAfterMs)
         connection.ask<void>(silentMs.drop, (done) => connection.raw.ping(done)).catch(() => {});
     }
-    const sinceMs = Math.max(heardMs ?? 0, Math.min(...asked.map((one) => one.askedMs()!)));
-    const quietMs = asked.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
+    const sinceMs = Math.max(heardMs ?? 0, Math.min(...askedConnections.map((one) => one.askedMs()!)));
+    const quietMs = askedConnections.length > 0 && heardMs !== undefined ? now - sinceMs : 0;
     if (quietMs >= silentMs.unreachable && !unreachable) setUnreachable(noAnswerError(where, quietMs));
     if (quietMs >= silentMs.drop)
       for (const connection of all) drop(connection, noAnswerError(where, quietMs));

@@ -25,7 +25,7 @@ export const openServerConnection = (
   const { address, session, connectTimeoutMs, now, onHeard, onClosed } = options;
   const { socket, addresses } = openSocket(options);
   const raw = createConnection({ ...address, ...valueOptions, connectTimeout: 0, stream: () => socket });
-  let asked: number | undefined;
+  let askedAtMs: number | undefined;
   let limit = 0;
   let heardMs = performance.now();
   let pending = 0;
@@ -35,10 +35,10 @@ export const openServerConnection = (
     raw,
     ask: (limitMs, send) =>
       new Promise((resolve, reject) => {
-        if (pending++ === 0) asked = now();
+        if (pending++ === 0) askedAtMs = now();
         limit = limitMs;
         const settle = (): void => {
-          asked = --pending > 0 ? now() : undefined;
+          askedAtMs = --pending > 0 ? now() : undefined;
         };
         try {
           send((error, result) => {
@@ -56,8 +56,8 @@ export const openServerConnection = (
           throw error;
         }
       }),
-    askedMs: () => asked,
-    isOverdue: () => asked !== undefined && now() - asked >= limit,
+    askedMs: () => askedAtMs,
+    isOverdue: () => askedAtMs !== undefined && now() - askedAtMs >= limit,
     quietMs: () => performance.now() - heardMs,
     address: () => socket.remoteAddress,
     isOpen: () => open,

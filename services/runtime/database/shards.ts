@@ -29,8 +29,8 @@ export const createShards = ({ read, open }: ShardsOptions): Shards => {
     },
     count: () => ranges.length,
     of: (companyId) => {
-      const known = homes.get(companyId);
-      if (known !== undefined) return known;
+      const home = homes.get(companyId);
+      if (home !== undefined) return home;
       const id = keyspaceIdOf(companyId);
       const name = ranges.find(({ from, to }) => id >= from && (to === '' || id < to))?.name ?? '';
       if (homes.size >= maxHomes) homes = new Map();
@@ -70,9 +70,9 @@ export const byShard = async <DB, Row, Result>(
 ): Promise<readonly Result[]> => {
   const { shards } = db;
   if (!shards) return [await work(rows, db)];
-  const run = async ({ db: own, rows: some }: Part<DB, Row>): Promise<readonly Result[]> => {
+  const run = async ({ db: shard, rows: some }: Part<DB, Row>): Promise<readonly Result[]> => {
     try {
-      return [await work(some, own)];
+      return [await work(some, shard)];
     } catch (error) {
       if (!spansShards(error)) throw error;
       await shards.learn().catch(() => {});

@@ -15,12 +15,14 @@ export const statement = <Parameters extends readonly Parameter[], Row = unknown
   const compiled = new WeakMap<object, CompiledQuery<Row>>();
   return (db, ...parameters) => {
     const guard = guardOf(db);
-    const known = compiled.get(guard);
-    if (known) {
+    const compiledBefore = compiled.get(guard);
+    if (compiledBefore) {
       for (const rows of parameters)
         if (Array.isArray(rows) && !isRowsOfTenants(rows))
-          throw new TenantGuardError(`each row must begin with its tenant: ${known.sql.slice(0, 120)}`);
-      return { ...known, parameters };
+          throw new TenantGuardError(
+            `each row must begin with its tenant: ${compiledBefore.sql.slice(0, 120)}`,
+          );
+      return { ...compiledBefore, parameters };
     }
     const places = parameters.map((parameter) => sql`${parameter}`);
     const query = build(...(places as { [At in keyof Parameters]: RawBuilder<unknown> })).compile(db);

@@ -16,8 +16,8 @@ export const createTenantGuard = ({ tenantTables, log }: TenantGuardOptions): Te
   const unguarded = new Map<string, GuardPlugin>();
 
   const withoutCheck = (reason: string): KyselyPlugin => {
-    const known = unguarded.get(reason);
-    if (known) return known;
+    const unguardedBefore = unguarded.get(reason);
+    if (unguardedBefore) return unguardedBefore;
     log?.debug({ reason }, 'queries across tenants');
     const plugin = pluginFor(() => {});
     unguarded.set(reason, plugin);

@@ -60,12 +60,13 @@ export const followReplicas = (
       const { well, unwell } = usable();
       const candidates = well.length > 0 ? well : unwell;
       let best = candidates[0];
-      for (const one of candidates)
+      for (const candidate of candidates)
         if (
           best &&
-          (one.inFlight < best.inFlight || (one.inFlight === best.inFlight && one.lastFrame < best.lastFrame))
+          (candidate.inFlight < best.inFlight ||
+            (candidate.inFlight === best.inFlight && candidate.lastFrame < best.lastFrame))
         )
-          best = one;
+          best = candidate;
       return best;
     },
     hasOther: (replica) => usable().well.some((one) => one !== replica),

@@ -20,11 +20,11 @@ export const countDeliveries = ({ db }: WebhooksContext) =>
         ...{ record, before: Number.MAX_SAFE_INTEGER, count: mostEvents },
       }));
     if (eventIds?.length === 0) return json(200, answerOf(nothing, true));
-    const wanted = { companyId, filter: query, eventIds };
-    const newest = await countNewest(db, wanted);
+    const selection = { companyId, filter: query, eventIds };
+    const newest = await countNewest(db, selection);
     const isComplete = newest.looked <= mostRows && (eventIds?.length ?? 0) < mostEvents;
     if (isComplete || eventIds || query.eventId !== undefined) return json(200, answerOf(newest, isComplete));
-    const unusual = await countUnusual(db, wanted);
+    const unusual = await countUnusual(db, selection);
     return json(200, { ...answerOf(newest, false), ...unusual });
   });
 
@@ -62,8 +62,8 @@ const answerOf = ({ counted, succeeded, failing, held }: Counts, isComplete: boo
 
 const columns = sql`d.state, d.attempts, d.subscription_id, d.replay_id, d.event_type, d.last_status, d.last_error`;
 
-const countNewest = async (db: Kysely<Tables>, { companyId, ...wanted }: Wanted): Promise<Counts> => {
-  const isMatch = matches(wanted.filter);
+const countNewest = async (db: Kysely<Tables>, { companyId, ...selection }: Wanted): Promise<Counts> => {
+  const isMatch = matches(selection.filter);
   const { rows } = await sql<Counts>`
     SELECT COUNT(*) AS looked, COUNT(IF(${isMatch}, 1, NULL)) AS counted,
       COUNT(IF(${isMatch} AND d.state = 'succeeded', 1, NULL)) AS succeeded,
@@ -71,7 +71,7 @@ const countNewest = async (db: Kysely<Tables>, { companyId, ...wanted }: Wanted)
       COUNT(IF(${isMatch} AND d.state = 'held', 1, NULL)) AS held
     FROM (
       SELECT /*+ INDEX(d PRIMARY) */ ${columns} FROM deliveries AS d
-      WHERE d.company_id = ${tenantIs(companyId)} AND ${within(wanted)}
+      WHERE d.company_id = ${tenantIs(companyId)} AND ${within(selection)}
       ORDER BY d.event_id DESC LIMIT ${sql.lit(mostRows + 1)}
     ) AS d`.execute(db);
   return rows[0]!;

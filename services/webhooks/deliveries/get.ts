@@ -45,14 +45,14 @@ export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: 
   return {
     ...deliveryAnswer(delivery),
     ...(abouts.get(name.eventId) ?? noAbout),
-    history: attempts.map((one) => ({
-      attempt: one.attempt,
-      startedUtc: one.started_utc,
-      elapsedMs: one.elapsed_ms,
-      statusCode: one.status_code,
-      errorClass: one.error_class,
-      error: one.error,
-      nextAttemptUtc: one.next_attempt_utc,
+    history: attempts.map((attempt) => ({
+      attempt: attempt.attempt,
+      startedUtc: attempt.started_utc,
+      elapsedMs: attempt.elapsed_ms,
+      statusCode: attempt.status_code,
+      errorClass: attempt.error_class,
+      error: attempt.error,
+      nextAttemptUtc: attempt.next_attempt_utc,
     })),
     others: siblings.filter((one) => one !== delivery).map(deliveryAnswer),
   };

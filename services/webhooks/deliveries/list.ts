@@ -34,11 +34,11 @@ export const listDeliveries = (context: WebhooksContext) =>
 export const readDeliveries = async (
   { db, cursors }: Pick<WebhooksContext, 'db' | 'cursors'>,
   companyId: number,
-  { cursor, ...wanted }: Omit<WantedDeliveries, 'from'> & { readonly cursor: string | undefined },
+  { cursor, ...selection }: Omit<WantedDeliveries, 'from'> & { readonly cursor: string | undefined },
 ) => {
   const from =
     cursor === undefined ? undefined : placeOf(await cursors.open(companyId, 'deliveries', cursor));
-  const { deliveries, next } = await readPage(db, companyId, { ...wanted, from });
+  const { deliveries, next } = await readPage(db, companyId, { ...selection, from });
   return {
     deliveries,
     nextCursor: next ? await cursors.seal(companyId, 'deliveries', ...positionsOf(next)) : null,

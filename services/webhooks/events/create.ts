@@ -27,8 +27,8 @@ export const createTestEvent = (context: WebhooksContext) =>
     if (earlier) return earlier;
     const { type, payload = samplePayload(type, now()) } = body;
     const dedupeKey = identity && dedupeKeyOf(identity);
-    const asked = { companyId, type, payload, isTest: true, origin: originOf(call), dedupeKey };
-    const answer = await askService<IngestAnswer>(context, ingestSubject, asked, deadlineMs);
+    const testEvent = { companyId, type, payload, isTest: true, origin: originOf(call), dedupeKey };
+    const answer = await askService<IngestAnswer>(context, ingestSubject, testEvent, deadlineMs);
     if ('error' in answer) {
       const cause = new Error(`the event was not taken: ${answer.error}`);
       throw answer.retry ? problem('service_unavailable', cause) : invalid(answer.details ?? []);

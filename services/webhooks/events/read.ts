@@ -179,14 +179,14 @@ interface Page {
  * A page ends early, with `hasMore`, if its events are large or matches are rare: the log has no index by
  * type, so a search by type scans it in chunks for a limited time. It has indexes by record.
  */
-const readPage = async (db: Kysely<Tables>, companyId: number, wanted: PageWanted): Promise<Page> => {
-  const { order, types, record, limit } = wanted;
+const readPage = async (db: Kysely<Tables>, companyId: number, selection: PageWanted): Promise<Page> => {
+  const { order, types, record, limit } = selection;
   const stopMs = performance.now() + maxSearchMs;
   const range = types === undefined || record ? undefined : await rangeOf(db, companyId);
-  if (range && range.first > range.last) return { events: [], position: wanted.from ?? 0, hasMore: false };
+  if (range && range.first > range.last) return { events: [], position: selection.from ?? 0, hasMore: false };
   const events: ListedEvent[] = [];
   let bytes = 0;
-  let at = wanted.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
+  let at = selection.from ?? (order === 'asc' ? 0 : range ? range.last + 1 : Number.MAX_SAFE_INTEGER);
   for (;;) {
     const end =
       range &&

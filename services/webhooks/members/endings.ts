@@ -48,20 +48,20 @@ const endWithMember = (context: EndingsContext, companyId: number, memberId: num
     const ending = JSON.parse(row.ending) as MemberEnding;
     const { keep, by } = ending;
     const note = { companyId, by, at };
-    const made = await madeBy(trx, companyId, memberId, new Date(row.ended_utc.getTime() + lateMs));
+    const creations = await madeBy(trx, companyId, memberId, new Date(row.ended_utc.getTime() + lateMs));
     if (ending.links) {
       const shares = await selectShares(trx, companyId).forUpdate().execute();
-      for (const share of shares.filter(made.isLink)) await endShare(trx, note, share);
+      for (const share of shares.filter(creations.isLink)) await endShare(trx, note, share);
     }
     const before = JSON.parse(row.switched_off ?? '[]') as number[];
     const ids = ending.subscriptions
-      ? made.subscriptions.filter((id) => ![...keep.subscriptions, ...before].includes(id))
+      ? creations.subscriptions.filter((id) => ![...keep.subscriptions, ...before].includes(id))
       : [];
     const subscriptions = await selectSubscriptions(trx, companyId, ids).forUpdate().execute();
     for (const subscription of subscriptions)
       await switchOff(context, trx, subscription, { by, at, reason: lostReason });
     if (subscriptions.length > 0) await raiseSubscriptionsVersion(trx, [companyId]);
-    const channels = ending.channels ? made.channels.filter((one) => !keep.channels.includes(one)) : [];
+    const channels = ending.channels ? creations.channels.filter((one) => !keep.channels.includes(one)) : [];
     for (const channel of await selectChannels(trx, companyId, channels).forUpdate().execute())
       await removeChannel(trx, note, channel);
     if (at.getTime() > row.ended_utc.getTime() + lateMs)

@@ -10,13 +10,13 @@ import type { Tables } from '../tables.ts';
 export const listMemberWork = ({ db, now }: WebhooksContext) =>
   handler(contract.listMemberWork, async (call) => {
     const { companyId } = call;
-    const made = await madeBy(db, companyId, call.id('member'), now());
+    const creations = await madeBy(db, companyId, call.id('member'), now());
     const shares = await selectShares(db, companyId).where('expires_utc', '>', now()).execute();
-    const subscriptions = await selectSubscriptions(db, companyId, made.subscriptions).execute();
-    const channels = await selectChannels(db, companyId, made.channels).execute();
-    const seen = await selectSubscriptions(db, companyId, made.secrets).execute();
+    const subscriptions = await selectSubscriptions(db, companyId, creations.subscriptions).execute();
+    const channels = await selectChannels(db, companyId, creations.channels).execute();
+    const seen = await selectSubscriptions(db, companyId, creations.secrets).execute();
     return json(200, {
-      links: shares.filter(made.isLink).length,
+      links: shares.filter(creations.isLink).length,
       subscriptions: subscriptions.map(({ subscription_id: id, name, url, enabled }) => ({
         ...{ id, name, url },
         enabled: enabled === 1,

@@ -40,8 +40,8 @@ export const createReplay = (context: WebhooksContext) =>
     const refuse = isKey ? stateConflict : conflict;
     const earlier = await once.find(identity);
     if (earlier) return earlier;
-    const asked = await readSubscription(db, companyId, body.subscriptionId);
-    const select = (at: Date) => selectionOf(companyId, body, asked, at);
+    const target = await readSubscription(db, companyId, body.subscriptionId);
+    const select = (at: Date) => selectionOf(companyId, body, target, at);
     const selection = select(now());
     const coversMissed = body.kind === 'missed' && body.types === undefined;
     const total = await countCandidates(db, selection);
@@ -139,8 +139,8 @@ const usualMs = 100;
 /** @throws Problem `invalid_request` if it takes too long, or there are more than a replay may deliver. */
 const countCandidates = async (db: Kysely<Tables>, selection: ReplaySelection): Promise<number> => {
   const limit = maxReplayDeliveries + 1;
-  const wanted = { after: 0, limit, maxMs: maxCountMs };
-  const { candidates, end } = await findReplayCandidates(db, selection, wanted);
+  const bounds = { after: 0, limit, maxMs: maxCountMs };
+  const { candidates, end } = await findReplayCandidates(db, selection, bounds);
   if (candidates.length === limit)
     throw invalidField(
       'since',

@@ -143,14 +143,17 @@ export const cancelDelivery = (context: WebhooksContext) =>
 export const releaseDelivery = (context: WebhooksContext) =>
   handler(contract.releaseDelivery, (call) => act(context, call, 'release'));
 
-const ask = async ({ bus, log }: WebhooksContext, asked: DeliveryAction): Promise<string | null> => {
+const ask = async ({ bus, log }: WebhooksContext, action: DeliveryAction): Promise<string | null> => {
   try {
-    const answer = await bus.nc.request(deliveryCommandSubject, JSON.stringify(asked), {
+    const answer = await bus.nc.request(deliveryCommandSubject, JSON.stringify(action), {
       timeout: timeoutMs,
     });
     return answer.json<DeliveryActionAnswer>().refused;
   } catch (error) {
-    log.warn({ error, companyId: asked.companyId, ...asked.delivery }, 'no dispatcher acted on the delivery');
+    log.warn(
+      { error, companyId: action.companyId, ...action.delivery },
+      'no dispatcher acted on the delivery',
+    );
     throw problem('service_unavailable', error);
   }
 };

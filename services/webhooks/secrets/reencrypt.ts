@@ -152,8 +152,8 @@ const reseal = async (
       db,
       fresh,
       ({ one }) => one.companyId,
-      (some, own) =>
-        transaction(own, async (trx) => {
+      (some, shard) =>
+        transaction(shard, async (trx) => {
           for (const { one, bytes } of some) await one.replace(trx, bytes);
           // Dispatchers hold sealed secrets, and the old key is about to leave their ring.
           const companies = some.map(({ one }) => one.companyId).filter((id) => id !== nobody);

@@ -113,12 +113,12 @@ export const getAttention = ({ db }: WebhooksContext) =>
       .sort((a, b) => b.disabled_utc.getTime() - a.disabled_utc.getTime());
     return json(200, {
       offCount: off.length,
-      off: off.slice(0, maxListed).map((one) => ({
-        id: one.subscription_id,
-        name: one.name,
-        url: one.url,
-        disabledUtc: one.disabled_utc.toISOString(),
-        held: one.held_deliveries,
+      off: off.slice(0, maxListed).map((subscription) => ({
+        id: subscription.subscription_id,
+        name: subscription.name,
+        url: subscription.url,
+        disabledUtc: subscription.disabled_utc.toISOString(),
+        held: subscription.held_deliveries,
       })),
       failingCount: records.filter(
         (one) => one.enabled === 1 && one.consecutive_failures >= failuresUntilProbing,

@@ -53,8 +53,8 @@ export const assertHeadersGiven = (
 ): void => {
   if (url === undefined || headers === null || URL.parse(url)?.origin === URL.parse(before.url)?.origin)
     return;
-  const given = new Set(Object.keys(headers ?? {}).map((name) => name.toLowerCase()));
-  const missing = before.header_names?.filter((name) => !given.has(name.toLowerCase())) ?? [];
+  const names = new Set(Object.keys(headers ?? {}).map((name) => name.toLowerCase()));
+  const missing = before.header_names?.filter((name) => !names.has(name.toLowerCase())) ?? [];
   if (missing.length === 0) return;
   const message = `headers: another origin of the URL needs the values of ${missing.join(', ')} anew, or null`;
   throw invalid([{ field: 'headers', code: 'required', message }]);
@@ -73,15 +73,15 @@ export const pausedBy = (
 const headerColumns = (
   keyRing: WebhooksContext['keyRing'],
   companyId: number,
-  asked: NonNullable<AskedRules['headers']> | null,
+  askedHeaders: NonNullable<AskedRules['headers']> | null,
   before: Buffer | null,
 ): Pick<RuleColumns, 'headers' | 'header_names'> => {
   const kept: [string, string][] =
-    asked === null || before === null
+    askedHeaders === null || before === null
       ? []
       : Object.entries(JSON.parse(openSecret(keyRing, companyId, before)));
   const named = new Map(
-    Object.entries(asked ?? {}).map(([name, value]) => [name.toLowerCase(), { name, value }]),
+    Object.entries(askedHeaders ?? {}).map(([name, value]) => [name.toLowerCase(), { name, value }]),
   );
   const all = [
     ...kept.filter(([name]) => !named.has(name.toLowerCase())),

@@ -25,7 +25,7 @@ export const findSame = async (
   companyId: number,
   { url, eventTypes, managedBy, keyId }: ToolSubscription,
 ): Promise<SubscriptionRow | undefined> => {
-  const wanted = [...eventTypes].sort().join();
+  const wantedTypes = [...eventTypes].sort().join();
   const rows = await trx
     .selectFrom('subscriptions')
     .selectAll()
@@ -36,7 +36,7 @@ export const findSame = async (
     .forUpdate()
     .execute();
   const same = rows.filter(
-    (row) => row.managed_by === managedBy && [...row.event_types].sort().join() === wanted,
+    (row) => row.managed_by === managedBy && [...row.event_types].sort().join() === wantedTypes,
   );
   return same.find((row) => row.key_id === keyId) ?? same.find((row) => row.enabled === 1) ?? same[0];
 };

@@ -101,10 +101,10 @@ const sendTest = async (
   return { record, ...(await sendNow(context, sending, call.deadlineMs)) };
 };
 
-const typeToTest = ({ event_types }: SubscriptionRecord, asked: string | null | undefined): EventType => {
-  const type = asked == null ? event_types[0] : event_types.find((one) => one === asked);
+const typeToTest = ({ event_types }: SubscriptionRecord, askedType: string | null | undefined): EventType => {
+  const type = askedType == null ? event_types[0] : event_types.find((one) => one === askedType);
   if (type) return type;
-  const message = `the subscription does not include the event type ${asked}`;
+  const message = `the subscription does not include the event type ${askedType}`;
   throw invalid([{ field: 'eventType', code: 'out_of_range', message }], {
     subscribedEventTypes: event_types,
   });

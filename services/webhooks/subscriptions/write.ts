@@ -122,12 +122,12 @@ export const takeTurns = async (trx: Trx<Tables>, companyId: number): Promise<vo
 
 /** @throws Problem `quota_exceeded` */
 export const assertRoom = async (trx: Trx<Tables>, companyId: number, limit: number): Promise<void> => {
-  const { made } = await trx
+  const { made: madeCount } = await trx
     .selectFrom('subscriptions')
     .select((eb) => eb.fn.countAll<number>().as('made'))
     .where('company_id', '=', companyId)
     .executeTakeFirstOrThrow();
-  if (made >= limit)
+  if (madeCount >= limit)
     throw quotaExceeded(
       'subscriptions',
       limit,

@@ -23,15 +23,15 @@ const singular = (resource: string): string =>
   singulars[resource] ?? resource[0]!.toUpperCase() + resource.slice(1).replace(/s$/, '');
 
 const operationProperty = (resource: string): INodeProperties => {
-  const own = actions.filter((action) => action.resource === resource);
-  const first = own[0]!.operation;
+  const ofResource = actions.filter((action) => action.resource === resource);
+  const first = ofResource[0]!.operation;
   return {
     displayName: 'Operation',
     name: 'operation',
     type: 'options',
     noDataExpression: true,
     displayOptions: { show: { resource: [resource] } },
-    options: own.map(({ operation, title, description }) => ({
+    options: ofResource.map(({ operation, title, description }) => ({
       name: operation[0]!.toUpperCase() + operation.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter}`),
       value: operation,
       action: title.replace(/,.*/, ''),

@@ -59,10 +59,10 @@ export class CausewayTrigger implements INodeType {
         const { url, eventTypes } = wantedBy(this);
         const name = `n8n: ${this.getWorkflow().name ?? 'workflow'}`.slice(0, 100);
         const body = { url, eventTypes, name, managedBy: 'n8n' };
-        const made = await send(this, { method: 'POST', path: subscriptions, query: {}, body });
+        const subscription = await send(this, { method: 'POST', path: subscriptions, query: {}, body });
         const kept: Kept = this.getWorkflowStaticData('node');
-        kept.subscriptionId = made.id as number;
-        kept.signingSecret = made.signingSecret as string;
+        kept.subscriptionId = subscription.id as number;
+        kept.signingSecret = subscription.signingSecret as string;
         return true;
       },
 
