@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import {
-  type ImageName,
-  imageWorkspaces,
-  licencesFile,
-  packagesOf,
-  readLock,
-  renderLicences,
-} from './licences.ts';
+import { type ImageName, imageWorkspaces, packagesOf, readLock } from './licences.ts';
 
 /** Each allows us to distribute the images without our own source. */
 const allowed = new Set([
@@ -83,8 +76,4 @@ test('every package comes from the registry', () => {
     ([, { resolved, link }]) => resolved !== undefined && !link,
   );
   expect(astray.map(([folder]) => folder)).toEqual([]);
-});
-
-test('the list of licences matches the lock file', () => {
-  expect(readFileSync(licencesFile, 'utf8')).toBe(renderLicences());
 });

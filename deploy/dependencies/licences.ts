@@ -31,7 +31,7 @@ export const renderLicences = (): string =>
   [
     '# Licences',
     '',
-    'Packages of others in the images, from the lock file. Written by `deploy/dependencies/main.ts`.',
+    'Packages of others in the images, from the lock file. Written by `npm run generate`.',
     ...(Object.keys(imageWorkspaces) as ImageName[]).flatMap((image) => [
       '',
       `## ${image}`,

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { renderRule, ruleFile } from './operator/rule.ts';
 import { knownSeries } from './testing/metrics.ts';
 import { labelsOf, seriesOf } from './testing/promql.ts';
 
@@ -58,10 +57,6 @@ test('every section of the runbook has its alert', () => {
 test('links within the runbook lead to its sections', () => {
   const targets = [...runbook.matchAll(/\]\(#([\w-]+)\)/g)].map((match) => match[1]!);
   expect(targets.filter((target) => !sections.some((name) => name.toLowerCase() === target))).toEqual([]);
-});
-
-test("the rules for Prometheus's operator are the same", () => {
-  expect(readFileSync(ruleFile, 'utf8')).toBe(renderRule());
 });
 
 describe('the dashboard', () => {

@@ -4,7 +4,7 @@ import { grantStatements, revokeStatements } from './grants.ts';
 const options = { root: resolve(import.meta.dirname, '../..'), database: 'causeway' };
 
 const render = (when: string, statements: readonly string[]): string =>
-  `-- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+  `-- Generated from deploy/mysql/privileges.ts and the migrations by npm run generate. Do not edit.
 -- Run this ${when} (deploy/README.md).
 ${statements.join(';\n')};
 `;

@@ -1,4 +1,4 @@
--- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+-- Generated from deploy/mysql/privileges.ts and the migrations by npm run generate. Do not edit.
 -- Run this after the migrations of a release (deploy/README.md).
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`companies` TO 'causeway_access'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`api_keys` TO 'causeway_access'@'%';

@@ -1,16 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { grantFiles } from './file.ts';
 import { exceptions, mysqlServices, privileges, tablesOf } from './privileges.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const owners = tablesOf(root);
 const allowed = privileges(root);
-
-test("the administrators' files match the table", () => {
-  for (const { file, render } of grantFiles) expect(readFileSync(file, 'utf8')).toBe(render());
-});
 
 test('each table has a service that writes it, and each exception names a table that exists', () => {
   const tables = [...owners.values()].flat();

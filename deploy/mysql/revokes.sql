@@ -1,4 +1,4 @@
--- Generated from deploy/mysql/privileges.ts and the migrations by deploy/mysql/main.ts. Do not edit.
+-- Generated from deploy/mysql/privileges.ts and the migrations by npm run generate. Do not edit.
 -- Run this when no process of the release before is running (deploy/README.md).
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`companies` FROM 'causeway_access'@'%';
 REVOKE IF EXISTS CREATE, DROP, ALTER, INDEX, REFERENCES, TRIGGER, CREATE VIEW, SHOW VIEW ON `causeway`.`api_keys` FROM 'causeway_access'@'%';

@@ -34,7 +34,7 @@ export const clientInterface = (): string => {
 /** The text of `operations.generated.ts`: how each method is called. */
 export const clientOperations = (): string =>
   [
-    '// Written by `npm run openapi -- --snapshot`.',
+    '// Written by `npm run generate`.',
     "import type { Operation } from './options.ts';",
     '',
     'export const operations: { readonly [resource: string]: { readonly [method: string]: Operation } } = {',

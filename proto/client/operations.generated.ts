@@ -1,4 +1,4 @@
-// Written by `npm run openapi -- --snapshot`.
+// Written by `npm run generate`.
 import type { Operation } from './options.ts';
 
 export const operations: { readonly [resource: string]: { readonly [method: string]: Operation } } = {
