@@ -11,7 +11,6 @@ const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], { cwd:
 
 /** Adjectives that say nothing without their noun. */
 const bare = new Set(['one', 'known', 'own', 'wanted', 'asked', 'made', 'given', 'told']);
-/** Whoever reads further has lost the line that says what it is. */
 const mostLines = 5;
 
 interface Node {

@@ -20,12 +20,8 @@ export const answerAgent = async (
   parsedBody: unknown,
 ): Promise<Response> => {
   // `initialize` negotiates by its body: newer clients keep their header when they fall back to it.
-  const protocolHeaders = isInitialize(parsedBody) ? {} : headers;
-  const request = new Request(anyUrl, {
-    method: 'POST',
-    headers: { ...protocolHeaders, ...json },
-    signal: agent.gone,
-  });
+  const sent = isInitialize(parsedBody) ? {} : headers;
+  const request = new Request(anyUrl, { method: 'POST', headers: { ...sent, ...json }, signal: agent.gone });
   if (!(await isLegacyRequest(request, parsedBody))) {
     const extra = agent as unknown as Record<string, unknown>;
     const authInfo = { token: '', clientId: '', scopes: [...agent.scopes], extra };

@@ -43,13 +43,9 @@ Calls count against the limits of the API key, a minute at a time. When a tool s
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-const callTool = async (
-  { operation }: AgentTool,
-  toolArguments: Arguments,
-  { send, gone, requestId }: Agent,
-) => {
-  const { [idempotencyArgument]: written, ...others } = toolArguments;
-  const [key, rest] = takesIdempotencyKey(operation) ? [written, others] : [undefined, toolArguments];
+const callTool = async ({ operation }: AgentTool, input: Arguments, { send, gone, requestId }: Agent) => {
+  const { [idempotencyArgument]: written, ...others } = input;
+  const [key, rest] = takesIdempotencyKey(operation) ? [written, others] : [undefined, input];
   const idempotencyKey = key === undefined ? undefined : textOf(key);
   if (idempotencyKey !== undefined && !/^[\x20-\x7e]*$/.test(idempotencyKey))
     return failed(`${idempotencyArgument} must be ASCII\n${adviceOf(400, undefined, true)}`);

@@ -101,12 +101,8 @@ export const followKeyTable = ({
   /** Keys that `access` does not know any more: an announcement that comes late must not admit them again. */
   const invalidated = new Set<string>();
   const put = (table: Map<string, TableEntry>, name: string, entry: TableEntry, ageMs = 0): void => {
-    const presentEntry = table.get(name);
-    if (
-      presentEntry &&
-      (presentEntry.version > entry.version ||
-        (presentEntry.version === entry.version && invalidated.has(name)))
-    )
+    const held = table.get(name);
+    if (held && (held.version > entry.version || (held.version === entry.version && invalidated.has(name))))
       return;
     table.set(name, entry);
     if (isRefusal(entry)) revoked.set(name, performance.now() + keepRevokedMs - ageMs);
@@ -136,20 +132,19 @@ export const followKeyTable = ({
   };
 
   const catchUp = async (): Promise<void> => {
-    const announced = new Map<string, TableEntry>();
-    recorders.add(announced);
+    const heard = new Map<string, TableEntry>();
+    recorders.add(heard);
     try {
       const present = [...entries].filter(([name]) => name !== metaEntryName);
       await askForChanges(bus, digestTable(present), ({ groups, entries: changed }) => {
         const valid = new Set(changed.map(([name]) => name));
         const complete = new Set(groups);
         for (const [name, entry] of present)
-          if (complete.has(groupOf(name)) && !valid.has(name) && !announced.has(name))
-            invalidate(name, entry);
+          if (complete.has(groupOf(name)) && !valid.has(name) && !heard.has(name)) invalidate(name, entry);
         for (const [name, entry] of changed) learn(name, entry);
       });
     } finally {
-      recorders.delete(announced);
+      recorders.delete(heard);
     }
   };
 
@@ -161,8 +156,8 @@ export const followKeyTable = ({
     const updates = await opened.watch();
     watch = updates;
     const fresh = new Map<string, TableEntry>();
-    const announced = new Map<string, TableEntry>();
-    recorders.add(announced);
+    const heard = new Map<string, TableEntry>();
+    recorders.add(heard);
     await new Promise<void>((resolve, reject) => {
       const ended = (error?: Error): void => {
         if (mine !== generation || closed) resolve();
@@ -176,9 +171,9 @@ export const followKeyTable = ({
           // `meta` is written after everything else, so without it the table is still being built.
           if (!watching && update.delta === 0 && fresh.has(metaEntryName)) {
             watching = true;
-            recorders.delete(announced);
+            recorders.delete(heard);
             invalidated.clear();
-            for (const [name, entry] of announced) put(fresh, name, entry);
+            for (const [name, entry] of heard) put(fresh, name, entry);
             // The bucket may be read from a server that lags behind, which must not admit a revoked key again.
             for (const [name, entry] of entries)
               if (isRefusal(entry) && entry.version > (fresh.get(name)?.version ?? entry.version))
@@ -191,7 +186,7 @@ export const followKeyTable = ({
       })().then(() => ended(), ended);
       // An empty bucket sends no update; the next read finds it filled.
       setTimeout(() => reject(new Error('the key table is not complete yet')), 5000).unref();
-    }).finally(() => recorders.delete(announced));
+    }).finally(() => recorders.delete(heard));
   };
 
   const becomeTrusted = (reason: string, startedMs: number, from: string): void => {
