@@ -51,7 +51,7 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   const receiver = await testReceiver();
   receiver.answer = (response) => response.writeHead(receiver.received.length % 5 === 0 ? 500 : 200).end();
   const paced = await world.subscribe(receiver.url, { pace_limit: 4, pace_seconds: 1 });
-  const stuck = await world.subscribe(receiver.url, { pace_limit: 1, pace_seconds: 3_600 });
+  const stuck = await world.subscribe(receiver.url, { pace_limit: 1, pace_seconds: 60 });
   const other = await world.subscribe((await testReceiver()).url);
   const options = { scheduleMs: [50, 50, 50, 50, 50] };
   const [first, second] = await Promise.all([world.start(options), world.start(options)]);

@@ -44,7 +44,7 @@ const startGateway = async (url = nats.url, timeoutMs = withinMs): Promise<Gatew
 const openQuorum = ({ bus }: Gateway): Quorum => {
   let stores = 0;
   return createQuorum({
-    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, timeoutMs: withinMs })],
+    logs: [openJetStreamLog(createAsker(bus).ask, { log: 1, timeoutMs: 5000 })],
     newStore: () => `store${++stores}`,
   });
 };
@@ -265,7 +265,7 @@ describe('ownership', () => {
     const all = Promise.withResolvers<void>();
     let readers = 0;
     const together = (): Quorum => {
-      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: withinMs });
+      const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
       return createQuorum({
         logs: [
           {
@@ -304,7 +304,7 @@ describe('ownership', () => {
   test('is not taken under another name of the store', async () => {
     const gateway = await startGateway();
     const owner = await claimOwnership(openQuorum(gateway), listen);
-    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: withinMs });
+    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
     const state = await new Promise<LogState | undefined>(log.readState);
     const append = (store: string, expectedSequence: number) =>
       new Promise((resolve) =>
