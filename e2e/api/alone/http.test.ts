@@ -4,7 +4,7 @@ import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inOneMinute } from '../support/clock.ts';
 import { sumOf } from '../support/processes.ts';
-import { rawExchange, rawRequest, rawSocket } from '../support/raw.ts';
+import { rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
 const world = await openWorld();
@@ -26,7 +26,9 @@ const post = (apiKey: string, headers: readonly string[], body: string) =>
   rawRequest(`POST ${leads} HTTP/1.1`, [`X-Api-Key: ${apiKey}`, ...headers], body);
 
 describe('Broken framing', () => {
-  test.each<[string, readonly string[], string]>([
+  const chunked = ['Transfer-Encoding: chunked'];
+  // Two parsers could see the end of each in different places.
+  const cases: readonly [string, readonly string[], string][] = [
     ['two Content-Lengths that differ', ['Content-Length: 2', 'Content-Length: 3'], '{}'],
     ['two Content-Lengths that agree', ['Content-Length: 2', 'Content-Length: 2'], '{}'],
     ['two Content-Lengths in different case', ['Content-Length: 2', 'content-length: 0'], '{}'],
@@ -64,21 +66,57 @@ describe('Broken framing', () => {
     ['a folded header', ['Transfer-Encoding:', ' chunked'], '0\r\n\r\n'],
     ['a NUL in a header’s name', ['Transfer\0-Encoding: chunked'], '0\r\n\r\n'],
     ['a header without a colon', ['Transfer-Encoding'], ''],
-  ])(
-    '%s: the connection is closed and the request behind it is not executed',
+    ['a chunk extension', chunked, '2;a=b\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk extension without a name', chunked, '2;\r\n{}\r\n0\r\n\r\n'],
+    ['an extension of the last chunk', chunked, '2\r\n{}\r\n0;a\r\n\r\n'],
+    ['an extension of the only chunk', chunked, '0;a\r\n\r\n'],
+    ['a blank before a size', chunked, ' 2\r\n{}\r\n0\r\n\r\n'],
+    ['a tab before a size', chunked, '\t2\r\n{}\r\n0\r\n\r\n'],
+    ['a blank behind a size', chunked, '2 \r\n{}\r\n0\r\n\r\n'],
+    ['something behind a size', chunked, '2 x\r\n{}\r\n0\r\n\r\n'],
+    ['an invalid digit', chunked, `G\r\n${' '.repeat(16)}\r\n2\r\n{}\r\n0\r\n\r\n`],
+    ['a negative size', chunked, '-2\r\n{}\r\n0\r\n\r\n'],
+    ['a huge size', chunked, 'FFFFFFFFFFFFFFFFFF\r\n{}\r\n0\r\n\r\n'],
+    ['an empty size', chunked, '\r\n\r\n'],
+    ['something in place of the line end after a chunk', chunked, '2\r\n{}XX0\r\n\r\n'],
+    ['a request in place of it', chunked, '2\r\n{}GE0\r\n\r\n'],
+    ['bare line feeds', chunked, '2\n{}\n\n0\n\n'],
+    ['something in place of the last line end', chunked, '2\r\n{}\r\n0\r\nXX'],
+    ['a trailer', chunked, '2\r\n{}\r\n0\r\nX: y\r\n\r\n'],
+    ['a trailer that names a length', chunked, '0\r\nContent-Length: 5\r\n\r\n'],
+    ['a header without a name, before the length', [': x', 'Content-Length: 2'], '{}'],
+    ['a header without a name, before the coding', [': x', ...chunked], '0\r\n\r\n'],
+  ];
+
+  // Concurrent, because some wait for the gateway's timeouts.
+  test.concurrent.each(cases)(
+    '%s: the connection ends, and the request behind it is not executed, whenever it comes',
     inOneMinute(async (_, headers, body) => {
       const { value } = await (await world.company()).key();
-      const { closed, statuses } = await exchange(post(value, headers, body) + get(value), { answers: 2 });
-      expect(closed).toBe(true);
-      expect(statuses.filter((status) => status !== 400)).toEqual([]);
-      expect(statuses.length).toBeLessThanOrEqual(1);
-      // A smuggled request would count as a read, the request that carries it as a write.
-      const client = { key: value };
-      expect(
-        (await world.ask('/integrations/lookups/employees', client)).headers['x-ratelimit-remaining'],
-      ).toBe('59');
-      const write = await world.ask('/integrations/leads', { ...client, method: 'POST' });
-      expect(write.headers['x-ratelimit-remaining']).toBe('99');
+      const first = post(value, headers, body);
+      const atOnce = await exchange(first + get(value), { answers: 2 });
+      expect(atOnce.closed).toBe(true);
+      expect(atOnce.statuses.filter((status) => status < 400)).toEqual([]);
+      // Behind a proxy the rest arrives after the first answer. A parser that waits for more bytes answers nothing.
+      const socket = rawSocket(world.baseUrl).setNoDelay(true);
+      let text = '';
+      let closed = false;
+      socket
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          text += chunk.toString('latin1');
+        })
+        .on('close', () => {
+          closed = true;
+        });
+      socket.write(Buffer.from(first, 'latin1'));
+      await Promise.race([until('an answer', () => text !== '' || closed), sleep(400)]);
+      socket.write(get(value));
+      await until('the connection ends', () => closed);
+      expect(statusesOf(text).filter((status) => status < 400)).toEqual([]);
+      // A smuggled request would count as a read.
+      const read = await world.ask('/integrations/lookups/employees', { key: value });
+      expect(read.headers['x-ratelimit-remaining']).toBe('59');
     }),
   );
 
