@@ -97,7 +97,7 @@ describe('Broken framing', () => {
       const atOnce = await exchange(first + get(value), { answers: 2 });
       expect(atOnce.closed).toBe(true);
       expect(atOnce.statuses.filter((status) => status < 400)).toEqual([]);
-      // Behind a proxy the rest arrives after the first answer. A parser that waits for more bytes answers nothing.
+      // Behind a proxy the rest arrives after the first answer.
       const socket = rawSocket(world.baseUrl).setNoDelay(true);
       let text = '';
       let closed = false;
@@ -110,6 +110,7 @@ describe('Broken framing', () => {
           closed = true;
         });
       socket.write(Buffer.from(first, 'latin1'));
+      // A parser that waits for more bytes answers nothing.
       await Promise.race([until('an answer', () => text !== '' || closed), sleep(400)]);
       socket.write(get(value));
       await until('the connection ends', () => closed);
