@@ -230,18 +230,18 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 12_670,
-    'services/runtime': 6_320,
+    'services/runtime': 6_330,
     'services/identity': 980,
-    'services/deliveries': 1_290,
+    'services/deliveries': 1_300,
     'services/gateway': 5_130,
     'services/agents': 700,
     'services/access': 8_430,
-    'services/crm': 6_460,
+    'services/crm': 6_480,
     'services/webhooks': 5_510,
     'services/dispatcher': 7_180,
     'admin-ui': 16_880,
-    deploy: 4_450,
-    tests: 64_950,
+    deploy: 4_470,
+    tests: 64_750,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
