@@ -42,12 +42,12 @@ describe('The log of deliveries', () => {
     await visit(page, 'deliveries', 'Deliveries');
     await see(rows).toHaveCount(2);
     await see(page.getByRole('radio', { name: 'All 2', exact: true })).toBeChecked();
-    await page.getByRole('radio', { name: 'Failing 0' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Not delivered 0' }).check({ force: true });
     await see(page.getByText('No delivery matches')).toBeVisible();
-    await see(page).toHaveURL(/state=failing/);
+    await see(page).toHaveURL(/state=undelivered/);
     await page.reload();
     await see(page.getByText('No delivery matches')).toBeVisible();
-    await see(page.getByRole('radio', { name: 'Failing 0' })).toBeChecked();
+    await see(page.getByRole('radio', { name: 'Not delivered 0' })).toBeChecked();
     await page.getByRole('button', { name: 'Clear all filters' }).click();
     await see(rows).toHaveCount(2);
     await page.getByRole('combobox', { name: 'Period' }).selectOption('Last 24 hours');
@@ -126,7 +126,7 @@ describe('Causes of failure', () => {
       await see(row).toContainText('2', { timeout: 1_000 });
     }).toPass();
     await row.getByRole('link', { name: 'The receiver failed (503)' }).click();
-    await see(page).toHaveURL(/state=failing.*status=503|status=503.*state=failing/);
+    await see(page).toHaveURL(/state=undelivered.*status=503|status=503.*state=undelivered/);
     await see(page.getByRole('table', { name: 'Deliveries' }).getByRole('row')).toHaveCount(3);
   });
 });
@@ -227,7 +227,7 @@ describe('A replay', () => {
     const { page, subscriber, settled, giveUp } = await open();
     subscriber.behave('status=500&retryAfter=3600');
     await subscriber.createClients(3);
-    await settled('failing', 3);
+    await settled('undelivered', 3);
     await giveUp();
     await settled('failed', 3);
     subscriber.behave();

@@ -312,7 +312,7 @@ describe('A subscription', () => {
     await page.keyboard.press('Escape');
     const before = subscriber.received().length;
     await visit(page, 'subscriptions?state=undecided', 'Subscriptions');
-    await see(page.getByRole('row').filter({ hasText: 'Billing' })).toContainText('2 held');
+    await see(page.getByRole('row').filter({ hasText: 'Billing' })).toContainText('2 not yet');
     await page.getByRole('link', { name: 'Billing' }).click();
     await see(page.getByText('2 deliveries held')).toBeVisible();
     await page.getByRole('button', { name: 'Discard deliveries' }).click();

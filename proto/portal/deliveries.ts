@@ -5,7 +5,7 @@ import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
 import { cursorParameter, instantParameter, rangeParameter, ranges, recordParameters } from './fields.ts';
-import { testAttempt } from './subscriptions.ts';
+import { boundedCount, testAttempt, undelivered } from './subscriptions.ts';
 
 const deliveries = { ...memberDefaults, service: 'webhooks', role: 'viewer', method: 'GET' } as const;
 const number = z.int().min(0);
@@ -75,7 +75,7 @@ export const deliveryStateParameter = z
   .enum([...deliveryStates, 'undelivered'])
   .optional()
   .meta({
-    description: '`undelivered`: attempted without success so far, and not discarded.',
+    description: '`undelivered`: it should have arrived and has not: it waits, is held, or failed for good.',
   });
 
 const filters = {
@@ -101,13 +101,7 @@ export const listDeliveries = defineOperation({
     limit: limitParameter({ min: 1, max: 100, otherwise: 50 }),
     cursor: cursorParameter,
     ...filters,
-    state: z
-      .enum([...deliveryStates, 'undelivered', 'failing'])
-      .optional()
-      .meta({
-        description:
-          '`failing`: attempted and not delivered, whether it waits, is held, failed or was discarded. `undelivered`: the same without discarded ones.',
-      }),
+    state: deliveryStateParameter,
   }),
   answers: {
     200: {
@@ -126,19 +120,25 @@ export const listDeliveries = defineOperation({
   },
 });
 
-const bounded = z.object({
-  count: number.max(10_000),
-  isMore: z.boolean().meta({ description: 'Whether there may be more than were counted.' }),
-});
-
-/** How many deliveries each choice of the portal's filter has, beside the other filters. Counts at most 10,000. */
+/** How many deliveries each choice of the portal's filter has, beside the other filters. */
 export const countDeliveries = defineOperation({
   ...deliveries,
   id: 'countDeliveries',
   path: '/deliveries/counts',
   query: z.strictObject(filters),
   answers: {
-    200: { schema: z.object({ all: bounded, succeeded: bounded, failing: bounded, held: bounded }) },
+    200: {
+      schema: z.object({
+        all: boundedCount,
+        succeeded: boundedCount,
+        held: boundedCount,
+        undelivered: undelivered.extend({
+          missed: number.meta({
+            description: 'Events among them without a delivery; 0 beside other filters.',
+          }),
+        }),
+      }),
+    },
   },
 });
 
@@ -204,8 +204,6 @@ export const getDeliveryStats = defineOperation({
         untilUtc: instant,
         stepMinutes: z.int().min(1),
         total: z.object(outcome),
-        /** Of the period of the same length before. */
-        previous: z.object(outcome).optional(),
         points: z.array(z.object({ utc: instant, ...outcome })),
         /** Deleted ones too, if they have attempts in the range; disabled or failing ones first. */
         subscriptions: z.array(

@@ -3,7 +3,7 @@ import { errorClasses } from '../delivery-states.ts';
 import { defineOperation, memberDefaults } from '../operation.ts';
 import { id, instant } from '../schemas/values.ts';
 
-/** Failing deliveries by subscription and the result of their last attempt; what was seen last comes first. */
+/** What has not arrived, by subscription and the result of the last attempt; what was seen last comes first. */
 export const listFailureCauses = defineOperation({
   ...memberDefaults,
   service: 'webhooks',
@@ -17,7 +17,8 @@ export const listFailureCauses = defineOperation({
         causes: z.array(
           z.object({
             subscriptionId: id,
-            errorClass: z.enum(errorClasses),
+            errorClass: z.enum(errorClasses).nullable().meta({ description: 'Null: never attempted.' }),
+            state: z.enum(['waiting', 'held', 'failed', 'missed']),
             statusCode: z
               .int()
               .min(100)

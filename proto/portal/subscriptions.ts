@@ -7,6 +7,16 @@ import { subscribedTypes, subscription } from '../schemas/webhooks.ts';
 
 const subscriptions = { ...memberDefaults, service: 'webhooks', role: 'developer' } as const;
 
+export const boundedCount = z.object({
+  count,
+  isMore: z.boolean().meta({ description: 'Whether there may be more than were counted.' }),
+});
+
+/** Counts at most 10,000 deliveries of a subscription in a state. */
+export const undelivered = boundedCount.extend({
+  oldestUtc: instant.nullable().meta({ description: 'When the oldest of the events happened.' }),
+});
+
 export const portalSubscription = subscription.extend({
   /** Null while it is enabled. */
   disabledUtc: instant.nullable(),
@@ -35,6 +45,7 @@ export const portalSubscription = subscription.extend({
     failed24h: count,
     held: count,
     waiting: count,
+    undelivered,
     lastSuccessUtc: instant.nullable(),
     lastFailureUtc: instant.nullable(),
   }),

@@ -23,11 +23,7 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       .where('minute_utc', '<', new Date(untilMs))
       .groupBy(['subscription_id', 'at']);
     if (subscriptionId !== undefined) minutes = minutes.where('subscription_id', '=', subscriptionId);
-    const [rows, subscriptions, previous] = await Promise.all([
-      minutes.execute(),
-      readSubscriptions(db, companyId),
-      readOutcome(db, companyId, subscriptionId, new Date(fromMs - (untilMs - fromMs)), new Date(fromMs)),
-    ]);
+    const [rows, subscriptions] = await Promise.all([minutes.execute(), readSubscriptions(db, companyId)]);
 
     const sum = noOutcome();
     const points = Array.from({ length: total / step }, noOutcome);
@@ -62,7 +58,6 @@ export const getDeliveryStats = ({ db, now }: WebhooksContext) =>
       untilUtc: new Date(untilMs),
       stepMinutes: step,
       total: outcomeAnswer(sum),
-      previous,
       points: points.map((point, index) => ({
         utc: new Date(fromMs + index * stepMs),
         ...outcomeAnswer(point),
@@ -105,14 +100,12 @@ export const readOutcome = async (
   companyId: number,
   subscriptionId: number | undefined,
   since: Date,
-  until?: Date,
 ): Promise<ReturnType<typeof outcomeAnswer>> => {
   const row = await db
     .selectFrom('delivery_minutes')
     .select(sums)
     .where('company_id', '=', companyId)
     .where('minute_utc', '>=', since)
-    .$if(until !== undefined, (query) => query.where('minute_utc', '<', until!))
     .$if(subscriptionId !== undefined, (query) => query.where('subscription_id', '=', subscriptionId!))
     .executeTakeFirst();
   return outcomeAnswer(row ? outcomeOf(row) : noOutcome());

@@ -1,3 +1,4 @@
+import { number } from '../ui/format.ts';
 import type { Tone } from '../ui/values.tsx';
 import { type Answer, operationQuery } from './client.ts';
 import { minutesAgo, recordParameters } from './queries.ts';
@@ -80,6 +81,9 @@ export const deliveriesQuery = (search: DeliverySearch, limit = 50) =>
 
 export const countsQuery = (search: DeliverySearch) =>
   operationQuery('countDeliveries', { query: filtersOf(search) });
+
+export const countText = ({ count, isMore }: { readonly count: number; readonly isMore: boolean }): string =>
+  `${number(count)}${isMore ? '+' : ''}`;
 
 export interface DeliveryName {
   readonly event: number;

@@ -161,35 +161,36 @@ describe('deliveries are listed', () => {
     expect(one.text).not.toContain('Käthe');
   });
 
-  test('by whether they are failing, with counts beside the other filters', async () => {
+  test('by whether they have arrived, with counts beside the other filters', async () => {
     const other = await makeSubscription(webhooks.db, company);
     const states = ['waiting', 'held', 'succeeded', 'failed', 'dropped'] as const;
-    const failing: string[] = [];
+    const undelivered: string[] = [];
     for (const state of states)
       for (const attempts of [0, 2]) {
         const due_utc = state === 'waiting' ? at : null;
         const { event_id } = await makeOne({ state, attempts, due_utc, last_status: attempts ? 503 : null });
-        if (attempts > 0 && state !== 'succeeded') failing.unshift(`${event_id}-${subscription}-0`);
+        if (state !== 'succeeded' && state !== 'dropped')
+          undelivered.unshift(`${event_id}-${subscription}-0`);
       }
     await makeOne({ subscription_id: other, state: 'succeeded', attempts: 1, last_status: 200 });
-    expect(await listed({ state: 'failing' })).toEqual(failing);
-    expect(await listed({ state: 'failing', subscriptionId: String(other) })).toEqual([]);
+    expect(await listed({ state: 'undelivered' })).toEqual(undelivered);
+    expect(await listed({ state: 'undelivered', subscriptionId: String(other) })).toEqual([]);
     const counts = async (query: Readonly<Record<string, string>> = {}, asker = company) => {
       const { body } = await webhooks.portal('countDeliveries', asker, { query, role: 'viewer' });
-      const { all, succeeded, failing, held } = body;
-      expect([all, succeeded, failing, held].some(({ isMore }) => isMore)).toBe(false);
-      return [all.count, succeeded.count, failing.count, held.count];
+      const { all, succeeded, undelivered, held } = body;
+      expect([all, succeeded, undelivered, held].some(({ isMore }) => isMore)).toBe(false);
+      return [all.count, succeeded.count, undelivered.count, held.count];
     };
-    expect(await counts()).toEqual([11, 3, 4, 2]);
+    expect(await counts()).toEqual([11, 3, 6, 2]);
     expect(await counts({ subscriptionId: String(other) })).toEqual([1, 1, 0, 0]);
-    expect(await counts({ statusCode: '503' })).toEqual([5, 1, 4, 1]);
-    expect(await counts({ clientId: '1042' })).toEqual([11, 3, 4, 2]);
+    expect(await counts({ statusCode: '503' })).toEqual([5, 1, 3, 1]);
+    expect(await counts({ clientId: '1042' })).toEqual([11, 3, 6, 2]);
     expect(await counts({ clientId: '1' })).toEqual([0, 0, 0, 0]);
     expect(await counts({ until: at.toISOString() })).toEqual([0, 0, 0, 0]);
     expect(await counts({}, company + 1)).toEqual([0, 0, 0, 0]);
   });
 
-  test('counted to a bound: failing ones are found below many that are not', async () => {
+  test('counted to a bound: undelivered ones are found below many that arrived', async () => {
     const subscription_id = subscription;
     const rows = (count: number, fields: Partial<DeliveryRow>) =>
       makeDelivery(
@@ -205,7 +206,7 @@ describe('deliveries are listed', () => {
       expect(body).toEqual({
         all: { count: 10_000, isMore: true },
         succeeded: { count: 10_000, isMore: true },
-        failing: { count: 7, isMore: false },
+        undelivered: { count: 10, isMore: false, oldestUtc: at.toISOString(), missed: 0 },
         held: { count: 3, isMore: false },
       });
     }
@@ -229,12 +230,12 @@ describe('deliveries are listed', () => {
     expect(await listed({ state: 'failed' })).toEqual([id(c, other), id(a)]);
     expect(await listed({ state: 'failed', subscriptionId: String(subscription) })).toEqual([id(a)]);
     const tried = await makeOne({ state: 'held', attempts: 2 });
-    await makeOne({ state: 'held', attempts: 0 });
+    const untried = await makeOne({ state: 'held', attempts: 0 });
     await makeOne({ state: 'succeeded', attempts: 2, last_status: 200 });
     await makeOne({ state: 'dropped', attempts: 2 });
     const waits = await makeOne({ state: 'waiting', attempts: 1, due_utc: at });
     expect(await listed({ state: 'undelivered', subscriptionId: String(subscription) })).toEqual(
-      [waits, tried].map((event) => id(event)),
+      [waits, untried, tried, a].map((event) => id(event)),
     );
     await webhooks.db
       .deleteFrom('deliveries')
@@ -698,22 +699,27 @@ describe('Causes of failure', () => {
   const causes = async (role: 'viewer' | 'developer' = 'viewer') =>
     (await webhooks.portal('listFailureCauses', company, { role })).body.causes;
 
-  test('group what was attempted and did not arrive, with their first and last time', async () => {
+  test('group what has not arrived, with their first and last time', async () => {
     const other = await makeSubscription(webhooks.db, company);
     const [early, late] = [new Date(at.getTime() - 60_000), new Date(at.getTime() + 60_000)];
     const failed = { attempts: 2, last_error: 'status', last_status: 503 } as const;
     await makeOne({ ...failed, created_utc: early });
     await makeOne({ ...failed, state: 'waiting', due_utc: late, updated_utc: late });
     await makeOne({ ...failed, state: 'held', last_status: 500 });
-    await makeOne({ attempts: 1, state: 'dropped', last_error: 'timeout', subscription_id: other });
+    await makeOne({ attempts: 11, state: 'failed', last_error: 'timeout', subscription_id: other });
+    await makeOne({ attempts: 1, state: 'dropped', last_error: 'dns' });
     await makeOne({ attempts: 0, state: 'held' });
     await makeOne({ attempts: 1, state: 'succeeded', last_status: 200 });
-    const of = (subscriptionId: number, errorClass: string, statusCode: number | null) => ({
+    const of = (subscriptionId: number, errorClass: string | null, statusCode: number | null) => ({
       ...{ subscriptionId, errorClass, statusCode, isMore: false },
     });
     const found = await causes();
-    expect(found).toHaveLength(3);
-    expect(found[0]).toEqual({
+    expect(found).toHaveLength(4);
+    expect(found).toContainEqual(
+      expect.objectContaining({ ...of(subscription, null, null), state: 'held', count: 1 }),
+    );
+    expect(found.find(({ count }: { count: number }) => count === 2)).toEqual({
+      state: 'waiting',
       ...of(subscription, 'status', 503),
       ...{ count: 2, firstSeenUtc: early.toISOString(), lastSeenUtc: late.toISOString() },
     });

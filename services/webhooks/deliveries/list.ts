@@ -14,6 +14,7 @@ import type { WebhooksContext } from '../context.ts';
 import { readEventIds, recordOf } from '../events/by-record.ts';
 import type { Tables } from '../tables.ts';
 import { type DeliveryRecord, deliveryAnswer, selectDeliveries } from './record.ts';
+import { isUndelivered } from './undelivered.ts';
 
 export const listDeliveries = (context: WebhooksContext) =>
   handler(contract.listDeliveries, async ({ companyId, user, query }) => {
@@ -140,7 +141,7 @@ const readStretch = (
   let query = selectDeliveries(db, companyId)
     .modifyFront(indexOf(filter))
     .where(within(stretch, end))
-    .where(matches(filter))
+    .where(matches(companyId, filter))
     .orderBy('d.event_id', 'desc')
     .orderBy('d.subscription_id', 'desc')
     .orderBy('d.replay_id', 'desc')
@@ -150,24 +151,20 @@ const readStretch = (
 };
 
 /** On the columns of a delivery. Records, events and times are conditions of `within`. */
-export const matches = ({ subscriptionId, replayId, type, statusCode, errorClass, state }: Filter) =>
+export const matches = (
+  companyId: number,
+  { subscriptionId, replayId, type, statusCode, errorClass, state }: Filter,
+) =>
   all([
-    stateIs(state),
+    ...(state === undefined
+      ? []
+      : [state === 'undelivered' ? isUndelivered(companyId) : sql`d.state = ${state}`]),
     ...(subscriptionId === undefined ? [] : [sql`d.subscription_id = ${subscriptionId}`]),
     ...(replayId === undefined ? [] : [sql`d.replay_id = ${replayId}`]),
     ...(type === undefined ? [] : [sql`d.event_type = ${type}`]),
     ...(statusCode === undefined ? [] : [sql`d.last_status = ${statusCode}`]),
     ...(errorClass === undefined ? [] : [sql`d.last_error = ${errorClass}`]),
   ]);
-
-const stateIs = (state: Filter['state']) => {
-  if (state === undefined) return sql`TRUE`;
-  if (state === 'failing') return isFailing;
-  return state === 'undelivered' ? sql`${isFailing} AND d.state <> 'dropped'` : sql`d.state = ${state}`;
-};
-
-/** Attempted and not delivered. */
-export const isFailing = sql<SqlBool>`d.attempts > 0 AND d.state <> 'succeeded'`;
 
 /** Undefined if the list ends within the chunk. */
 const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined> => {
@@ -195,7 +192,7 @@ const endOf = (db: Kysely<Tables>, stretch: Stretch): Promise<Place | undefined>
 const usesState = <F extends Filter>(filter: F): filter is F & OfState =>
   filter.state !== undefined && !unordered.has(filter.state) && filter.subscriptionId !== undefined;
 
-const unordered: ReadonlySet<Filter['state']> = new Set(['waiting', 'undelivered', 'failing']);
+const unordered: ReadonlySet<Filter['state']> = new Set(['waiting', 'undelivered']);
 
 type OfState = { readonly state: DeliveryRow['state']; readonly subscriptionId: number };
 

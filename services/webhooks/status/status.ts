@@ -14,10 +14,16 @@ export const getCompanyStatus = (context: WebhooksContext) =>
       readOutbox(db, company_id),
       readDue(db, company_id),
     ]);
+    const waiting = await readWaiting(db, company_id, [...due.keys()]);
     const shown = await portalSubscriptions(context, company_id, records);
-    const failures = new Map(records.map((record) => [record.subscription_id, record.consecutive_failures]));
+    const byId = new Map(records.map((record) => [record.subscription_id, record]));
+    const waits = (id: number): number => waiting.get(id) ?? 0;
+    const holds = (id: number): number => byId.get(id)?.held_deliveries ?? 0;
     const longest = shown
-      .toSorted((one, other) => queueOf(other) - queueOf(one) || one.id - other.id)
+      .toSorted(
+        (one, other) =>
+          waits(other.id) + holds(other.id) - waits(one.id) - holds(one.id) || one.id - other.id,
+      )
       .slice(0, maxSubscriptions);
     const answer: CompanyStatusAnswer = {
       company_id,
@@ -30,15 +36,15 @@ export const getCompanyStatus = (context: WebhooksContext) =>
           origin: new URL(url).origin,
           enabled,
           disabled_reason: disabledReason,
-          consecutive_failures: failures.get(id) ?? 0,
-          waiting: health.waiting,
-          held: health.held,
+          consecutive_failures: byId.get(id)?.consecutive_failures ?? 0,
+          waiting: waits(id),
+          held: holds(id),
           missed: missed?.count ?? 0,
           succeeded_24h: health.succeeded24h,
           failed_24h: health.failed24h,
           last_success_utc: health.lastSuccessUtc,
           next_due_utc: due.get(id)?.toISOString() ?? null,
-          oldest: health.waiting === 0 ? null : await readOldest(db, company_id, id),
+          oldest: waits(id) === 0 ? null : await readOldest(db, company_id, id),
         })),
       ),
     };
@@ -47,8 +53,18 @@ export const getCompanyStatus = (context: WebhooksContext) =>
 
 const maxSubscriptions = 50;
 
-const queueOf = ({ health: { waiting, held } }: { health: { waiting: number; held: number } }): number =>
-  waiting + held;
+const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
+  if (ids.length === 0) return new Map<number, number>();
+  const rows = await db
+    .selectFrom('deliveries')
+    .select((eb) => ['subscription_id', eb.fn.countAll<number>().as('count')])
+    .where('company_id', '=', companyId)
+    .where('subscription_id', 'in', ids)
+    .where('state', '=', 'waiting')
+    .groupBy('subscription_id')
+    .execute();
+  return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
+};
 
 const readOutbox = async (db: Kysely<Tables>, companyId: number) => {
   const { waiting, oldest } = await db

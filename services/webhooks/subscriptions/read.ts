@@ -2,6 +2,7 @@ import { type AnswerTo, definitions } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
 import type { WebhooksContext } from '../context.ts';
+import { readUndelivered, sumOfUndelivered } from '../deliveries/undelivered.ts';
 import type { Tables } from '../tables.ts';
 import {
   readSubscription,
@@ -60,14 +61,17 @@ export const portalSubscriptions = async (
   if (records.length === 0) return [];
   const ids = records.map((record) => record.subscription_id);
   const at = now();
-  const [outcomes, waiting, overlaps, missed] = await Promise.all([
+  const [outcomes, overlaps, undelivered] = await Promise.all([
     readOutcomes(db, companyId, ids, at),
-    readWaiting(db, companyId, ids),
     readOverlaps(db, companyId, ids, at),
-    readMissed(db, companyId, ids),
+    readUndelivered(db, companyId, ids.length === 1 ? { subscriptionId: ids[0] } : {}),
   ]);
+  const groups = Map.groupBy(undelivered, ({ subscriptionId }) => subscriptionId);
   return records.map((record) => {
     const outcome = outcomes.get(record.subscription_id);
+    const open = groups.get(record.subscription_id) ?? [];
+    const { oldestUtc, ...sum } = sumOfUndelivered(open);
+    const missed = open.find(({ state }) => state === 'missed');
     const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
     return {
       ...shown,
@@ -86,12 +90,13 @@ export const portalSubscriptions = async (
       pausedBy: record.paused_by,
       previousSecretUntilUtc: overlaps.get(record.subscription_id)?.toISOString() ?? null,
       failedAttempts: record.failed_attempts,
-      missed: missed.get(record.subscription_id) ?? null,
+      missed: missed ? { count: missed.count, sinceUtc: missed.oldestUtc.toISOString() } : null,
       health: {
         succeeded24h: Number(outcome?.succeeded ?? 0),
         failed24h: Number(outcome?.failed ?? 0),
         held: record.held_deliveries,
-        waiting: waiting.get(record.subscription_id) ?? 0,
+        waiting: open.find(({ state }) => state === 'waiting')?.count ?? 0,
+        undelivered: { ...sum, oldestUtc: oldestUtc?.toISOString() ?? null },
         lastSuccessUtc: outcome?.last_success?.toISOString() ?? null,
         lastFailureUtc: outcome?.last_failure?.toISOString() ?? null,
       },
@@ -118,18 +123,6 @@ const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly
   return new Map(rows.map((row) => [row.subscription_id, row]));
 };
 
-const readWaiting = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
-  const rows = await db
-    .selectFrom('deliveries')
-    .select((eb) => ['subscription_id', eb.fn.countAll<number>().as('count')])
-    .where('company_id', '=', companyId)
-    .where('subscription_id', 'in', ids)
-    .where('state', '=', 'waiting')
-    .groupBy('subscription_id')
-    .execute();
-  return new Map(rows.map((row) => [row.subscription_id, Number(row.count)]));
-};
-
 /** By subscription; only those that still sign. */
 const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
   const rows = await db
@@ -140,18 +133,4 @@ const readOverlaps = async (db: Kysely<Tables>, companyId: number, ids: readonly
     .where('previous_secret_until', '>', at)
     .execute();
   return new Map(rows.map((row) => [row.subscription_id, row.previous_secret_until]));
-};
-
-/** What they missed at the quota of waiting deliveries (contract, "Quotas"). */
-const readMissed = async (db: Kysely<Tables>, companyId: number, ids: readonly number[]) => {
-  const rows = await db
-    .selectFrom('missed_events')
-    .select(['subscription_id', 'missed', 'since_utc'])
-    .where('company_id', '=', companyId)
-    .where('subscription_id', 'in', ids)
-    .where('missed', '>', 0)
-    .execute();
-  return new Map(
-    rows.map((row) => [row.subscription_id, { count: row.missed, sinceUtc: row.since_utc.toISOString() }]),
-  );
 };

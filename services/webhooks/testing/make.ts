@@ -31,10 +31,15 @@ export const makeDeliveries = async (
       .values(rows.slice(at, at + rowsPerInsert))
       .execute();
   const [first] = deliveries;
-  if (first?.state !== 'held') return;
+  const { state = 'waiting', due_utc = now } = first ?? {};
+  if (!first || (state !== 'held' && state !== 'waiting')) return;
   await db
     .updateTable('delivery_queues')
-    .set(({ eb }) => ({ held_deliveries: eb('held_deliveries', '+', rows.length) }))
+    .set(({ eb }) =>
+      state === 'held'
+        ? { held_deliveries: eb('held_deliveries', '+', rows.length) }
+        : { next_due_utc: due_utc },
+    )
     .where('company_id', '=', first.company_id)
     .where('subscription_id', '=', first.subscription_id)
     .execute();

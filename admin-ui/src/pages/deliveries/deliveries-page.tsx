@@ -1,16 +1,22 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowUp, RefreshCw, RotateCcw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { type Answer, call } from '../../model/client.ts';
-import { countsQuery, type Delivery, type DeliverySearch, deliveriesQuery } from '../../model/deliveries.ts';
+import {
+  countsQuery,
+  countText,
+  type Delivery,
+  type DeliverySearch,
+  deliveriesQuery,
+} from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, Notice } from '../../ui/states.tsx';
 import { Pager } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
@@ -102,6 +108,18 @@ function DeliveryLog() {
         )}
         <DeliveryFilters search={filters} onChange={show} />
       </div>
+      {filters.state === 'undelivered' && counts.data && counts.data.undelivered.missed > 0 && (
+        <Notice tone="warn">
+          {plural(
+            counts.data.undelivered.missed,
+            '# of them was missed, and has no delivery: ',
+            '# of them were missed, and have no delivery: ',
+          )}
+          <Link to="/subscriptions" search={{ state: 'undecided' }}>
+            Decide about missed events
+          </Link>
+        </Notice>
+      )}
       <div className={query.isPlaceholderData ? s.stale : undefined}>
         <DeliveryTable
           query={query}
@@ -116,9 +134,9 @@ function DeliveryLog() {
                     {filters.state === 'failed' && (
                       <Button
                         variant="primary"
-                        onClick={() => void navigate({ search: { ...filters, state: 'failing' } })}
+                        onClick={() => void navigate({ search: { ...filters, state: 'undelivered' } })}
                       >
-                        Show failing deliveries
+                        Show what is not delivered
                       </Button>
                     )}
                     <Button onClick={() => void navigate({ search: {} })}>Clear all filters</Button>
@@ -190,7 +208,7 @@ const useCounts = (search: DeliverySearch) =>
 const choices = [
   { value: 'all', label: 'All' },
   { value: 'succeeded', label: 'Delivered' },
-  { value: 'failing', label: 'Failing' },
+  { value: 'undelivered', label: 'Not delivered' },
   { value: 'waiting', label: 'Pending' },
   { value: 'held', label: 'Held' },
   { value: 'dropped', label: 'Discarded' },
@@ -214,7 +232,7 @@ function StateFilter({
       options={choices.map((choice) => {
         if (choice.value === 'waiting' || choice.value === 'dropped') return choice;
         const counted = data?.[choice.value];
-        return { ...choice, count: counted ? `${number(counted.count)}${counted.isMore ? '+' : ''}` : '' };
+        return { ...choice, count: counted ? countText(counted) : '' };
       })}
     />
   );

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { causeOf } from '../../model/causes.ts';
 import { type Answer, operationQuery } from '../../model/client.ts';
-import type { DeliverySearch } from '../../model/deliveries.ts';
+import { countText, type DeliverySearch } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
-import { number } from '../../ui/format.ts';
 import { Card } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -13,7 +12,7 @@ import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.ts
 
 type FailureCause = Answer<'listFailureCauses'>['causes'][number];
 
-/** Failing deliveries in groups: what is wrong where, and since when. */
+/** What has not arrived, in groups: what is wrong where, and since when. */
 export function FailureCauses() {
   const query = useQuery({ ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 });
   const names = useSubscriptionNames();
@@ -30,10 +29,10 @@ export function FailureCauses() {
           )),
         ]}
         rows={query.data?.causes}
-        rowKey={(one) => `${one.subscriptionId} ${one.errorClass} ${one.statusCode}`}
+        rowKey={(one) => `${one.subscriptionId} ${one.errorClass ?? one.state} ${one.statusCode}`}
         emptyState={
-          <Empty title="Nothing is failing">
-            Deliveries that were attempted and did not arrive are grouped here by their cause.
+          <Empty title="Everything has arrived">
+            What should have arrived and has not is grouped here by its cause.
           </Empty>
         }
       />
@@ -41,10 +40,20 @@ export function FailureCauses() {
   );
 }
 
-const titleOf = (one: FailureCause): string => causeOf(one)?.title ?? one.errorClass;
+const titleOf = (one: FailureCause): string => causeOf(one)?.title ?? neverAttempted[one.state];
 
-const affected = ({ subscriptionId, errorClass, statusCode }: FailureCause): DeliverySearch => ({
-  ...{ state: 'failing', subscription: subscriptionId, cause: errorClass },
+const neverAttempted: Readonly<Record<FailureCause['state'], string>> = {
+  waiting: 'Waits for its turn',
+  held: 'Held, not attempted yet',
+  missed: 'Missed while the subscription was off or over the quota',
+  failed: 'Not attempted',
+};
+
+const affected = ({ subscriptionId, errorClass, statusCode, state }: FailureCause): DeliverySearch => ({
+  subscription: subscriptionId,
+  ...(errorClass === null
+    ? { state: state === 'missed' ? 'undelivered' : state }
+    : { state: 'undelivered', cause: errorClass }),
   ...(statusCode === null ? {} : { status: statusCode }),
 });
 
@@ -60,7 +69,7 @@ const useActions = () => {
       },
       {
         label: 'Replay all affected…',
-        disabledReason,
+        disabledReason: disabledReason ?? (one.errorClass === null ? 'They were never attempted' : undefined),
         onSelect: () =>
           void navigate({
             search: { ...affected(one), since: one.firstSeenUtc, view: 'causes', dialog: 'replay' },
@@ -91,7 +100,7 @@ const columnsWith = (names: ReadonlyMap<number, string>): readonly Column<Failur
     header: 'Deliveries',
     align: 'end',
     phone: 'badge',
-    cell: ({ count, isMore }) => `${number(count)}${isMore ? '+' : ''}`,
+    cell: countText,
   },
   timeColumn('First seen', ({ firstSeenUtc }) => firstSeenUtc, { align: 'end' }),
   timeColumn('Last seen', ({ lastSeenUtc }) => lastSeenUtc, { align: 'end', phone: 'time' }),

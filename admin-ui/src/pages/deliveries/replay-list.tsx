@@ -101,7 +101,7 @@ const labels = {
 export function ReplayDialog({ filters, onClose }: { filters: DeliverySearch; onClose: () => void }) {
   const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions ?? [];
   // Of one cause: failed and discarded ones; the others are still on their way, or held.
-  const ofCause = filters.cause !== undefined && filters.state === 'failing';
+  const ofCause = filters.cause !== undefined && filters.state === 'undelivered';
   const initial = (ofCause || filters.state === 'succeeded' ? 'filter' : 'failed') as Kind;
   const form = `replays/new ${JSON.stringify(filters)}`;
   const draft = useDraft(form, { subscriptionId: filters.subscription, kind: initial, hours: 24 }, labels);
@@ -183,7 +183,7 @@ const toBody = (subscriptionId: number, kind: Kind, since: string, filters: Deli
     kind,
     states: state
       ? [state]
-      : filters.state === 'failing'
+      : filters.state === 'undelivered'
         ? ['failed', 'dropped']
         : ['failed', 'succeeded', 'dropped'],
     ...(filters.status === undefined ? {} : { statusCodes: [filters.status] }),

@@ -1,4 +1,4 @@
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import { useAttention, useAttentionPending } from '../../model/attention.ts';
@@ -7,14 +7,14 @@ import { countsQuery } from '../../model/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
-  minutesAgo,
   rangeLabels,
   ranges,
   statsQuery,
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
-import { DeliveryChart, KeyUsage, rangeMs, UsageChart } from '../../model/usage.tsx';
+import { UndeliveredLink } from '../../model/undelivered.tsx';
+import { DeliveryChart, KeyUsage, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
@@ -109,41 +109,29 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const buckets = usage.data?.buckets;
   const requests = buckets?.reduce((sum, one) => sum + one.answered, 0);
   const limited = buckets?.reduce((sum, one) => sum + one.limited, 0) ?? 0;
-  const { total, previous, points } = stats.data ?? {};
+  const { total, points } = stats.data ?? {};
   const tries = total ? total.succeeded + total.failed : 0;
   const period = range === '30d' ? undefined : range;
-  const failing = useQuery({ ...countsQuery({ period }), placeholderData: keepPreviousData }).data?.failing;
-  const delivered = total && failing && total.succeeded + failing.count;
-  const minutes = rangeMs[range] / 60_000;
-  const failingBefore = useQuery({
-    ...countsQuery({ since: minutesAgo(2 * minutes), until: minutesAgo(minutes) }),
-    placeholderData: keepPreviousData,
-    // What failed longer ago is no longer kept.
-    enabled: range !== '30d',
-  }).data?.failing;
+  const undelivered = useQuery({ ...countsQuery({}), refetchInterval: 30_000 }).data?.undelivered;
   const attention = useAttention();
   const troubled = attention && attention.offCount + attention.failingCount;
   const off = number(attention?.offCount ?? 0);
   const failingNow = number(attention?.failingCount ?? 0);
-  const failingCount = `${number(failing?.count ?? 0)}${failing?.isMore ? '+' : ''}`;
   const limitedCount = number(limited);
   const triedShare = share(total?.succeeded ?? 0, tries);
-  const before = beforeLabels[range];
-  const shareBefore = deliveredShare(previous, failingBefore);
   return (
     <dl className={s.numbers}>
       <Tile
         label="Delivered"
-        value={deliveredShare(total, failing)}
+        value={deliveredShare(total, undelivered)}
         note={
-          <Link
-            to="/deliveries"
-            search={{ period, state: failing && failing.count > 0 ? 'failing' : undefined }}
-          >
-            {failing && failing.count > 0
-              ? `${failingCount} failing`
-              : plural(delivered ?? 0, '# delivery', '# deliveries')}
-          </Link>
+          undelivered && undelivered.count > 0 ? (
+            <UndeliveredLink undelivered={undelivered} />
+          ) : (
+            <Link to="/deliveries" search={{ period }}>
+              {plural(total?.succeeded ?? 0, '# delivery', '# deliveries')}
+            </Link>
+          )
         }
         more={
           total &&
@@ -152,13 +140,6 @@ function Numbers({ usage, stats, range }: NumbersProps) {
             : plural(tries, `${triedShare} of # attempt succeeded`, `${triedShare} of # attempts succeeded`))
         }
         course={points?.map((point) => point.succeeded)}
-        change={
-          previous?.succeeded && shareBefore ? (
-            `${shareBefore} in ${before}`
-          ) : (
-            <Change now={total?.succeeded} was={previous?.succeeded} before={before} />
-          )
-        }
         failed={stats.isError}
       />
       <Tile
@@ -173,7 +154,6 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         course={buckets?.[0]?.points.map((_, at) =>
           buckets.reduce((sum, { points }) => sum + (points[at]?.answered ?? 0), 0),
         )}
-        change={<Change now={requests} was={usage.data?.previous?.answered} before={before} />}
         failed={usage.isError}
       />
       <Tile
@@ -185,7 +165,6 @@ function Numbers({ usage, stats, range }: NumbersProps) {
           </Link>
         }
         course={points?.map((point) => point.p95Ms)}
-        change={<Change now={total?.p95Ms} was={previous?.p95Ms} before={before} />}
         failed={stats.isError}
       />
       <Tile
@@ -210,39 +189,13 @@ function Numbers({ usage, stats, range }: NumbersProps) {
 }
 
 type Total = Answer<'getDeliveryStats'>['total'];
-type Failing = Answer<'countDeliveries'>['failing'];
+type Undelivered = Answer<'countDeliveries'>['undelivered'];
 
-/** Of the deliveries of a period, those that arrived; undefined while it loads. */
-const deliveredShare = (total: Total | undefined, failing: Failing | undefined): string | undefined =>
+/** Of what arrived in the period and what has not arrived; undefined while it loads. */
+const deliveredShare = (total: Total | undefined, undelivered: Undelivered | undefined): string | undefined =>
   total &&
-  failing &&
-  `${failing.isMore ? '< ' : ''}${share(total.succeeded, total.succeeded + failing.count)}`;
-
-const beforeLabels: Readonly<Record<UsageRange, string>> = {
-  '1h': 'the hour before',
-  '24h': 'the 24 hours before',
-  '7d': 'the 7 days before',
-  '30d': 'the 30 days before',
-};
-
-interface ChangeProps {
-  readonly now: number | null | undefined;
-  readonly was: number | null | undefined;
-  readonly before: string;
-}
-
-function Change({ now, was, before }: ChangeProps) {
-  if (now === undefined) return null;
-  if (!was || now === null) return `nothing in ${before}`;
-  const difference = share(Math.abs(now - was), was);
-  if (now === was) return `as in ${before}`;
-  return (
-    <>
-      <span aria-hidden="true">{now > was ? '▲' : '▼'}</span>{' '}
-      {now > was ? `${difference} above ${before}` : `${difference} below ${before}`}
-    </>
-  );
-}
+  undelivered &&
+  `${undelivered.isMore ? '< ' : ''}${share(total.succeeded, total.succeeded + undelivered.count)}`;
 
 interface TileProps {
   readonly label: string;

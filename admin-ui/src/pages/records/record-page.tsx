@@ -3,13 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Activity } from '../../model/activity.tsx';
 import { type Answer, operationQuery } from '../../model/client.ts';
-import { deliveriesQuery } from '../../model/deliveries.ts';
+import { countsQuery, deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { ErasePerson } from '../../model/erase-person.tsx';
 import { nameOfMember } from '../../model/members.ts';
 import { eventsQuery, personQuery, teamQuery } from '../../model/queries.ts';
 import { titleOf } from '../../model/records.tsx';
 import { roleAtLeast, useSession } from '../../model/session.ts';
+import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
@@ -151,14 +152,20 @@ function Events({ client }: { readonly client: number }) {
 
 function Deliveries({ client }: { readonly client: number }) {
   const query = useQuery({ ...deliveriesQuery({ client }, 20), refetchInterval: 15_000 });
+  const undelivered = useQuery({ ...countsQuery({ client }), refetchInterval: 15_000 }).data?.undelivered;
   return (
     <Card
       flush
       title="Deliveries"
       actions={
-        <Link to="/deliveries" search={{ client }}>
-          All deliveries
-        </Link>
+        <Row>
+          {undelivered && undelivered.count > 0 && (
+            <UndeliveredLink undelivered={undelivered} search={{ client }} />
+          )}
+          <Link to="/deliveries" search={{ client }}>
+            All deliveries
+          </Link>
+        </Row>
       }
     >
       <DeliveryTable

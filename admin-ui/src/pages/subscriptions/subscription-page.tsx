@@ -7,6 +7,7 @@ import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { subscriptionQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription, stateOf } from '../../model/subscriptions.ts';
+import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
@@ -194,7 +195,7 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
   );
 }
 
-function SubscriptionHealth({ subscription: { health } }: { readonly subscription: Subscription }) {
+function SubscriptionHealth({ subscription: { id, health } }: { readonly subscription: Subscription }) {
   const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
   return (
     <Card title="Last 24 hours">
@@ -205,8 +206,15 @@ function SubscriptionHealth({ subscription: { health } }: { readonly subscriptio
           facts={[
             { label: 'Succeeded', value: number(health.succeeded24h) },
             { label: 'Failed', value: number(health.failed24h) },
-            { label: 'Pending', value: number(health.waiting) },
-            { label: 'Held', value: number(health.held) },
+            {
+              label: 'Not delivered',
+              value:
+                health.undelivered.count === 0 ? (
+                  '0'
+                ) : (
+                  <UndeliveredLink undelivered={health.undelivered} search={{ subscription: id }} />
+                ),
+            },
             { label: 'Last success', value: when(health.lastSuccessUtc) },
             { label: 'Last failure', value: when(health.lastFailureUtc) },
           ]}

@@ -16,6 +16,7 @@ import {
   stateOf,
   subscriptionFilters,
 } from '../../model/subscriptions.ts';
+import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
@@ -164,18 +165,24 @@ const columns = (): readonly Column<Subscription>[] => [
     phone: 'badge',
     cell: (one) => {
       const { tone, label } = stateOf(one);
-      const held = number(one.health.held);
-      const missed = number(one.missed?.count ?? 0);
       return (
         <Stack gap="xs">
           <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
             {label}
           </Badge>
-          {one.health.held > 0 && <Quiet small>{held} held</Quiet>}
-          {one.missed !== null && <Quiet small>{missed} missed</Quiet>}
         </Stack>
       );
     },
+  },
+  {
+    header: 'Not delivered',
+    phone: 'detail',
+    cell: ({ id, health: { undelivered } }) =>
+      undelivered.count === 0 ? (
+        <Quiet>–</Quiet>
+      ) : (
+        <UndeliveredLink undelivered={undelivered} search={{ subscription: id }} />
+      ),
   },
   {
     header: 'Events',
