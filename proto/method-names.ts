@@ -51,6 +51,8 @@ export const methodNames = {
   listMissingEvents: 'subscriptions.listMissing',
   createSubscriptionReplay: 'replays.create',
   getSubscriptionReplay: 'replays.get',
+  listIncidents: 'incidents.list',
+  getIncident: 'incidents.get',
 } as const satisfies Record<KeyOperationId, `${string}.${string}`>;
 
 /** `subscriptions.rotateSecret` → `subscriptions_rotate_secret`. */

@@ -3,7 +3,6 @@ import type { Role } from './portal.ts';
 /** What members are told while they are away (contract, "Notices"). The names are part of the operational webhook. */
 export const noticeKinds = [
   'subscription_failing',
-  'subscription_ending',
   'subscription_disabled',
   'subscription_recovered',
   'delivery_given_up',
@@ -35,23 +34,18 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
   subscription_failing: {
     ...forDevelopers,
     title: 'Subscription failing',
-    description: 'Five attempts in a row have failed.',
-  },
-  subscription_ending: {
-    ...forDevelopers,
-    title: 'Subscription about to be switched off',
-    description: 'Fifteen attempts in a row have failed; after twenty it is switched off.',
+    description: 'Five attempts in a row have failed, or the receiver answered 410 Gone.',
   },
   subscription_disabled: {
     ...forDevelopers,
     title: 'Subscription switched off',
-    description:
-      'Twenty attempts in a row have failed, the receiver answered 410 Gone, or the API key of its tool was revoked or has expired.',
+    description: 'The API key of its tool was revoked or has expired.',
   },
   subscription_recovered: {
     ...forDevelopers,
     title: 'Subscription recovered',
-    description: 'A failing subscription accepts deliveries again.',
+    description:
+      'A broken receiver accepts deliveries again, and has got what waited, was held or was missed.',
   },
   delivery_given_up: {
     ...forDevelopers,
@@ -76,6 +70,3 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
     mailFrom: 'admin',
   },
 };
-
-/** Failures in a row after which members are warned that the subscription is about to be switched off. */
-export const failuresUntilWarned = 15;

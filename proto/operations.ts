@@ -17,6 +17,7 @@ import * as clients from './operations/clients.ts';
 import * as subscriptionDeliveries from './operations/deliveries.ts';
 import * as events from './operations/events.ts';
 import * as find from './operations/find.ts';
+import * as incidents from './operations/incidents.ts';
 import * as leads from './operations/leads.ts';
 import * as lookups from './operations/lookups.ts';
 import * as me from './operations/me.ts';
@@ -66,6 +67,7 @@ export const definitions = Object.freeze({
   ...definitionsIn(changes),
   ...definitionsIn(subscriptions),
   ...definitionsIn(subscriptionDeliveries),
+  ...definitionsIn(incidents),
   ...definitionsIn(events),
   ...definitionsIn(session),
   ...definitionsIn(settings),

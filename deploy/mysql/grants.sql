@@ -66,6 +66,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`missed_events` TO 'causeway_
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`subscription_changes` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`acknowledged_causes` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`delivery_shares` TO 'causeway_webhooks'@'%';
+GRANT SELECT ON `causeway`.`incidents` TO 'causeway_webhooks'@'%';
 GRANT INSERT ON `causeway`.`audit_log` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT ON `causeway`.`notices` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`notice_channels` TO 'causeway_dispatcher'@'%';
@@ -82,3 +83,4 @@ GRANT SELECT, INSERT, UPDATE ON `causeway`.`webhook_companies` TO 'causeway_disp
 GRANT SELECT, INSERT, UPDATE ON `causeway`.`missed_events` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, UPDATE, DELETE ON `causeway`.`subscription_changes` TO 'causeway_dispatcher'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`dispatchers` TO 'causeway_dispatcher'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`incidents` TO 'causeway_dispatcher'@'%';

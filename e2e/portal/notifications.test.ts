@@ -35,7 +35,7 @@ describe('Notifications', () => {
     const bell = page.getByRole('button', { name: /^Notifications, \d+ unread/ });
     await see(bell).toBeVisible();
     await see(page.getByRole('status').filter({ hasText: 'unread notification' })).toBeAttached();
-    const title = '“Billing” was switched off';
+    const title = '“Billing” is failing';
     await expect
       .poll(async () => {
         const { json } = await team.owner.browser.ask('GET', '/notices');
@@ -56,10 +56,10 @@ describe('Notifications', () => {
     await expect.poll(mail).toBeDefined();
     expect((await mail())!.text).toContain(`/portal/subscriptions/${id}`);
     const posted = () => receiver.received.filter((one) => one.path === path);
-    const disabled = () =>
-      posted().find(({ headers }) => headers['x-webhook-event'] === 'operational.subscription_disabled');
-    await expect.poll(disabled).toBeDefined();
-    const { body, headers } = disabled()!;
+    const failing = () =>
+      posted().find(({ headers }) => headers['x-webhook-event'] === 'operational.subscription_failing');
+    await expect.poll(failing).toBeDefined();
+    const { body, headers } = failing()!;
     const message = new Webhook(made.json.signingSecret).verify(
       String(body),
       headers as Record<string, string>,
@@ -79,13 +79,13 @@ describe('Notifications', () => {
     await team.owner.browser.ask('PATCH', '/notices/settings', { mail: { subscription_failing: false } });
     await page.reload();
     await see(problems).not.toBeChecked();
-    await see(page.getByText(/Now only: Subscription about to be switched off, Sub/)).toBeVisible();
+    await see(page.getByText(/Now only: Subscription switched off, Sub/)).toBeVisible();
     const mailed = async () =>
       (await team.owner.browser.ask('GET', '/notices/settings')).json.kinds
         .filter(({ mail }: { mail: boolean }) => mail)
         .map(({ kind }: { kind: string }) => kind);
     for (const [on, times] of [
-      [true, 5],
+      [true, 4],
       [false, 0],
     ] as const) {
       await problems.press('Space');

@@ -44,7 +44,7 @@ describe('The overview', () => {
     await see(tile('Delivered')).toContainText('50% of 10 attempts succeeded');
     await see(tile('Delivered').getByRole('link')).toHaveText(/^5 not yet, oldest \d+ s$/);
     await see(tile('Failing or off').getByRole('link')).toHaveText('0 off, 1 failing');
-    await see(page.getByText('1 subscription is failing')).toBeVisible();
+    await see(page.getByText('Broken: The receiver failed (503) since')).toBeVisible();
     await see(
       page.getByRole('navigation').getByRole('link', { name: 'Subscriptions 1 need attention' }),
     ).toBeVisible();

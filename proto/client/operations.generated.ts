@@ -26,6 +26,10 @@ export const operations: { readonly [resource: string]: { readonly [method: stri
     list: { method: 'GET', path: '/events', takes: 'query', list: 'events' },
     samples: { method: 'GET', path: '/events/samples', takes: 'query' },
   },
+  incidents: {
+    get: { method: 'GET', path: '/webhooks/incidents/{id}' },
+    list: { method: 'GET', path: '/webhooks/incidents', takes: 'query', list: 'incidents' },
+  },
   leads: {
     batch: { method: 'POST', path: '/integrations/leads/batch', takes: 'body' },
     create: { method: 'POST', path: '/integrations/leads', takes: 'body' },

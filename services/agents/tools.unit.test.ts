@@ -20,6 +20,8 @@ events_create_test: adds, reaches outside
 events_get: reads
 events_list: reads
 events_samples: reads
+incidents_get: reads
+incidents_list: reads
 leads_batch: overwrites
 leads_create: overwrites
 leads_find: reads

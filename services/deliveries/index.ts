@@ -36,6 +36,7 @@ export {
   deliveryColumns,
   type ElapsedColumn,
   type EventOutboxRow,
+  type IncidentRow,
   type ReplayRow,
   replayColumns,
   type SubscriptionChangeRow,

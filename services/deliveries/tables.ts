@@ -68,8 +68,25 @@ export interface DeliveryQueueRow {
   readonly probe_turn: number | null;
   /** Since the last success, the latest last. */
   readonly failed_types: readonly EventType[] | null;
+  /** The first counted failure since the last success; null as well if the release before counted it. */
+  readonly failing_since_utc: Date | null;
+  readonly first_status: number | null;
+  readonly first_error: ErrorClass | null;
   /** See `grantStarts` of the dispatcher. Null: none were granted. */
   readonly paced: unknown;
+}
+
+/** Contract, "Incidents". */
+export interface IncidentRow {
+  readonly company_id: number;
+  readonly incident_id: number;
+  readonly subscription_id: number;
+  readonly since_utc: Date;
+  readonly first_status: number | null;
+  readonly first_error: ErrorClass;
+  readonly broken_utc: Date;
+  readonly recovered_utc: Date | null;
+  readonly until_utc: Date | null;
 }
 
 export interface SubscriptionChangeRow {

@@ -21,6 +21,7 @@ import { watchClockSteps } from './queues/clock-steps.ts';
 import { startPoller } from './queues/poller.ts';
 import { startHeldCount, startWaitingRecount } from './queues/recounts.ts';
 import { startDeliveryRetention } from './queues/retention.ts';
+import { startIncidentEnds } from './record/incidents.ts';
 import { createRecorder } from './record/recorder.ts';
 import { createScheduler } from './scheduling/scheduler.ts';
 import { createSigner } from './sign/signer.ts';
@@ -118,6 +119,7 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
     watchBacklog(common),
     watchClockSteps({ ...common, leaseMs }),
     startHeldCount(common),
+    startIncidentEnds(common),
     startWaitingRecount({ ...common, quota: waitingQuota }),
     startDeliveryRetention({ ...common, days }),
   ];

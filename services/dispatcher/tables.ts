@@ -4,6 +4,7 @@ import type {
   DeliveryQueueRow,
   DeliveryRow,
   EventOutboxRow,
+  IncidentRow,
   ReplayRow,
   SubscriptionChangeRow,
   SubscriptionRow,
@@ -34,6 +35,8 @@ export interface Tables {
   };
   delivery_minutes: DeliveryMinutesRow;
   replays: ReplayRow;
+  incidents: IncidentRow;
+  missed_events: { readonly company_id: number; readonly subscription_id: number; readonly missed: number };
   events: StoredEvent & { readonly sequence: number; readonly origin: string | null };
   event_outbox: EventOutboxRow;
   notices: { readonly company_id: number };
@@ -57,6 +60,8 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'delivery_attempts',
   'delivery_minutes',
   'replays',
+  'incidents',
+  'missed_events',
   'events',
   'event_outbox',
   'event_sequences',

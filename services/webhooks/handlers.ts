@@ -16,6 +16,7 @@ import * as resend from './replays/resend.ts';
 import * as reencrypt from './secrets/reencrypt.ts';
 import * as status from './status/status.ts';
 import * as deliveries from './subscriptions/deliveries.ts';
+import * as incidents from './subscriptions/incidents.ts';
 import * as missed from './subscriptions/missed.ts';
 import * as missing from './subscriptions/missing.ts';
 import * as readSubscriptions from './subscriptions/read.ts';
@@ -44,6 +45,7 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...reencrypt,
   ...status,
   ...deliveries,
+  ...incidents,
   ...missed,
   ...missing,
   ...readSubscriptions,

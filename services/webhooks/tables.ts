@@ -5,6 +5,7 @@ import type {
   DeliveryRow,
   ElapsedColumn,
   EventOutboxRow,
+  IncidentRow,
   ReplayRow,
   SubscriptionChangeRow,
   SubscriptionRow,
@@ -38,7 +39,14 @@ export interface Tables extends IdempotencyTables {
   subscription_changes: WithDefaults<SubscriptionChangeRow, 'hold_utc' | 'resets_failures'>;
   delivery_queues: WithDefaults<
     DeliveryQueueRow,
-    'consecutive_failures' | 'failed_attempts' | 'held_deliveries' | 'count_held_utc' | 'paced'
+    | 'consecutive_failures'
+    | 'failed_attempts'
+    | 'held_deliveries'
+    | 'count_held_utc'
+    | 'paced'
+    | 'failing_since_utc'
+    | 'first_status'
+    | 'first_error'
   >;
   webhook_companies: {
     readonly company_id: number;
@@ -71,6 +79,7 @@ export interface Tables extends IdempotencyTables {
     WithDefaults<ReplayRow, 'replay_id' | 'state' | 'made' | 'succeeded' | 'failed' | 'position'>,
     'filter'
   >;
+  incidents: IncidentRow;
   delivery_minutes: WithDefaults<DeliveryMinutesRow, 'succeeded' | 'failed' | ElapsedColumn>;
   events: WithDefaults<
     StoredEvent & { readonly sequence: number; readonly origin: string | null },
@@ -124,6 +133,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'deliveries',
   'delivery_attempts',
   'replays',
+  'incidents',
   'delivery_minutes',
   'events',
   'event_sequences',

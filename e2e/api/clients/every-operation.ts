@@ -106,6 +106,8 @@ export const callEveryOperation = async (
     states: ['succeeded'],
   });
   expect('replay', (await causeway.replays.get(replay.id)).subscriptionId, hook);
+  expect('incidents', (await causeway.incidents.list({ subscriptionId: hook })).incidents.length, 0);
+  expect('incident', (await causeway.incidents.get(1).catch(() => null)) === null, true);
   const { signingSecret } = await causeway.subscriptions.rotateSecret(hook, { overlapHours: 1 });
   expect('secret', signingSecret === subscription.signingSecret, false);
   await causeway.subscriptions.delete(hook);

@@ -134,7 +134,7 @@ describe('a notice', () => {
       expect(subjectsTo(email).filter((subject) => subject.includes('Billing'))).toHaveLength(1);
     expect(subjectsTo(viewer.email).filter((subject) => subject.includes('Billing'))).toEqual([]);
     const { text, html } = mailsTo(developer.email).find(({ subject }) => subject.includes('Billing'))!;
-    expect(text).toContain('5 attempts in a row have failed.');
+    expect(text).toContain('You are told when it has caught up.');
     expect(text).toContain('https://crm.example.com/portal/subscriptions/7');
     expect(html).toContain('href="https://crm.example.com/portal/subscriptions/7"');
   });

@@ -1,6 +1,7 @@
-import { failuresUntilDisabled, type NoticeKind, noticeKindFacts } from '@causeway/proto';
+import type { NoticeKind } from '@causeway/proto';
 import type { RowOf } from '../schema.ts';
 import { nameOf } from './names.ts';
+import { factsOf } from './recipients.ts';
 
 export const noticeColumns = [
   'notice_id',
@@ -23,15 +24,19 @@ export interface NoticeWords {
 
 /** @param readerId the member who reads it; absent for channels. */
 export const wordsOf = (notice: NoticeRow, readerId?: number): NoticeWords =>
-  words[notice.kind](nameOf(notice.subject_name), JSON.parse(notice.detail) as Detail, notice, readerId);
+  // The release before wrote kinds that are gone.
+  (words[notice.kind] ?? words.subscription_failing)(
+    nameOf(notice.subject_name),
+    JSON.parse(notice.detail) as Detail,
+    notice,
+    readerId,
+  );
 
 /** Of some notices of one kind that go in one message. */
 export const titleOf = (notices: readonly NoticeRow[]): string => {
   const [first] = notices;
   if (!first) return '';
-  return notices.length === 1
-    ? wordsOf(first).title
-    : `${noticeKindFacts[first.kind].title}: ${notices.length}`;
+  return notices.length === 1 ? wordsOf(first).title : `${factsOf(first.kind).title}: ${notices.length}`;
 };
 
 type Detail = Readonly<Record<string, string | number | null | undefined>>;
@@ -40,14 +45,9 @@ type Words = (name: string, detail: Detail, notice: NoticeRow, readerId: number 
 const ofSubscription = ({ subject_id }: NoticeRow): string => `/subscriptions/${subject_id}`;
 
 const words: Readonly<Record<NoticeKind, Words>> = {
-  subscription_failing: (name, { failures }, notice) => ({
+  subscription_failing: (name, { since, statusCode, errorClass }, notice) => ({
     title: `“${name}” is failing`,
-    text: `${failures} attempts in a row have failed. One attempt at a time is made until one succeeds.`,
-    path: ofSubscription(notice),
-  }),
-  subscription_ending: (name, { failures }, notice) => ({
-    title: `“${name}” is about to be switched off`,
-    text: `${failures} attempts in a row have failed. After ${failuresUntilDisabled} it is switched off.`,
+    text: `${since ? `${statusCode ?? errorClass} since ${since}. ` : ''}Deliveries wait, and nothing is lost. You are told when it has caught up.`,
     path: ofSubscription(notice),
   }),
   subscription_disabled: (name, { reason }, notice) => ({
@@ -55,9 +55,9 @@ const words: Readonly<Record<NoticeKind, Words>> = {
     text: `Reason: ${reason}. Pending deliveries are held until you release or discard them.`,
     path: ofSubscription(notice),
   }),
-  subscription_recovered: (name, _, notice) => ({
-    title: `“${name}” has recovered`,
-    text: 'It accepts deliveries again.',
+  subscription_recovered: (name, { since }, notice) => ({
+    title: `“${name}” has caught up`,
+    text: `It accepts deliveries again${since ? `; it was broken since ${since}` : ''}.`,
     path: ofSubscription(notice),
   }),
   delivery_given_up: (name, { eventId, replayId, eventType, attempts, statusCode }, { subject_id }) => ({

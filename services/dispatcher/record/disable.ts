@@ -6,7 +6,6 @@ import type { QueueKey } from '../delivery.ts';
 import { beginsAnew, holdOrDrop } from '../queue-rows.ts';
 import { isQueue } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { noteDisabled } from './notices.ts';
 
 /**
  * Holds a first part of the waiting deliveries; the dispatcher that claims the queue holds the rest.
@@ -48,7 +47,6 @@ const auditDisabled = async (db: Kysely<Tables>, key: QueueKey, reason: string, 
     .select(['name', 'url'])
     .where(isQueue(key))
     .executeTakeFirstOrThrow();
-  await noteDisabled(db, { ...key, name, url }, reason, at);
   await writeAudit(db, {
     companyId: key.company_id,
     by: bySystem,

@@ -1,16 +1,9 @@
-import {
-  failuresUntilProbing,
-  type TestDelivery,
-  type TestDeliveryAnswer,
-  testDeliverySubject,
-} from '@causeway/proto';
-import { acrossTenants, sealSecret, transaction } from '@causeway/runtime';
+import { type TestDelivery, type TestDeliveryAnswer, testDeliverySubject } from '@causeway/proto';
+import { sealSecret } from '@causeway/runtime';
 import { testReceiver } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Tables, tenantTables } from '../tables.ts';
 import { openWorld, type Subscription, type World } from '../testing/boot.ts';
-import { noteHealth } from './notices.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -26,65 +19,6 @@ const kindsOf = async ({ subscription_id }: Subscription): Promise<string[]> => 
 };
 
 describe('members are told', () => {
-  test('once when a subscription fails, is about to be switched off, and is switched off', async () => {
-    const dispatchers = [
-      await world.start({ scheduleMs: Array(30).fill(50), probeIntervalMs: 10 }),
-      await world.start({ scheduleMs: Array(30).fill(50), probeIntervalMs: 10 }),
-    ];
-    const receiver = await testReceiver();
-    receiver.answer = (response) => response.writeHead(500).end();
-    const subscription = await world.subscribe(receiver.url, { name: 'Billing' });
-    await world.deliver(subscription, 8);
-    await expect.poll(() => world.subscription(subscription)).toMatchObject({ enabled: 0 });
-    expect(await kindsOf(subscription)).toEqual([
-      'subscription_failing',
-      'subscription_ending',
-      'subscription_disabled',
-    ]);
-    for (const { drain } of dispatchers) await drain();
-  });
-
-  test('when it recovers, and at most once an hour while it flaps', async () => {
-    const { drain } = await world.start({ scheduleMs: Array(30).fill(50), probeIntervalMs: 10 });
-    const receiver = await testReceiver();
-    const subscription = await world.subscribe(receiver.url);
-    // Of one hour, unless it ends meanwhile.
-    const hour = new Date().getUTCHours();
-    for (let round = 1; round <= 3; round++) {
-      receiver.answer = (response) => response.writeHead(500).end();
-      await world.deliver(subscription, 6);
-      await expect
-        .poll(async () => (await world.queue(subscription))?.consecutive_failures)
-        .toBeGreaterThan(5);
-      receiver.answer = (response) => response.end();
-      await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 6 * round });
-    }
-    const kinds = (await kindsOf(subscription)).filter((kind) => kind !== 'subscription_ending');
-    if (hour === new Date().getUTCHours())
-      expect(kinds).toEqual(['subscription_failing', 'subscription_recovered']);
-    const [row] = await world.database.query<{ subject_name: string }>(
-      'SELECT subject_name FROM notices WHERE subject_id = ? LIMIT 1',
-      [subscription.subscription_id],
-    );
-    // The path of a URL may be a secret.
-    expect(row!.subject_name).toBe(new URL(receiver.url).host);
-    await drain();
-  });
-
-  test('not again before an hour has passed, also in the next hour of the clock', async () => {
-    const subscription = await world.subscribe('https://a.test/hook');
-    const db = world.database.connect<Tables>({ tenantTables, poolSize: 1 });
-    const told: number[] = [];
-    for (const time of ['10:59', '11:01', '11:59', '12:30', '13:00']) {
-      const change = { ...subscription, before: 0, failures: failuresUntilProbing, disabledReason: null };
-      await transaction(db, (trx) =>
-        noteHealth(acrossTenants(trx, 'the test'), [change], [], new Date(`2031-05-06T${time}:30Z`)),
-      );
-      told.push((await kindsOf(subscription)).length);
-    }
-    expect(told).toEqual([1, 1, 2, 2, 3]);
-  });
-
   test('of the first delivery of a day that is given up, and of no success', async () => {
     const { drain } = await world.start({ scheduleMs: [20] });
     const receiver = await testReceiver();

@@ -7,6 +7,7 @@ import {
   takeBackMissed,
   type WaitingEvent,
 } from '@causeway/deliveries';
+import { failuresUntilProbing } from '@causeway/proto';
 import {
   acrossTenants,
   type Database,
@@ -25,7 +26,8 @@ import type { Tables } from '../tables.ts';
 import { countFailures, failedTypes } from './count-failures.ts';
 import { disable } from './disable.ts';
 import { setFormerApart } from './former-url.ts';
-import { noteHealth } from './notices.ts';
+import { type FirstFailure, firstFailure, openIncidents, recoverIncidents } from './incidents.ts';
+import { noteGivenUp } from './notices.ts';
 import { type Change, changeOf, countedAsMissed, countReplays, insertAttempts } from './rows.ts';
 
 interface WriteOptions {
@@ -79,7 +81,7 @@ export const writeResults = (
     await countReplays(all, changes);
     const changed = await updateQueues(all, { queues, counted, changes, former }, options);
     const givenUp = counted.filter((one) => changes.get(one)?.state === 'failed' && one.replay_id === 0);
-    await noteHealth(all, changed, givenUp, now);
+    await noteGivenUp(all, givenUp, now);
     return { recorded, missed, changes: changed };
   });
 
@@ -114,7 +116,8 @@ const lockQueues = async (
   if (keys.length === 0) return new Map();
   const lock = async (): Promise<readonly QueueRow[]> => {
     const { rows } = await sql<QueueRow>`
-      SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts, failed_types
+      SELECT company_id, subscription_id, next_due_utc, probe_due_utc, consecutive_failures, failed_attempts,
+        failed_types, failing_since_utc, first_status, first_error
       FROM delivery_queues FORCE INDEX (PRIMARY)
       WHERE ${isOneOfQueues(keys)} FOR UPDATE`.execute(db);
     return rows;
@@ -239,6 +242,7 @@ const updateQueues = async (
           (attempt.replay_id > 0
             ? succeeded && attempt.probe
             : decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
+        failure: failureOf(one),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };
@@ -252,9 +256,12 @@ const updateQueues = async (
     const count = countFailures(before, results, { nowMs: now.getTime(), probeIntervalMs });
     const types = failedTypes(queue.failed_types ?? [], results);
     const gone = attempted.find(({ decision }) => decision.outcome !== 'succeeded' && decision.gone);
+    const first = firstFailure(firstOf(queue), results) ?? (gone ? failureOf(gone) : null);
     const reason = gone ? goneReason : count.isDisabling ? failuresReason : null;
     const nextMs = reason ? now.getTime() : count.nextMs;
-    return [{ ...queue, ...count, types, before: before.failures, reason, nextMs, url: gone?.target.url }];
+    return [
+      { ...queue, ...count, types, first, before: before.failures, reason, nextMs, url: gone?.target.url },
+    ];
   });
   if (updates.length === 0) return [];
   const rows = updates.map((queue) => [
@@ -265,18 +272,43 @@ const updateQueues = async (
     queue.nextMs === null ? null : new Date(queue.nextMs),
     queue.probeMs === null ? null : new Date(queue.probeMs),
     queue.types.length === 0 ? null : JSON.stringify(queue.types),
+    queue.first?.sinceUtc ?? null,
+    queue.first?.statusCode ?? null,
+    queue.first?.errorClass ?? null,
   ]);
   await sql`
     INSERT INTO delivery_queues
-      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc, failed_types)
+      (company_id, subscription_id, consecutive_failures, failed_attempts, next_due_utc, probe_due_utc, failed_types,
+        failing_since_utc, first_status, first_error)
     VALUES ${rowList(rows)}
     ON DUPLICATE KEY UPDATE consecutive_failures = VALUES(consecutive_failures),
       failed_attempts = VALUES(failed_attempts), next_due_utc = VALUES(next_due_utc),
-      probe_due_utc = VALUES(probe_due_utc), failed_types = VALUES(failed_types)`.execute(db);
-  const disabled: number[] = [];
+      probe_due_utc = VALUES(probe_due_utc), failed_types = VALUES(failed_types),
+      failing_since_utc = VALUES(failing_since_utc), first_status = VALUES(first_status),
+      first_error = VALUES(first_error)`.execute(db);
+  const disabled = new Set<string>();
   for (const { reason, ...queue } of updates)
-    if (reason && (await disable(db, queue, reason, now))) disabled.push(queue.company_id);
-  await raiseSubscriptionsVersion(db, disabled);
+    if (reason && (await disable(db, queue, reason, now))) disabled.add(queueName(queue));
+  await openIncidents(
+    db,
+    updates.flatMap(({ company_id, subscription_id, before, failures, first }) => {
+      const key = { company_id, subscription_id };
+      const breaks = before < failuresUntilProbing && failures >= failuresUntilProbing;
+      return first && (breaks || disabled.has(queueName(key))) ? [{ ...key, first }] : [];
+    }),
+    now,
+  );
+  await recoverIncidents(
+    db,
+    updates.filter(
+      ({ before, failures }) => before >= failuresUntilProbing && failures < failuresUntilProbing,
+    ),
+    now,
+  );
+  await raiseSubscriptionsVersion(
+    db,
+    updates.filter((queue) => disabled.has(queueName(queue))).map(({ company_id }) => company_id),
+  );
   return updates.map(({ company_id, subscription_id, failures, before, reason }) => ({
     company_id,
     subscription_id,
@@ -285,6 +317,17 @@ const updateQueues = async (
     disabledReason: reason,
   }));
 };
+
+const failureOf = ({
+  startedMs,
+  result: { statusCode, errorClass },
+}: AttemptedDelivery): FirstFailure | null =>
+  errorClass && { sinceUtc: new Date(startedMs), statusCode, errorClass };
+
+const firstOf = ({ failed_attempts, ...row }: QueueRow): FirstFailure | null =>
+  failed_attempts > 0 && row.failing_since_utc && row.first_error
+    ? { sinceUtc: row.failing_since_utc, statusCode: row.first_status, errorClass: row.first_error }
+    : null;
 
 const goneReason = 'the receiver answered 410 Gone';
 const failuresReason = '20 consecutive failures';

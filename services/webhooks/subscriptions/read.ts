@@ -104,7 +104,12 @@ export const portalSubscriptions = async (
   });
 };
 
-const readOutcomes = async (db: Kysely<Tables>, companyId: number, ids: readonly number[], at: Date) => {
+export const readOutcomes = async (
+  db: Kysely<Tables>,
+  companyId: number,
+  ids: readonly number[],
+  at: Date,
+) => {
   const day = new Date(at.getTime() - 24 * hourMs);
   const rows = await db
     .selectFrom('delivery_minutes')

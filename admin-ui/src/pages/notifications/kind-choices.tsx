@@ -11,14 +11,9 @@ interface Group {
 const groups: readonly Group[] = [
   {
     label: 'Problems',
-    description: 'A subscription fails, is switched off or recovers, or a delivery is given up.',
-    kinds: [
-      'subscription_failing',
-      'subscription_ending',
-      'subscription_disabled',
-      'subscription_recovered',
-      'delivery_given_up',
-    ],
+    description:
+      'A receiver breaks or has caught up, a subscription is switched off, or a delivery is given up.',
+    kinds: ['subscription_failing', 'subscription_disabled', 'subscription_recovered', 'delivery_given_up'],
   },
   {
     label: 'Access',

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
   type Attention,
@@ -6,7 +7,9 @@ import {
   useLimitedKeys,
   useMissedWhileOff,
 } from '../../model/attention.ts';
+import { IncidentFacts, incidentsQuery } from '../../model/incidents.tsx';
 import { useRefusal } from '../../model/session.ts';
+import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
 import s from './attention-banner.module.css';
@@ -14,23 +17,36 @@ import s from './attention-banner.module.css';
 export function AttentionBanner() {
   const attention = useAttention();
   const limited = useLimitedKeys();
+  const incidents = useQuery(incidentsQuery()).data?.incidents ?? [];
+  const names = useSubscriptionNames();
   if (!attention) return null;
-  const { offCount, failingCount, unverifiedCount, undecided } = attention;
-  if (offCount + failingCount + unverifiedCount + undecided.subscriptions + limited.length === 0) return null;
+  const { offCount, unverifiedCount, undecided } = attention;
+  const broken = offCount + incidents.length;
+  if (broken + unverifiedCount + undecided.subscriptions + limited.length === 0) return null;
   return (
-    <Notice tone={offCount > 0 ? 'bad' : 'warn'}>
+    <Notice tone={broken > 0 ? 'bad' : 'warn'}>
       <ul className={s.list}>
         {offCount > 0 && <OffItem attention={attention} />}
-        {failingCount > 0 && (
-          <li>
+        {incidents.slice(0, mostShown).map((incident) => (
+          <li key={incident.id}>
             <span>
-              <strong>
-                {plural(failingCount, '# subscription is failing', '# subscriptions are failing')}
-              </strong>{' '}
-              and will be disabled if no attempt succeeds
+              <SubscriptionLink
+                id={incident.subscriptionId}
+                name={names.get(incident.subscriptionId)}
+                strong
+              />
+              : <IncidentFacts incident={incident} />
             </span>
+          </li>
+        ))}
+        {incidents.length > mostShown && (
+          <li>
             <Link to="/subscriptions" search={{ state: 'failing' }}>
-              View failing
+              {plural(
+                incidents.length - mostShown,
+                '# more receiver is broken',
+                '# more receivers are broken',
+              )}
             </Link>
           </li>
         )}
@@ -54,6 +70,9 @@ export function AttentionBanner() {
     </Notice>
   );
 }
+
+/** Incidents in the banner; the list has all. */
+const mostShown = 5;
 
 const missedText = ({ count, more }: { readonly count: number; readonly more: boolean }): string =>
   more

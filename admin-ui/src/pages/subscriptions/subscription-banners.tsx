@@ -1,6 +1,7 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { useNavigate } from '@tanstack/react-router';
 import { call, useMutation } from '../../model/client.ts';
+import { IncidentFacts, useIncident } from '../../model/incidents.tsx';
 import { useSubscriptionCache } from '../../model/queries.ts';
 import { isAutoDisabled, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,29 +20,34 @@ interface OffBannerProps extends SubscriptionNoticeProps {
 }
 
 export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
-  const { enabled, disabledReason, disabledUtc, health, consecutiveFailures, failedAttempts } = subscription;
+  const { enabled, disabledReason, disabledUtc, health, consecutiveFailures } = subscription;
   const { expiresUtc, managedBy } = subscription;
-  const { held, waiting } = health;
+  const { held } = health;
+  const incident = useIncident(subscription.id);
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
-  if (enabled) {
-    const heldNotice = held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />;
-    if (consecutiveFailures < failuresUntilProbing) return heldNotice;
+  if (enabled)
     return (
       <>
-        {heldNotice}
-        <Notice
-          tone="warn"
-          title={plural(failedAttempts, 'The last attempt failed', 'The last # attempts failed')}
-        >
-          It gets one attempt at a time, with growing pauses, until one succeeds. A successful test delivery
-          ends the pause. After {failuresUntilDisabled} counted failures in a row it is disabled;{' '}
-          {consecutiveFailures} are counted. Attempts that were in flight at failure {failuresUntilProbing}{' '}
-          are not counted. {waiting > 0 && plural(waiting, '# pending delivery.', '# pending deliveries.')}
-        </Notice>
+        {held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />}
+        {incident && (
+          <Notice
+            tone={incident.recoveredUtc === null ? 'bad' : 'info'}
+            title={incident.recoveredUtc === null ? 'The receiver is broken' : 'The receiver is catching up'}
+          >
+            <p>
+              <IncidentFacts incident={incident} />
+            </p>
+            {consecutiveFailures >= failuresUntilProbing && (
+              <p>
+                Nothing is lost. It is switched off after{' '}
+                {plural(failuresUntilDisabled - consecutiveFailures, '# more failure', '# more failures')}.
+              </p>
+            )}
+          </Notice>
+        )}
       </>
     );
-  }
   const auto = isAutoDisabled(subscription);
   return (
     <Notice
@@ -54,10 +60,9 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
       }
     >
       {disabledReason !== null && <p>{sentence(disabledReason)}</p>}
-      {auto && failedAttempts > consecutiveFailures && (
+      {auto && incident && (
         <p>
-          {plural(failedAttempts, '# attempt', '# attempts')} failed since the last success;{' '}
-          {consecutiveFailures} of them were counted.
+          <IncidentFacts incident={incident} />
         </p>
       )}
       <p>
