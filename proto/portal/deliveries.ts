@@ -142,6 +142,17 @@ export const countDeliveries = defineOperation({
   },
 });
 
+const waitAnswer = z.object({
+  reason: z
+    .enum(['paused', 'failing', 'retry', 'paced', 'underway', 'turn'])
+    .meta({ description: 'The first that applies.' }),
+  sinceUtc: instant.nullable().meta({ description: 'Since when its subscription is paused.' }),
+  place: number
+    .nullable()
+    .meta({ description: 'Among the deliveries that are due; 10,001 is the last counted.' }),
+  nextUtc: instant.nullable().meta({ description: 'About when it is attempted next, if that is known.' }),
+});
+
 export const getDelivery = defineOperation({
   ...deliveries,
   id: 'getDelivery',
@@ -150,6 +161,7 @@ export const getDelivery = defineOperation({
     200: {
       schema: delivery.extend({
         ...about,
+        wait: waitAnswer.nullable().meta({ description: 'Null unless it waits.' }),
         history: z.array(attemptSummary).meta({ description: 'The first attempt first.' }),
         others: z.array(delivery).max(100),
       }),

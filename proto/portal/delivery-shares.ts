@@ -74,7 +74,7 @@ export const getSharedDelivery = defineOperation({
     200: {
       schema: z.object({
         expiresUtc: instant,
-        delivery: getDelivery.answers[200].schema.omit({ others: true }),
+        delivery: getDelivery.answers[200].schema.omit({ others: true, wait: true }),
         attempt: getAttempt.answers[200].schema.nullable(),
       }),
     },

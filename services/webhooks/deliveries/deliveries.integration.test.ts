@@ -150,6 +150,30 @@ describe('deliveries are listed', () => {
     }
   });
 
+  test('with the reason why one waits', async () => {
+    const due = (ms: number) => new Date(Date.now() + ms);
+    const first = await makeOne({ state: 'waiting', due_utc: due(-5_000) });
+    const second = await makeOne({ state: 'waiting', due_utc: due(-4_000) });
+    const retry = await makeOne({ state: 'waiting', attempts: 2, due_utc: due(60_000) });
+    const wait = async (event: StoredEvent) =>
+      (await webhooks.portal('getDelivery', company, { params: paramsOf(event), role: 'viewer' })).body.wait;
+    const set = (columns: object, table = 'subscriptions') =>
+      webhooks.database.query(`UPDATE ${table} SET ? WHERE subscription_id = ?`, [columns, subscription]);
+    expect(await wait(first)).toMatchObject({ reason: 'turn', place: 1, nextUtc: null });
+    expect(await wait(second)).toMatchObject({ reason: 'turn', place: 2 });
+    expect(await wait(retry)).toMatchObject({ reason: 'retry', place: null });
+    await set({ pace_limit: 1, pace_seconds: 60 });
+    const paced = await wait(second);
+    expect(paced).toMatchObject({ reason: 'paced', place: 2 });
+    expect(Date.parse(paced.nextUtc) - Date.now()).toBeGreaterThan(30_000);
+    const probe = due(90_000);
+    await set({ consecutive_failures: 5, probe_due_utc: probe }, 'delivery_queues');
+    expect(await wait(second)).toMatchObject({ reason: 'failing', nextUtc: probe.toISOString() });
+    await set({ paused_utc: at });
+    expect(await wait(second)).toMatchObject({ reason: 'paused', sinceUtc: at.toISOString(), nextUtc: null });
+    expect(await wait(await makeOne({ state: 'held' }))).toBeNull();
+  });
+
   test('with what the event is about, which shows a viewer no personal data', async () => {
     const event = await makeOne();
     const asked = { query: {}, role: 'viewer' } as const;

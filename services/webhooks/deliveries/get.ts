@@ -20,11 +20,14 @@ import { maskedEvent, readEvent } from '../events/read.ts';
 import type { Tables } from '../tables.ts';
 import { noAbout, readAbouts } from './list.ts';
 import { type DeliveryIds, deliveryAnswer, deliveryIdsOf, oneOf, readSiblings } from './record.ts';
+import { readWait } from './wait.ts';
 
-export const getDelivery = ({ db }: WebhooksContext) =>
-  handler(contract.getDelivery, async ({ companyId, params, user }) =>
-    json(200, await readDelivery(db, companyId, deliveryIdsOf(params), user.role)),
-  );
+export const getDelivery = ({ db, now }: WebhooksContext) =>
+  handler(contract.getDelivery, async ({ companyId, params, user }) => {
+    const delivery = await readDelivery(db, companyId, deliveryIdsOf(params), user.role);
+    const wait = delivery.state === 'waiting' ? await readWait(db, companyId, delivery, now()) : null;
+    return json(200, { ...delivery, wait });
+  });
 
 /** @throws Problem `not_found` */
 export const readDelivery = async (db: Kysely<Tables>, companyId: number, name: DeliveryIds, role: Role) => {

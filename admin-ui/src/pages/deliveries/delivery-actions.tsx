@@ -22,7 +22,9 @@ export function DeliveryActions({ delivery }: { readonly delivery: Answer<'getDe
           label="Retry now"
           done="Retry started"
           icon={<RotateCcw />}
-          disabledReason={attempts === 0 ? 'The first attempt is about to start' : undefined}
+          disabledReason={
+            attempts === 0 ? 'It has not been attempted yet, and waits for its turn' : undefined
+          }
         />
       </>
     );
@@ -120,7 +122,7 @@ function ResendDelivery({ deleted }: { readonly deleted: boolean }) {
       const { subject = null, summary = '' } = queryClient.getQueryData(deliveryQuery(name).queryKey) ?? {};
       queryClient.setQueryData(deliveryQuery(pathOf(delivery)).queryKey, {
         ...{ ...delivery, subject, summary },
-        ...{ history: [], others: [] },
+        ...{ history: [], others: [], wait: null },
       });
       void navigate({ to: '/deliveries/$event/$subscription/$replay', params: pathOf(delivery) });
     },

@@ -8,7 +8,6 @@ import {
   attemptQuery,
   type DeliveryName,
   deliveryQuery,
-  nextProbeOf,
   pathOf,
   stateOf,
 } from '../../model/deliveries.ts';
@@ -18,9 +17,10 @@ import { SubscriptionLink } from '../../model/subscription-link.tsx';
 import { nameOf } from '../../model/subscriptions.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
+import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { isFirstLoading, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
-import { Badge, Moment, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
+import { Badge, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
 import { DeliveryActions } from './delivery-actions.tsx';
 import s from './delivery-page.module.css';
@@ -179,35 +179,49 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
 type Delivery = Answer<'getDelivery'>;
 
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
-  const { state, dueUtc, attempts } = delivery;
-  const now = useNow();
+  const { state, wait } = delivery;
   if (state === 'succeeded') return null;
-  const probeUtc = nextProbeOf(delivery);
-  const nextUtc = probeUtc ?? dueUtc;
   return (
     <li className={clsx(s.item, s.next)}>
-      {state === 'waiting' &&
-        (nextUtc === null || (probeUtc === null && attempts === 0) ? (
-          'The first attempt is about to start.'
-        ) : new Date(nextUtc).getTime() <= now ? (
-          'Waits for its turn.'
-        ) : (
-          <>
-            {probeUtc === null
-              ? 'Next attempt '
-              : 'Waits for the endpoint, which is failing and gets one attempt at a time: the next '}
-            <TimeAgo time={nextUtc} />{' '}
-            <Quiet small>
-              (<Moment time={nextUtc} />)
-            </Quiet>
-          </>
-        ))}
+      {wait && <Wait wait={wait} />}
       {state === 'held' && <HeldHint delivery={delivery} />}
       {state === 'failed' && 'Failed after the last attempt. Resend it when the receiver works again.'}
       {state === 'dropped' && 'Discarded. Resend it to deliver it.'}
     </li>
   );
 }
+
+function Wait({
+  wait: { reason, sinceUtc, place, nextUtc },
+}: {
+  readonly wait: NonNullable<Delivery['wait']>;
+}) {
+  return (
+    <>
+      {waitTexts[reason]}
+      {sinceUtc !== null && <Moment time={sinceUtc} />}
+      {place !== null && ` Its place: ${number(place)}.`}
+      {nextUtc !== null && (
+        <>
+          {place !== null && ' About '}
+          <TimeAgo time={nextUtc} />{' '}
+          <Quiet small>
+            (<Moment time={nextUtc} />)
+          </Quiet>
+        </>
+      )}
+    </>
+  );
+}
+
+const waitTexts: Readonly<Record<NonNullable<Delivery['wait']>['reason'], string>> = {
+  paused: 'Waits: deliveries to this subscription are paused since ',
+  failing: 'Waits for the endpoint, which is failing and gets one attempt at a time: the next ',
+  retry: 'Next attempt ',
+  paced: 'Waits for its turn: the subscription has a pace.',
+  underway: 'An attempt is under way.',
+  turn: 'Waits for its turn.',
+};
 
 function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly delivery: Delivery }) {
   if (subscription === null) return 'Held. Its subscription was deleted.';
