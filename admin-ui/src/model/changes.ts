@@ -9,6 +9,7 @@ const subscription = [
   'getPortalSubscription',
   'countHeld',
   'getAttention',
+  'listPortalIncidents',
   'getFirstDeliverySteps',
   'listAudit',
 ] as const;
