@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_670,
+    proto: 12_780,
     'services/runtime': 6_330,
     'services/identity': 980,
-    'services/deliveries': 1_300,
+    'services/deliveries': 1_320,
     'services/gateway': 5_130,
     'services/agents': 700,
     'services/access': 8_430,
     'services/crm': 6_480,
-    'services/webhooks': 5_510,
-    'services/dispatcher': 7_180,
-    'admin-ui': 16_880,
+    'services/webhooks': 5_830,
+    'services/dispatcher': 7_370,
+    'admin-ui': 16_990,
     deploy: 4_470,
-    tests: 64_750,
+    tests: 64_950,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

@@ -48,14 +48,14 @@ export const openIncidents = async (
   const { rows: open } = await sql<QueueKey>`
     SELECT company_id, subscription_id FROM incidents FORCE INDEX (open_incident)
     WHERE ${isOneOfQueues(broken)} AND is_open = 1 FOR UPDATE`.execute(db);
-  const known = new Set(open.map(queueName));
+  const openQueues = new Set(open.map(queueName));
   if (open.length > 0)
     await sql`
       UPDATE incidents FORCE INDEX (open_incident) SET broken_utc = ${at}, recovered_utc = NULL
       WHERE ${isOneOfQueues(open)} AND is_open = 1`.execute(db);
   const subscriptions = await readNames(db, broken);
   const added = broken
-    .filter((one) => !known.has(queueName(one)) && subscriptions.has(queueName(one)))
+    .filter((one) => !openQueues.has(queueName(one)) && subscriptions.has(queueName(one)))
     .toSorted((a, b) => a.company_id - b.company_id || a.subscription_id - b.subscription_id);
   if (added.length === 0) return;
   const rows = added.map(({ company_id, subscription_id, first }) => [

@@ -21,22 +21,22 @@ export const noteGivenUp = async (
   const firsts = new Map(givenUp.map((one) => [queueName(one), one]));
   await writeNotices(
     db,
-    [...firsts].flatMap(([name, one]): readonly Notice[] => {
+    [...firsts].flatMap(([name, delivery]): readonly Notice[] => {
       const subscription = subscriptions.get(name);
       if (!subscription) return [];
       const kind = 'delivery_given_up';
       return [
         {
-          companyId: one.company_id,
+          companyId: delivery.company_id,
           kind,
-          cause: `${kind}:${one.subscription_id}:${at.toISOString().slice(0, 'yyyy-mm-dd'.length)}`,
+          cause: `${kind}:${delivery.subscription_id}:${at.toISOString().slice(0, 'yyyy-mm-dd'.length)}`,
           subject: subjectOf(subscription),
           detail: {
-            eventId: one.event_id,
-            replayId: one.replay_id,
-            eventType: one.event_type,
-            attempts: one.attempt,
-            statusCode: one.result.statusCode,
+            eventId: delivery.event_id,
+            replayId: delivery.replay_id,
+            eventType: delivery.event_type,
+            attempts: delivery.attempt,
+            statusCode: delivery.result.statusCode,
           },
           at,
         },

@@ -242,7 +242,7 @@ const updateQueues = async (
           (attempt.replay_id > 0
             ? succeeded && attempt.probe
             : decision.outcome === 'succeeded' || (to?.isOurs === true && !decision.isUncounted)),
-        failure: failureOf(one),
+        failure: failureOf(attempt),
         retryMs: to?.dueMs ?? null,
         notBeforeMs: decision.outcome === 'succeeded' ? 0 : decision.notBeforeMs,
       };

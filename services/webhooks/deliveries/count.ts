@@ -30,11 +30,13 @@ export const countDeliveries = ({ db }: WebhooksContext) =>
       (await readEventIds(db, companyId, {
         ...{ record, before: Number.MAX_SAFE_INTEGER, count: mostEvents },
       }));
-    const wanted = { companyId, filter: query, eventIds, whole };
-    const newest = eventIds?.length === 0 ? nothing : await countNewest(db, wanted);
+    const selection = { companyId, filter: query, eventIds, whole };
+    const newest = eventIds?.length === 0 ? nothing : await countNewest(db, selection);
     const isComplete = newest.looked <= mostRows && (eventIds?.length ?? 0) < mostEvents;
     const rare =
-      isComplete || whole || eventIds || query.eventId !== undefined ? newest : await countRare(db, wanted);
+      isComplete || whole || eventIds || query.eventId !== undefined
+        ? newest
+        : await countRare(db, selection);
     const isRareComplete = rare === newest ? isComplete : rare.looked <= mostCounted;
     return json(200, {
       all: bounded(newest.counted, isComplete),
@@ -113,22 +115,22 @@ const countRows = async (
   return rows[0]!;
 };
 
-const countNewest = (db: Kysely<Tables>, wanted: Wanted): Promise<Counts> =>
+const countNewest = (db: Kysely<Tables>, selection: Wanted): Promise<Counts> =>
   countRows(
     db,
-    wanted,
+    selection,
     sql`SELECT /*+ INDEX(d PRIMARY) */ ${columns} FROM deliveries AS d
-      WHERE d.company_id = ${tenantIs(wanted.companyId)} AND ${within(wanted)}
+      WHERE d.company_id = ${tenantIs(selection.companyId)} AND ${within(selection)}
       ORDER BY d.event_id DESC LIMIT ${sql.lit(mostRows + 1)}`,
   );
 
 /** The index of states begins with the subscription. */
-const countRare = (db: Kysely<Tables>, wanted: Wanted): Promise<Counts> => {
-  const { companyId, filter } = wanted;
+const countRare = (db: Kysely<Tables>, selection: Wanted): Promise<Counts> => {
+  const { companyId, filter } = selection;
   const { subscriptionId } = filter;
   return countRows(
     db,
-    wanted,
+    selection,
     sql`SELECT /*+ JOIN_PREFIX(s, d) INDEX(d by_state) */ ${columns}
       FROM subscriptions AS s
       JOIN deliveries AS d ON d.company_id = ${tenantIs(companyId)} AND d.subscription_id = s.subscription_id

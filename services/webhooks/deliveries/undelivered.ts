@@ -49,15 +49,15 @@ interface Wanted {
 export const readUndelivered = async (
   db: Kysely<Tables>,
   companyId: number,
-  wanted: Wanted = {},
+  selection: Wanted = {},
 ): Promise<readonly UndeliveredGroup[]> => {
   const [pairs, missed] = await Promise.all([
-    readPairs(db, companyId, wanted),
-    readMissed(db, companyId, wanted),
+    readPairs(db, companyId, selection),
+    readMissed(db, companyId, selection),
   ]);
   const groups: UndeliveredGroup[] = [];
   for (let at = 0; at < pairs.length; at += pairsAtOnce)
-    groups.push(...(await countPairs(db, companyId, pairs.slice(at, at + pairsAtOnce), wanted)));
+    groups.push(...(await countPairs(db, companyId, pairs.slice(at, at + pairsAtOnce), selection)));
   return [...groups, ...missed];
 };
 

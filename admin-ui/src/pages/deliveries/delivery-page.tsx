@@ -4,13 +4,7 @@ import clsx from 'clsx';
 import { Activity } from '../../model/activity.tsx';
 import { AttemptView } from '../../model/attempt-view.tsx';
 import type { Answer } from '../../model/client.ts';
-import {
-  attemptQuery,
-  type DeliveryName,
-  deliveryQuery,
-  pathOf,
-  stateOf,
-} from '../../model/deliveries.ts';
+import { attemptQuery, type DeliveryName, deliveryQuery, pathOf, stateOf } from '../../model/deliveries.ts';
 import { eventQuery } from '../../model/queries.ts';
 import { titleOf, useNames } from '../../model/records.tsx';
 import { SubscriptionLink } from '../../model/subscription-link.tsx';
