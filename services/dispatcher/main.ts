@@ -10,7 +10,12 @@ await runProcess(
     const { log, metrics } = kit;
     // Locks must not outlast leases when another dispatcher has to continue the work.
     const db = await openDatabase<Tables>(kit, config, tenantTables, { idleTimeoutS: 2 });
-    const beatDb = connectDatabase<Tables>({ url: config.MYSQL_URL, poolSize: 1, tenantTables });
+    const beatDb = connectDatabase<Tables>({
+      url: config.MYSQL_URL,
+      poolSize: 1,
+      tenantTables,
+      shards: db.shards && 'vtgate',
+    });
     kit.onStop('beats', () => beatDb.close());
     const bus = await openBus(kit, config);
     const dispatcher = await createDispatcher({
