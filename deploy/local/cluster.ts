@@ -191,7 +191,12 @@ const bringUp = async (
   const present = serviceSpecs.filter((spec) => existsSync(entryOf(root, spec)));
   await report.step('services', () => all(present.flatMap(startService)));
 
-  demo = await seedDemoOnce({ home, mysqlUrl: mysqlUrl(), natsUrl: natsUrl('operator'), report, signal });
+  demo = await seedDemoOnce({
+    ...{ home, report, signal },
+    mysqlUrl: mysqlUrl(),
+    isVtgate: env.MYSQL_SHARDS === 'vtgate',
+    natsUrl: natsUrl('operator'),
+  });
   signal.throwIfAborted();
   writeStack(home, stack());
   return stack();

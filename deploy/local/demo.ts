@@ -68,7 +68,7 @@ const seed = async (options: SeedOptions, file: string, from: Progress): Promise
   } finally {
     await operator.close();
   }
-  await seedDemo({ mysqlUrl: options.mysqlUrl, companyIds: progress.companyIds });
+  await seedDemo({ mysqlUrl: options.mysqlUrl, isVtgate: options.isVtgate, companyIds: progress.companyIds });
   note({ peopleSeeded: true });
 
   const { apiKey = '', portalPassword = '' } = progress;
@@ -82,6 +82,7 @@ const unlessMade = (error: unknown): void => {
 interface SeedOptions {
   readonly home: string;
   readonly mysqlUrl: string;
+  readonly isVtgate: boolean;
   readonly natsUrl: string;
   readonly report: Report;
   readonly signal: AbortSignal;

@@ -6,8 +6,14 @@ import { inventPerson } from './people.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** Every run creates the same people and skips companies that have employees. */
-export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoOptions): Promise<void> => {
-  const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables });
+export const seedDemo = async ({
+  mysqlUrl,
+  isVtgate = false,
+  companyIds,
+  now = new Date(),
+}: DemoOptions): Promise<void> => {
+  const shards = isVtgate ? 'vtgate' : undefined;
+  const db = connectDatabase<Tables>({ url: mysqlUrl, poolSize: 2, tenantTables, shards });
   try {
     for (const companyId of companyIds) {
       if (!(await hasEmployees(db, companyId))) {
@@ -24,6 +30,7 @@ export const seedDemo = async ({ mysqlUrl, companyIds, now = new Date() }: DemoO
 
 interface DemoOptions {
   readonly mysqlUrl: string;
+  readonly isVtgate?: boolean;
   readonly companyIds: readonly number[];
   readonly now?: Date;
 }

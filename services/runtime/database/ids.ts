@@ -24,8 +24,11 @@ export const createIds = <DB>(db: Database<DB>, table: IdTable): Ids => {
   let taking: Promise<void> | undefined;
 
   const takeBlock = async (): Promise<void> => {
-    const end = await transaction(db, (trx) => raiseCounter(trx, table, size, db.shards === undefined));
-    blocks.push({ next: end - size, end, takenMs: performance.now() });
+    const taken = size;
+    const end = db.shards
+      ? (await nextOfSequence(db, table, taken)) + taken
+      : await transaction(db, (trx) => raiseCounter(trx, table, taken));
+    blocks.push({ next: end - taken, end, takenMs: performance.now() });
   };
   const refill = (): Promise<void> => {
     taking ??= takeBlock().finally(() => (taking = undefined));
@@ -83,31 +86,24 @@ export interface IdTable {
 /**
  * Others insert without an id: releases from before, and other modules. They get the table's AUTO_INCREMENT, which exceeds every id
  * that was inserted once, also by a statement that was undone. So one such insert tells the least id that is free, and another with an
- * id moves AUTO_INCREMENT behind the block. On Vitess, such inserts take their ids from the same sequence.
+ * id moves AUTO_INCREMENT behind the block.
  * @returns the end of the block: the first id behind it.
  */
-const raiseCounter = async <DB>(
-  trx: Trx<DB>,
-  { table, id, row }: IdTable,
-  size: number,
-  assignsIds: boolean,
-): Promise<number> => {
+const raiseCounter = async <DB>(trx: Trx<DB>, { table, id, row }: IdTable, size: number): Promise<number> => {
   const all = acrossTenants(trx, 'ids are no data of a company');
   const counter = sql.table(`${table}_seq`);
   const send = (query: { compile(db: Kysely<DB>): CompiledQuery }) => later(trx, query.compile(all));
   const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
   const values = sql.join(Object.values(row));
-  const free = assignsIds ? sql`GREATEST(next_id, LAST_INSERT_ID() + ${sql.lit(margin)})` : sql`next_id`;
-  if (assignsIds) {
-    await send(sql`SELECT next_id FROM ${counter} WHERE id = 0 FOR UPDATE`);
-    await send(sql`SAVEPOINT before_rows`);
-    await send(sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES (${values})`);
-    await send(sql`ROLLBACK TO SAVEPOINT before_rows`);
-    await send(sql`
-      INSERT INTO ${sql.table(table)} (${columns}, ${sql.ref(id)})
-      VALUES (${values}, (SELECT ${free} FROM ${counter} WHERE id = 0) + ${size})`);
-    await send(sql`ROLLBACK TO SAVEPOINT before_rows`);
-  }
+  const free = sql`GREATEST(next_id, LAST_INSERT_ID() + ${sql.lit(margin)})`;
+  await send(sql`SELECT next_id FROM ${counter} WHERE id = 0 FOR UPDATE`);
+  await send(sql`SAVEPOINT before_rows`);
+  await send(sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES (${values})`);
+  await send(sql`ROLLBACK TO SAVEPOINT before_rows`);
+  await send(sql`
+    INSERT INTO ${sql.table(table)} (${columns}, ${sql.ref(id)})
+    VALUES (${values}, (SELECT ${free} FROM ${counter} WHERE id = 0) + ${size})`);
+  await send(sql`ROLLBACK TO SAVEPOINT before_rows`);
   await send(sql`UPDATE ${counter} SET next_id = ${free} + ${size} WHERE id = 0`);
   const { rows } = await sql<{ next_id: number }>`SELECT next_id FROM ${counter} WHERE id = 0`.execute(all);
   if (!rows[0]) throw new Error(`${table}_seq has no row`);
@@ -116,3 +112,15 @@ const raiseCounter = async <DB>(
 
 /** More ids than others are assigned between the two inserts, which arrive together. */
 const margin = 1_000;
+
+/**
+ * vtgate reads a sequence's row outside of the transaction that changed it. Others' inserts take their ids from the same sequence.
+ * @returns the first of the ids.
+ */
+const nextOfSequence = async <DB>(db: Database<DB>, { table }: IdTable, size: number): Promise<number> => {
+  const all = acrossTenants(db, 'ids are no data of a company');
+  const { rows } = await sql<{ nextval: number }>`
+    SELECT NEXT ${sql.lit(size)} VALUES FROM ${sql.table(`${table}_seq`)}`.execute(all);
+  if (!rows[0]) throw new Error(`${table}_seq gave no ids`);
+  return rows[0].nextval;
+};
