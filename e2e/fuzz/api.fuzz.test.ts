@@ -33,7 +33,7 @@ const companies = 8;
  * keys and numbers JSON itself may have anywhere in a payload.
  */
 const storedProblems =
-  /must be an active|must be a valid status|must (not )?be a lead status|must agree|already in use|cannot be changed here|no field to change|must equal the one in the path|is required|quota|does not include the event type|is not an allowed key|cannot be stored exactly|valid Unicode|NUL character|invalid cursor|types must be of|cannot be combined|unknown event type|needs order=asc|needs the kind filter|must have one of equals|has no field|the condition is for a|is there twice|must not be blank; send null|is set by Causeway|is not the name of a header|must be ASCII|q must be at least 2/;
+  /must be an active|must be a valid status|must (not )?be a lead status|must agree|must be after since|already in use|cannot be changed here|no field to change|must equal the one in the path|is required|quota|does not include the event type|is not an allowed key|cannot be stored exactly|valid Unicode|NUL character|invalid cursor|types must be of|cannot be combined|unknown event type|needs order=asc|needs the kind filter|must have one of equals|has no field|the condition is for a|is there twice|must not be blank; send null|is set by Causeway|is not the name of a header|must be ASCII|q must be at least 2/;
 
 test(
   'Requests made from the document get no answer that it does not describe, and every operation is asked',

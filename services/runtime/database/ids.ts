@@ -25,7 +25,8 @@ export const createIds = <DB>(db: Database<DB>, table: IdTable): Ids => {
 
   const takeBlock = async (): Promise<void> => {
     const taken = size;
-    const end = db.shards
+    const isVtgate = db.shards !== undefined && !db.shards.open;
+    const end = isVtgate
       ? (await nextOfSequence(db, table, taken)) + taken
       : await transaction(db, (trx) => raiseCounter(trx, table, taken));
     blocks.push({ next: end - taken, end, takenMs: performance.now() });
