@@ -26,7 +26,9 @@ test('The removal of a member names what they made or moved, and ends what is no
     ['key.revoked', [scene.key.id]],
   ] as const) {
     const entries = await audited(action);
-    expect(entries.map(({ target }) => Number(target.id) || target.id).toSorted()).toEqual(targets);
+    expect(entries.map(({ target }) => Number(target.id) || target.id).toSorted()).toEqual(
+      targets.toSorted(),
+    );
     expect(new Set(entries.map(({ actor }) => actor.id))).toEqual(new Set([owner.id]));
   }
   const id = await scene.event();

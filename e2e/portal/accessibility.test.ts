@@ -190,7 +190,7 @@ describe('Other states of pages are accessible in both themes', () => {
     await page.getByRole('button', { name: 'Change role' }).click();
     await see(page.getByText('Test developer now has the role viewer')).toBeVisible();
     expect(await violations(page)).toEqual([]);
-    await visit(page, `subscriptions/${furnished.healthy}?dialog=test`, 'Billing');
+    await page.goto(`subscriptions/${furnished.healthy}?dialog=test`);
     await page.getByRole('radio', { name: 'Own JSON' }).check();
     await page.getByRole('textbox', { name: 'Payload as JSON' }).fill('{ "client_id": "none" ');
     await page.getByRole('dialog').getByRole('button', { name: 'Send test delivery' }).click();

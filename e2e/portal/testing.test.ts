@@ -55,7 +55,7 @@ describe('A test delivery', () => {
   test('to a failing receiver says what happened and what to do', async () => {
     const { page, subscriber, subscription } = await open();
     subscriber.behave('status=401');
-    await visit(page, `subscriptions/${subscription.id}?dialog=test`, 'Billing');
+    await page.goto(`subscriptions/${subscription.id}?dialog=test`);
     await page.getByRole('dialog').getByRole('button', { name: 'Send test delivery' }).click();
     await see(page.getByText('The receiver refused the delivery (401)')).toBeVisible();
     await see(page.getByText('It probably checks the signature with another secret.')).toBeVisible();
