@@ -230,15 +230,15 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 12_780,
-    'services/runtime': 6_330,
+    'services/runtime': 6_350,
     'services/identity': 980,
     'services/deliveries': 1_320,
     'services/gateway': 5_130,
     'services/agents': 700,
     'services/access': 8_430,
     'services/crm': 6_490,
-    'services/webhooks': 5_830,
-    'services/dispatcher': 7_380,
+    'services/webhooks': 5_835,
+    'services/dispatcher': 7_385,
     'admin-ui': 16_990,
     deploy: 4_480,
     tests: 64_950,

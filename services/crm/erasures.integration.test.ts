@@ -24,16 +24,16 @@ const erase = async (companyId: number, id: number) => {
   return status === 204 ? status : [status, body.error];
 };
 
-/** Waits for the first pass over what is left of a person. */
-const settled = (companyId: number, id: number) =>
-  until(`the first pass over ${id}`, async () => {
+/** Waits for the passes over what is left of a person. */
+const settled = (companyId: number, id: number, passes = 1) =>
+  until(`pass ${passes} over ${id}`, async () => {
     const row = await db
       .selectFrom('erasures')
       .select('passes')
       .where('company_id', '=', companyId)
       .where('client_id', '=', id)
       .executeTakeFirst();
-    return (row?.passes ?? 0) > 0;
+    return (row?.passes ?? 0) >= passes;
   });
 
 const addAttempt = async (companyId: number, event: { event_id: number; created_utc: Date }) =>
@@ -142,6 +142,17 @@ describe('Erasing a person', () => {
       .where('company_id', '=', companyId)
       .execute();
     expect(left).toEqual([]);
+  });
+
+  test('makes the second pass after the clock went back', async () => {
+    const companyId = newCompany();
+    const id = await create(companyId);
+    await erase(companyId, id);
+    await settled(companyId, id);
+    await crm.database.query('UPDATE erasures SET due_utc = due_utc + INTERVAL 1 HOUR WHERE company_id = ?', [
+      companyId,
+    ]);
+    await settled(companyId, id, 2);
   });
 
   test('goes on where the release before has made both passes', async () => {

@@ -3,6 +3,7 @@ import {
   acrossTenants,
   type Database,
   eachAlone,
+  isDue,
   type Log,
   type Repeated,
   repeat,
@@ -56,7 +57,7 @@ const companiesDue = async (db: Database<Tables>, now: Date): Promise<readonly n
     .groupBy('company_id')
     .orderBy(({ fn }) => fn.min('due_utc'))
     .limit(10);
-  const due = await companies.where('due_utc', '<=', now).execute();
+  const due = await companies.where(isDue('due_utc', now, secondPassMs)).execute();
   const unfinished = await companies.where('version', 'is not', null).execute();
   return [...new Set([...due, ...unfinished].map(({ company_id }) => company_id))];
 };
@@ -68,7 +69,7 @@ const peopleDue = (db: Database<Tables>, companyId: number, now: Date): Promise<
     .selectFrom('erasures')
     .select(['client_id', 'passes', 'version', 'origin'])
     .where('company_id', '=', companyId)
-    .where((eb) => eb.or([eb('due_utc', '<=', now), eb('version', 'is not', null)]))
+    .where((eb) => eb.or([isDue('due_utc', now, secondPassMs), eb('version', 'is not', null)]))
     .orderBy('due_utc')
     .limit(peopleAtOnce)
     .execute();

@@ -19,6 +19,7 @@ export { type Cursors, createCursors } from './cursors.ts';
 export { createBatchWriter } from './database/batch-writer.ts';
 export { connectDatabase, type DatabaseOptions } from './database/connect.ts';
 export { later, sendDeferred } from './database/driver.ts';
+export { clockSlackMs, isDue } from './database/due.ts';
 export {
   CommitOutcomeUnknown,
   DatabaseUnavailable,

@@ -44,6 +44,11 @@ test('a company mails as many links in an hour as it may, also when all are made
   expect(unmailed!.link).toMatch(/#/);
   await later(companyId, 61);
   expect((await invite()).mailed).toBe(true);
+  // The clock went back by two hours.
+  await Promise.all(Array.from({ length: linkMails.ofCompany }, () => invite()));
+  expect((await invite()).mailed).toBe(false);
+  await later(companyId, -120);
+  expect((await invite()).mailed).toBe(true);
   // Another company has its own.
   expect((await (await newOwner()).invite()).mailed).toBe(true);
 });

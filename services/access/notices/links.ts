@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
-import { openSecret, sealSecret, type Trx } from '@causeway/runtime';
+import { clockSlackMs, openSecret, sealSecret, type Trx } from '@causeway/runtime';
 import type { Access } from '../context.ts';
 import type { AccessTables } from '../schema.ts';
 import { countedEmail } from '../sessions/subjects.ts';
@@ -82,6 +82,8 @@ const takeMail = async (
     .select(['address_hash', 'mailed_utc'])
     .where('company_id', '=', company_id)
     .where('mailed_utc', '>', new Date(sinceMs(linkMails.perMs)))
+    // A later one is of a clock that went back since.
+    .where('mailed_utc', '<=', new Date(sinceMs(-clockSlackMs)))
     .limit(linkMails.ofCompany)
     .execute();
   const isLate = mailed.some(

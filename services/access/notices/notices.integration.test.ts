@@ -60,8 +60,9 @@ const refused = async (companyId: number) => {
   await rows('TRUE').not.toEqual([]);
   await rows('(attempts = 0 OR due_utc > UTC_TIMESTAMP(3) + INTERVAL 45 SECOND)').toEqual([]);
 };
+/** As if the clock had gone back since. */
 const sendAgain = (companyId: number) =>
-  rowsOf('UPDATE notice_sends SET due_utc = UTC_TIMESTAMP(3) WHERE company_id = ?', companyId);
+  rowsOf('UPDATE notice_sends SET due_utc = due_utc + INTERVAL 1 HOUR WHERE company_id = ?', companyId);
 
 const newCompany = async (name = 'Acme') => {
   const address = `198.51.${++serial >> 8}.${serial & 255}`;
@@ -119,7 +120,7 @@ describe('a notice', () => {
       `UPDATE notices SET group_id = notice_id, planned_utc = due_utc, due_utc = NULL WHERE company_id = ?`,
       companyId,
     );
-    await writeNotices(db, [failing(companyId, 6, 'Billing')]);
+    await writeNotices(db, [{ ...failing(companyId, 6, 'Billing'), at: new Date(Date.now() + 3_600_000) }]);
     await expect.poll(() => subjectsTo(owner.email)).toContain('“Billing” is failing · Acme');
   });
 

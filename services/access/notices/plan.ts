@@ -1,5 +1,5 @@
 import { type NoticeKind, noticeKinds } from '@causeway/proto';
-import { acrossTenants, eachAlone, type Trx, transaction } from '@causeway/runtime';
+import { acrossTenants, clockSlackMs, eachAlone, isDue, type Trx, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { AccessTables } from '../schema.ts';
 import type { NoticesContext } from './context.ts';
@@ -17,7 +17,7 @@ export const planNotices = async (context: NoticesContext): Promise<number> => {
   const companies = await acrossTenants(db, 'notices of all companies become due')
     .selectFrom('notices')
     .select(['company_id', (eb) => eb.fn.min('due_utc').as('first')])
-    .where('due_utc', '<=', until)
+    .where(isDue('due_utc', until, gatherMs + againMs))
     // The release before has one kind more.
     .where('kind', 'in', noticeKinds)
     .groupBy('company_id')
@@ -35,6 +35,8 @@ const noticesAtOnce = 1000;
 /** Of one kind and company: about one subject, and in all. */
 export const messagesPerHour = { subject: 6, kind: 30 };
 const hourMs = 3_600_000;
+/** What waits is looked at again this soon, so that a clock that goes back holds it up for no longer. */
+const againMs = 60_000;
 
 const planCompany = async (
   context: NoticesContext,
@@ -42,6 +44,7 @@ const planCompany = async (
   company_id: number,
   until: Date,
 ): Promise<void> => {
+  const { gatherMs } = context;
   const at = context.now();
   // One replica plans for a company at a time, so that the messages of an hour are counted exactly.
   const company = await trx
@@ -56,7 +59,7 @@ const planCompany = async (
     .selectFrom('notices')
     .select(noticeColumns)
     .where('company_id', '=', company_id)
-    .where('due_utc', '<=', until)
+    .where(isDue('due_utc', until, gatherMs + againMs))
     .where('kind', 'in', noticeKinds)
     .orderBy('notice_id')
     .limit(noticesAtOnce)
@@ -79,8 +82,11 @@ const planCompany = async (
         .updateTable('notices')
         .where('company_id', '=', company_id)
         .where('notice_id', 'in', [0, ...some.map(({ notice_id }) => notice_id)]);
-    for (const [until, waiting] of Map.groupBy(ofKind, waits))
-      if (until) await update(waiting).set({ due_utc: until }).execute();
+    const later = ofKind.filter(waits);
+    if (later.length > 0)
+      await update(later)
+        .set({ due_utc: new Date(at.getTime() + againMs) })
+        .execute();
     const notices = ofKind.filter((one) => !waits(one));
     const [first] = notices;
     if (!first) continue;
@@ -102,15 +108,15 @@ const planCompany = async (
 /** Nobody can hide a change of rights behind others: it is told however many there were. */
 const uncapped: ReadonlySet<NoticeKind> = new Set(['access_changed']);
 
-/** @returns until when a notice waits; undefined if its subject may be told of now. */
+/** @returns whether a notice waits, because its subject or kind was told of often enough in the last hour. */
 const waitingSubjects = async (
   trx: Trx<AccessTables>,
   company_id: number,
   notices: readonly NoticeRow[],
   at: Date,
-): Promise<(notice: NoticeRow) => Date | undefined> => {
+): Promise<(notice: NoticeRow) => boolean> => {
   const { kind } = notices[0]!;
-  if (uncapped.has(kind)) return () => undefined;
+  if (uncapped.has(kind)) return () => false;
   const toldBefore = trx
     .selectFrom('notices')
     .select(['subject_id', 'group_id', 'planned_utc'])
@@ -118,21 +124,15 @@ const waitingSubjects = async (
     .where('company_id', '=', company_id)
     .where('planned_utc', '>', new Date(at.getTime() - hourMs))
     // A later one is of a clock that went back since.
-    .where('planned_utc', '<=', at)
-    .where('kind', '=', kind)
-    .orderBy('planned_utc', 'desc');
-  const endOf = (messages: readonly { readonly planned_utc: Date | null }[], limit: number) => {
-    const oldest = messages[limit - 1]?.planned_utc;
-    return oldest ? new Date(oldest.getTime() + hourMs) : undefined;
-  };
+    .where('planned_utc', '<=', new Date(at.getTime() + clockSlackMs))
+    .where('kind', '=', kind);
   const messages = await toldBefore
     .where(sql<boolean>`group_id = notice_id`)
     .limit(messagesPerHour.kind)
     .execute();
-  const untilOfKind = endOf(messages, messagesPerHour.kind);
-  if (untilOfKind) return () => untilOfKind;
+  if (messages.length >= messagesPerHour.kind) return () => true;
   const subjects = [...new Set(notices.map(({ subject_id }) => subject_id ?? 0))];
   const rows = await toldBefore.where('subject_id', 'in', subjects).execute();
   const bySubject = Map.groupBy(rows, (row) => row.subject_id);
-  return ({ subject_id }) => endOf(bySubject.get(subject_id) ?? [], messagesPerHour.subject);
+  return ({ subject_id }) => (bySubject.get(subject_id)?.length ?? 0) >= messagesPerHour.subject;
 };

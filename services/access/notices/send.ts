@@ -5,7 +5,7 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { acrossTenants, type Repeated, repeat } from '@causeway/runtime';
+import { acrossTenants, isDue, type Repeated, repeat } from '@causeway/runtime';
 import { accessMetrics } from '../metrics.ts';
 import { type NoticesContext, type Send, sendColumns } from './context.ts';
 import { linkMail } from './links.ts';
@@ -42,7 +42,7 @@ export const startSender = (
         .selectFrom('notice_sends')
         .select(['company_id', (eb) => eb.fn.min('due_utc').as('first')])
         .where('channel', 'in', channels)
-        .where('due_utc', '<=', now())
+        .where(isDue('due_utc', now(), lastRetryMs))
         .groupBy('company_id')
         .orderBy('first')
         .limit(slots + busy.size)
@@ -87,7 +87,7 @@ const claim = async (
     .select([...sendColumns, 'due_utc'])
     .where('company_id', '=', companyId)
     .where('channel', 'in', channels)
-    .where('due_utc', '<=', at)
+    .where(isDue('due_utc', at, lastRetryMs))
     .orderBy('due_utc')
     .limit(1)
     .executeTakeFirst();

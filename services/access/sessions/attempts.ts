@@ -1,5 +1,5 @@
 import { type ActorUser, tooManyAttempts } from '@causeway/proto';
-import { type Gate, transaction } from '@causeway/runtime';
+import { clockSlackMs, type Gate, transaction } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { choiceSubject, type Subject, sessionSubject, strangersSubjects } from './subjects.ts';
@@ -173,8 +173,6 @@ const forget = async ({ db, refusals }: Counting, digests: readonly Buffer[]): P
   if (digests.length > 0) await db.deleteFrom('sign_in_delays').where('subject', 'in', digests).execute();
   for (const digest of digests) refusals.forget(digest);
 };
-
-const clockSlackMs = 60_000;
 
 /** Without a delay: earlier than the clock of each replica, which may be behind. */
 const atOnce = (now: Date): Date => new Date(now.getTime() - 60_000);

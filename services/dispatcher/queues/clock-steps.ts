@@ -1,4 +1,5 @@
 import { nextDueSql } from '@causeway/deliveries';
+import { countHeldAfterMs } from '@causeway/proto';
 import {
   acrossTenants,
   byShard,
@@ -56,6 +57,12 @@ const endLeases = async (db: Database<Tables>, at: Date, leaseMs: number): Promi
   const far = after(at, leaseMs);
   await all.updateTable('event_outbox').set({ leased_until: at }).where('leased_until', '>', far).execute();
   await all.updateTable('replays').set({ next_page_utc: at }).where('next_page_utc', '>', far).execute();
+  const farCount = after(at, countHeldAfterMs);
+  await all
+    .updateTable('delivery_queues')
+    .set({ count_held_utc: at })
+    .where('count_held_utc', '>', farCount)
+    .execute();
   await sql`UPDATE webhook_companies SET recount_utc = ${at} WHERE recount_utc > ${far}`.execute(all);
 };
 

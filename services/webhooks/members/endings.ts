@@ -1,11 +1,11 @@
 import { raiseSubscriptionsVersion } from '@causeway/deliveries';
 import type { MemberEnding } from '@causeway/proto';
-import { acrossTenants, eachAlone, type Repeated, repeat, transaction } from '@causeway/runtime';
+import { acrossTenants, eachAlone, isDue, type Repeated, repeat, transaction } from '@causeway/runtime';
 import type { WebhooksContext } from '../context.ts';
 import { endShare, lateMs, selectShares } from '../deliveries/shares.ts';
 import { removeChannel } from '../notices/channels.ts';
 import { switchOff } from '../subscriptions/ends.ts';
-import { madeBy, selectChannels, selectSubscriptions } from './made.ts';
+import { ahead, madeBy, selectChannels, selectSubscriptions } from './made.ts';
 
 type EndingsContext = Pick<WebhooksContext, 'bus' | 'db' | 'log' | 'now'>;
 
@@ -26,7 +26,7 @@ const endWithMembers = async (context: EndingsContext): Promise<number> => {
   const rows = await acrossTenants(context.db, 'members of all companies whose rights ended are looked for')
     .selectFrom('member_endings')
     .select(['company_id', 'member_id'])
-    .where('due_utc', '<=', context.now())
+    .where(isDue('due_utc', context.now(), againMs))
     .limit(rowsAtOnce)
     .execute();
   await eachAlone(rows, ({ company_id, member_id }) => endWithMember(context, company_id, member_id));
@@ -41,14 +41,17 @@ const endWithMember = (context: EndingsContext, companyId: number, memberId: num
       .selectAll()
       .where('company_id', '=', companyId)
       .where('member_id', '=', memberId)
-      .where('due_utc', '<=', at)
+      .where(isDue('due_utc', at, againMs))
       .forUpdate()
       .executeTakeFirst();
     if (!row) return;
     const ending = JSON.parse(row.ending) as MemberEnding;
     const { keep, by } = ending;
     const note = { companyId, by, at };
-    const creations = await madeBy(trx, companyId, memberId, new Date(row.ended_utc.getTime() + lateMs));
+    const untilMs = row.ended_utc.getTime() + lateMs;
+    const isOver = at.getTime() > untilMs;
+    // Until then all is of before. What bears a later time all the same was made before the clock went back.
+    const creations = await madeBy(trx, companyId, memberId, isOver ? new Date(untilMs) : ahead(at));
     if (ending.links) {
       const shares = await selectShares(trx, companyId).forUpdate().execute();
       for (const share of shares.filter(creations.isLink)) await endShare(trx, note, share);
@@ -64,7 +67,7 @@ const endWithMember = (context: EndingsContext, companyId: number, memberId: num
     const channels = ending.channels ? creations.channels.filter((one) => !keep.channels.includes(one)) : [];
     for (const channel of await selectChannels(trx, companyId, channels).forUpdate().execute())
       await removeChannel(trx, note, channel);
-    if (at.getTime() > row.ended_utc.getTime() + lateMs)
+    if (isOver)
       await trx
         .deleteFrom('member_endings')
         .where('company_id', '=', companyId)

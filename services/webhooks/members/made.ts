@@ -10,7 +10,7 @@ import type { Tables } from '../tables.ts';
 export const listMemberWork = ({ db, now }: WebhooksContext) =>
   handler(contract.listMemberWork, async (call) => {
     const { companyId } = call;
-    const creations = await madeBy(db, companyId, call.id('member'), now());
+    const creations = await madeBy(db, companyId, call.id('member'), ahead(now()));
     const shares = await selectShares(db, companyId).where('expires_utc', '>', now()).execute();
     const subscriptions = await selectSubscriptions(db, companyId, creations.subscriptions).execute();
     const channels = await selectChannels(db, companyId, creations.channels).execute();
@@ -49,6 +49,9 @@ interface Made {
   readonly secrets: readonly number[];
   readonly isLink: (share: ShareRow) => boolean;
 }
+
+/** Later than what was made before the clock went back. */
+export const ahead = (now: Date): Date => new Date(now.getTime() + 86_400_000);
 
 /**
  * What the audit log says that a member, or a key that they created or rotated, has created or pointed at another URL.
