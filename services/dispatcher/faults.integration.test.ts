@@ -1,10 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  challengeType,
-  type TestDelivery,
-  type TestDeliveryAnswer,
-  testDeliverySubject,
-} from '@causeway/proto';
 import { parseMysqlUrl } from '@causeway/runtime';
 import { type Receiver, startProxy, testReceiver, type Verdict } from '@causeway/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
@@ -62,18 +56,6 @@ test('an event that arrives late in its lease becomes waiting deliveries, unless
   const { metrics } = await world.start();
   await expect.poll(idsReceived).toEqual([late!.event_id]);
   expect(await countOf(metrics, 'dispatcher_first_taken_total')).toBe(0);
-});
-
-test('a dispatcher that was frozen past the leases of its events delivers each once', async () => {
-  let frozenMs = 0;
-  receiver.answer = (response) => void setTimeout(() => response.end(), 600);
-  await world.start({ now: () => new Date(Date.now() + frozenMs) });
-  const keys = await world.deliver(subscription, 20);
-  await expect.poll(() => receiver.received.length).toBe(1);
-  frozenMs = 10_000;
-  await expect.poll(delivered).toBe(20);
-  expect([...new Set(idsReceived())]).toEqual(keys.map((key) => key.event_id));
-  expect(receiver.received).toHaveLength(20);
 });
 
 test('a draining dispatcher finishes and records its attempts, and gives the rest back', async () => {
@@ -195,48 +177,6 @@ test('without NATS events come from the outbox; a lost stream is created again',
     })
     .toBeGreaterThan(before);
   await expect.poll(delivered).toBe(sent);
-});
-
-test('a test delivery is one signed attempt that is not recorded, even for a disabled subscription', async () => {
-  await world.start();
-  await world.database.query('UPDATE subscriptions SET enabled = 0');
-  receiver.answer = (response) => response.writeHead(418, { 'x-mood': 'short and stout' }).end('teapot');
-  const ask = async (request: Partial<TestDelivery>): Promise<TestDeliveryAnswer> => {
-    const whole: TestDelivery = {
-      companyId: subscription.company_id,
-      subscriptionId: subscription.subscription_id,
-      eventId: 9_007_199_254_740_991,
-      eventType: 'client.created',
-      body: '{"id":9007199254740991,"metadata":{"test":true,"status":null}}',
-      ...request,
-    };
-    const { nc } = world.bus;
-    return (await nc.request(testDeliverySubject, JSON.stringify(whole), { timeout: 60_000 })).json();
-  };
-  const answer = await ask({});
-  expect(answer).toMatchObject({
-    attempt: {
-      url: receiver.url,
-      address: '127.0.0.1',
-      status_code: 418,
-      error_class: 'status',
-      response_body: Buffer.from('teapot').toString('base64'),
-      response_truncated: 0,
-    },
-  });
-  expect(receiver.received).toHaveLength(1);
-  expect(receiver.received[0]!.headers).toMatchObject({
-    'x-webhook-id': '9007199254740991',
-    'x-webhook-attempt': '1',
-    'webhook-signature': expect.stringMatching(/^v1,/),
-  });
-  await ask({ eventType: challengeType });
-  expect(receiver.received[1]!.headers).toMatchObject({ 'x-webhook-event': 'endpoint.verification' });
-  expect(await ask({ companyId: subscription.company_id + 1 })).toEqual({
-    error: 'the subscription does not exist',
-  });
-  expect(await world.attempts(subscription)).toEqual([]);
-  expect(await world.queue(subscription)).toEqual({ next_due_utc: null, consecutive_failures: 0 });
 });
 
 test('attempts are added up by minute, including their durations', async () => {

@@ -15,7 +15,7 @@ import { providePrograms } from '../local/toolchain/provide.mjs';
 import { readToolchain } from '../local/toolchain.ts';
 
 const env = readEnv();
-const monitoring = join(import.meta.dirname, '../monitoring');
+const monitoring = import.meta.dirname;
 /** What the guide promises. */
 const pageWithinMs = 180_000;
 
