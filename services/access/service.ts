@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createSessionSigner } from '@causeway/identity';
-import { resolveSessionOperation } from '@causeway/proto';
+import { Problem, resolveSessionOperation } from '@causeway/proto';
 import {
+  type Answer,
+  behindOwnGate,
   createCursors,
   createGate,
   createOnce,
+  each,
+  type Handler,
   type KeyRing,
+  type LaneHandler,
   noMetrics,
   openGate,
   type ServiceOptions,
@@ -14,7 +19,6 @@ import {
 } from '@causeway/runtime';
 import { startCleanup } from './cleanup.ts';
 import type { Access, PortalSettings } from './context.ts';
-import { guardOf } from './guard.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
 import { startExpiry } from './keys/sweep.ts';
@@ -26,7 +30,7 @@ import { createRefusals } from './sessions/refusals.ts';
 import { createReserve } from './sessions/reserve.ts';
 import { createDevices } from './sessions/subjects.ts';
 import { createTokenSigner, derivedKeys } from './sessions/token.ts';
-import { resolveSession } from './sessions/use-session.ts';
+import { byToken, resolveSession } from './sessions/use-session.ts';
 import { recordKeyUses, recordRequests } from './usage/reports.ts';
 import { recordRequestLog, startRequestLogRetention } from './usage/request-log.ts';
 
@@ -128,4 +132,43 @@ const gatherMs = 10_000;
 const openCursors = (keyRing: KeyRing): Access['cursors'] => {
   const keys = derivedKeys(keyRing, 'cursors');
   return createCursors({ audit: 1, keys: 1, 'keys by use': 2, notices: 2, requests: 2 }, async () => keys);
+};
+
+const guardOf =
+  (access: Access) =>
+  ({ operation, answer }: Handler): LaneHandler => {
+    if (operation.audience === 'operator') return logCalls(access, answer);
+    // Its handler finds the key by the proof.
+    if (operation.audience === 'key') return answer;
+    if (operation.role !== null) return byToken(access, operation, answer);
+    return signIns.has(operation.id) ? answer : behindOwnGate(answer);
+  };
+
+/** Known devices enter another gate than strangers. */
+const signIns: ReadonlySet<string> = new Set(['signIn', 'signInWithPasskey']);
+
+/** Logs how each call of an operator ended: they are few, and are asked about later. */
+const logCalls = ({ log }: Pick<Access, 'log'>, handler: LaneHandler): LaneHandler =>
+  each(async (call) => {
+    const { operation, requestId } = call;
+    const startedMs = performance.now();
+    const ended = (outcome: object) =>
+      log.info(
+        { operation, requestId, ...outcome, durationMs: Math.round(performance.now() - startedMs) },
+        'operator call',
+      );
+    try {
+      const answer = await handler([call])[0]!;
+      ended({ outcome: 'done', ...idsOf(answer) });
+      return answer;
+    } catch (error) {
+      ended({ outcome: error instanceof Problem ? error.code : 'internal_error' });
+      throw error;
+    }
+  });
+
+/** Which records a line is about: never a name, a value or an address. */
+const idsOf = ({ body }: Answer) => {
+  const { company_id: companyId, id } = JSON.parse(String(body)) as { company_id?: number; id?: number };
+  return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
 };

@@ -5,9 +5,19 @@ import {
   retryScheduleMs,
   waitingDeliveriesQuota,
 } from '@causeway/proto';
-import { type Database, type KeyRing, noMetrics, type ServiceOptions } from '@causeway/runtime';
+import {
+  acrossTenants,
+  byShard,
+  type Database,
+  type KeyRing,
+  noMetrics,
+  type Repeated,
+  type ServiceOptions,
+  startRetention,
+} from '@causeway/runtime';
 import { createAttempts } from './attempt/attempts.ts';
 import { serveCommands } from './commands/serve-commands.ts';
+import type { Context } from './context.ts';
 import { startFanOut } from './fan-out/start-fan-out.ts';
 import { createHealth, shareHealth } from './health.ts';
 import { createPoster, type PosterOptions } from './http/post.ts';
@@ -20,7 +30,6 @@ import { watchBacklog } from './queues/backlog.ts';
 import { watchClockSteps } from './queues/clock-steps.ts';
 import { startPoller } from './queues/poller.ts';
 import { startHeldCount, startWaitingRecount } from './queues/recounts.ts';
-import { startDeliveryRetention } from './queues/retention.ts';
 import { startIncidentEnds } from './record/incidents.ts';
 import { createRecorder } from './record/recorder.ts';
 import { createScheduler } from './scheduling/scheduler.ts';
@@ -138,3 +147,49 @@ export const createDispatcher = async (options: DispatcherOptions): Promise<Disp
 };
 
 const recordingMs = 3_000;
+
+export const datedTables = ['deliveries', 'delivery_attempts', 'delivery_minutes'] as const;
+
+const startDeliveryRetention = ({ db, log, metrics, days, now }: DeliveryRetentionOptions): Repeated =>
+  startRetention({
+    db,
+    log,
+    tables: datedTables,
+    // The release before changes these tables in `webhooks`, under the same lock.
+    lock: 'retention',
+    days,
+    now,
+    metrics,
+    stale: dispatcherMetrics.dispatcher_retention_stale_seconds,
+    onDropped: async (table) => {
+      if (table === 'deliveries') await recountHeld(db, now());
+    },
+  });
+
+/** The dropped days may have had held deliveries. */
+const recountHeld = async (db: Database<Tables>, now: Date): Promise<void> => {
+  const companies = await acrossTenants(db, 'retention works on whole tables')
+    .selectFrom('delivery_queues')
+    .select('company_id')
+    .distinct()
+    .where('held_deliveries', '>', 0)
+    .execute();
+  if (companies.length > 0) await byShard(db, companies, ({ company_id }) => company_id, recount(now));
+};
+
+const recount = (now: Date) => async (companies: readonly { company_id: number }[], db: Database<Tables>) => {
+  await db
+    .updateTable('delivery_queues')
+    .set({ count_held_utc: now })
+    .where(
+      'company_id',
+      'in',
+      companies.map(({ company_id }) => company_id),
+    )
+    .where('held_deliveries', '>', 0)
+    .execute();
+};
+
+interface DeliveryRetentionOptions extends Pick<Context, 'db' | 'now' | 'log' | 'metrics'> {
+  readonly days: number;
+}

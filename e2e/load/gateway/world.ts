@@ -5,7 +5,7 @@ import { migrate } from '@causeway/runtime';
 import { createConnection } from 'mysql2/promise';
 import { freePort } from '../../../deploy/local/ports.ts';
 import type { Program } from '../../../deploy/local/toolchain.ts';
-import { firstNames, lastNames } from '../../../services/crm/demo/people.ts';
+import { firstNames, lastNames } from '../../../services/crm/demo/seed-demo.ts';
 import type { Processes } from '../cpu.ts';
 import { type BenchContext, startBenchCluster, startBenchMysql, startChild } from '../driver.ts';
 

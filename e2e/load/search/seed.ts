@@ -1,5 +1,5 @@
 import { connectDatabase, migrate } from '@causeway/runtime';
-import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/people.ts';
+import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/seed-demo.ts';
 import { createRandom, type Random } from '../../../services/crm/demo/random.ts';
 import { indexCompany } from '../../../services/crm/search/index-company.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';

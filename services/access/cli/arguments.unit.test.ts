@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { bodyOf, commands } from './commands.ts';
-import { helpAll, helpFor, plain } from './print.ts';
-import { readArguments } from './run.ts';
+import { helpAll, helpFor, plain, readArguments } from './run.ts';
 
 const requestOf = (line: string) => {
   const request = readArguments(line.split(' '));

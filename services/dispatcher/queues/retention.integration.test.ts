@@ -1,8 +1,8 @@
 import { readPartitions } from '@causeway/runtime';
 import { beforeAll, expect, test } from 'vitest';
+import { datedTables } from '../service.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { openWorld, type World } from '../testing/boot.ts';
-import { datedTables } from './retention.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { memberOperations } from '@causeway/proto';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { compressed } from './compress.ts';
+import { compressed } from './serve.ts';
 
 const answer = { status: 200, body: Buffer.from(JSON.stringify({ text: 'Käthe '.repeat(400) })) };
 const browser = 'gzip, deflate, br, zstd';
