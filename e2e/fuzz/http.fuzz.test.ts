@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rawExchange, rawRequest, rawSocket, statusesOf } from '../api/support/raw.ts';
+import { listeningSocket, rawExchange, rawRequest, statusesOf } from '../api/support/raw.ts';
 import { openWorld } from '../api/support/world.ts';
 import { createDice, type Dice } from './dice.ts';
 import { seed } from './options.ts';
@@ -70,19 +70,15 @@ const isUncounted = (text: string): boolean => text.startsWith('HTTP/1.1 503 ');
 
 /** @returns what the server answered to the two parts, once it is as long as expected. */
 const sendInParts = async (bytes: Buffer, at: number, expectedLength: number): Promise<string> => {
-  const socket = rawSocket(world.baseUrl).setNoDelay(true);
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk.toString('latin1');
-  });
-  socket.on('error', () => {});
+  const heard = listeningSocket(world.baseUrl);
+  const { socket } = heard;
   socket.write(bytes.subarray(0, at));
   await sleep(2);
   socket.write(bytes.subarray(at));
-  for (let left = 10_000; received.length < expectedLength && !isUncounted(received) && left > 0; left--)
+  for (let left = 10_000; heard.text.length < expectedLength && !isUncounted(heard.text) && left > 0; left--)
     await sleep(5);
   socket.destroy();
-  return received;
+  return heard.text;
 };
 
 /** Node's own parser, which is strict: the ids of what it takes for requests, by the stream they came in. */
@@ -104,23 +100,18 @@ afterAll(() => {
 
 /** Sends each when the one before may have been answered, as a proxy does. */
 const oneAfterTheOther = async (messages: readonly string[]): Promise<{ readonly text: string }> => {
-  const socket = rawSocket(world.baseUrl).setNoDelay(true);
-  let text = '';
-  socket
-    .on('error', () => {})
-    .on('data', (chunk) => {
-      text += chunk.toString('latin1');
-    });
+  const heard = listeningSocket(world.baseUrl);
+  const { socket } = heard;
   for (const message of messages) {
-    const answers = statusesOf(text).length;
+    const answers = statusesOf(heard.text).length;
     if (socket.writable) socket.write(Buffer.from(message, 'latin1'));
-    for (let left = 20; left > 0 && statusesOf(text).length === answers && !socket.closed; left--)
+    for (let left = 20; left > 0 && statusesOf(heard.text).length === answers && !socket.closed; left--)
       await sleep(10);
   }
   // Time for a second answer that must not come.
   await sleep(100);
   socket.destroy();
-  return { text };
+  return heard;
 };
 
 /** The ids of the requests that were answered. */

@@ -4,7 +4,14 @@ import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { watchMemory } from '../support/memory.ts';
 import { processesOf, sumOf } from '../support/processes.ts';
-import { deafConnection, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
+import {
+  deafConnection,
+  listeningSocket,
+  rawExchange,
+  rawRequest,
+  rawSocket,
+  statusesOf,
+} from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
 // What a stranger can do to a gateway with one or a few connections, without reading any answer.
@@ -332,25 +339,16 @@ describe('Every answer', () => {
 
   // Repeated, because on a busy machine the second request may be sent or read too late.
   test('keeps the connection open as long as it says', { retry: 2 }, async () => {
-    const socket = rawSocket(world.baseUrl);
-    let text = '';
-    let closed = false;
-    socket
-      .on('error', () => {})
-      .on('data', (chunk) => {
-        text += chunk.toString('latin1');
-      })
-      .on('close', () => {
-        closed = true;
-      });
+    const heard = listeningSocket(world.baseUrl);
+    const { socket } = heard;
     const ask = () => socket.write(rawRequest(`GET ${lookup} HTTP/1.1`, [`X-Api-Key: ${key}`]));
     ask();
-    await until('an answer', () => statusesOf(text).length === 1);
+    await until('an answer', () => statusesOf(heard.text).length === 1);
     // Shorter than the eight seconds for which the gateway says that it keeps the connection.
     await sleep(7_000);
     ask();
-    await until('another, or the end', () => statusesOf(text).length === 2 || closed);
+    await until('another, or the end', () => statusesOf(heard.text).length === 2 || heard.closed);
     socket.destroy();
-    expect(statusesOf(text)).toEqual([200, 200]);
+    expect(statusesOf(heard.text)).toEqual([200, 200]);
   });
 });

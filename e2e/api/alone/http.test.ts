@@ -4,7 +4,7 @@ import { Client } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inOneMinute } from '../support/clock.ts';
 import { sumOf } from '../support/processes.ts';
-import { rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
+import { listeningSocket, rawExchange, rawRequest, rawSocket, statusesOf } from '../support/raw.ts';
 import { openWorld, send } from '../support/world.ts';
 
 const world = await openWorld();
@@ -98,23 +98,13 @@ describe('Broken framing', () => {
       expect(atOnce.closed).toBe(true);
       expect(atOnce.statuses.filter((status) => status < 400)).toEqual([]);
       // Behind a proxy the rest arrives after the first answer.
-      const socket = rawSocket(world.baseUrl).setNoDelay(true);
-      let text = '';
-      let closed = false;
-      socket
-        .on('error', () => {})
-        .on('data', (chunk) => {
-          text += chunk.toString('latin1');
-        })
-        .on('close', () => {
-          closed = true;
-        });
-      socket.write(Buffer.from(first, 'latin1'));
+      const heard = listeningSocket(world.baseUrl);
+      heard.socket.write(Buffer.from(first, 'latin1'));
       // A parser that waits for more bytes answers nothing.
-      await Promise.race([until('an answer', () => text !== '' || closed), sleep(400)]);
-      socket.write(get(value));
-      await until('the connection ends', () => closed);
-      expect(statusesOf(text).filter((status) => status < 400)).toEqual([]);
+      await Promise.race([until('an answer', () => heard.text !== '' || heard.closed), sleep(400)]);
+      heard.socket.write(get(value));
+      await until('the connection ends', () => heard.closed);
+      expect(statusesOf(heard.text).filter((status) => status < 400)).toEqual([]);
       // A smuggled request would count as a read.
       const read = await world.ask('/integrations/lookups/employees', { key: value });
       expect(read.headers['x-ratelimit-remaining']).toBe('59');
@@ -215,15 +205,12 @@ test('A raw byte that is not allowed in a query is a 400', async () => {
 });
 
 test('Expect: 100-continue is answered before the body is sent', async () => {
-  const socket = rawSocket(world.baseUrl);
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1');
-  });
+  const heard = listeningSocket(world.baseUrl);
+  const { socket } = heard;
   socket.write(post(key, ['Content-Length: 2', 'Expect: 100-continue'], ''));
-  await until('100 Continue', () => text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+  await until('100 Continue', () => heard.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
   socket.write('{}');
-  await until('the answer', () => text.includes('first_name is required'));
+  await until('the answer', () => heard.text.includes('first_name is required'));
   socket.destroy();
 });
 

@@ -50,6 +50,21 @@ export const rawSocket = (baseUrl: string): Socket => {
   return connect(Number(port), hostname);
 };
 
+/** A connection whose bytes are kept as they arrive, one character for each byte. */
+export const listeningSocket = (baseUrl: string) => {
+  const socket = rawSocket(baseUrl).setNoDelay(true);
+  const heard = { socket, text: '', closed: false };
+  socket
+    .on('error', () => {})
+    .on('data', (chunk) => {
+      heard.text += chunk.toString('latin1');
+    })
+    .on('close', () => {
+      heard.closed = true;
+    });
+  return heard;
+};
+
 /** A connection that reads nothing until its socket is resumed. */
 interface DeafConnection {
   readonly socket: Socket;
