@@ -17,7 +17,7 @@ export const imageWorkspaces = {
     'services/runtime',
     'services/webhooks',
   ],
-  'causeway/admin-ui': ['admin-ui'],
+  'pages of the portal': ['admin-ui'],
 } as const;
 export type ImageName = keyof typeof imageWorkspaces;
 

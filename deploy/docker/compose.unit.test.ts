@@ -93,12 +93,15 @@ test('NATS gets the password of each of its users, in quotes', () => {
   }
 });
 
-test('only dispatchers can reach the internet, and only the edge and the dashboards are reachable from outside', () => {
+test('only dispatchers can reach the internet, and only gateways and the dashboards are reachable from outside', () => {
   expect(compose.networks.inside?.internal).toBe(true);
-  const out = own.filter(([, { networks = [] }]) => networks.some((network) => network !== 'inside'));
+  expect(compose.networks.edge?.driver_opts).toEqual({
+    'com.docker.network.bridge.enable_ip_masquerade': 'false',
+  });
+  const out = own.filter(([, { networks = [] }]) => networks.includes('internet'));
   expect(out.map(([name]) => name)).toEqual(['dispatcher']);
   const open = Object.entries(compose.services).filter(([, { ports }]) => ports);
-  expect(open.map(([name]) => name)).toEqual(['admin-ui', 'prometheus', 'grafana']);
+  expect(open.map(([name]) => name)).toEqual(['gateway', 'prometheus', 'grafana']);
   for (const [, { ports = [] }] of open) {
     for (const port of ports) expect(interpolate(port, {})).toMatch(/^127\.0\.0\.1:/);
   }

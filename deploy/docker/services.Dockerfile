@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
-# One image for every service and for the migration job: `docker run <image> services/crm/main.ts`.
+# One image for every service, with the portal's pages, and for the migration job: `docker run <image> services/crm/main.ts`.
 # Build from the repository: docker build -f deploy/docker/services.Dockerfile -t causeway/services .
 
 # glibc 2.38 or newer: the prebuilt uWebSockets.js needs it, so neither bookworm nor Alpine will do.
-FROM node:24-trixie-slim AS dependencies
+FROM node:24-trixie-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY proto/package.json proto/
@@ -21,6 +21,15 @@ COPY services/webhooks/package.json services/webhooks/
 COPY admin-ui/package.json admin-ui/
 COPY deploy/local/package.json deploy/local/
 COPY e2e/package.json e2e/
+
+FROM manifests AS portal
+RUN npm ci --ignore-scripts --no-audit --no-fund --workspace proto --workspace admin-ui
+COPY tsconfig.base.json ./
+COPY proto proto
+COPY admin-ui admin-ui
+RUN node admin-ui/scripts/build.ts
+
+FROM manifests AS dependencies
 # No install scripts: nothing here needs one, and one in an update would run as root. Of uWebSockets.js only the
 # binary of this Node and processor is kept, a tenth of the image.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
@@ -42,6 +51,7 @@ COPY deploy/data/restored deploy/data/restored
 COPY deploy/monitoring/servers deploy/monitoring/servers
 # The gateway's welcome page and the frame of its documentation.
 COPY admin-ui/public admin-ui/public
+COPY --from=portal /app/admin-ui/dist admin-ui/dist
 # The user `node` of the base image, by number, so that Kubernetes can see that it is not root.
 USER 1000:1000
 EXPOSE 8080 9090

@@ -18,7 +18,7 @@ const production = rendered['overlays/production'];
 
 const ofThePlace = new Set([
   ...['NATS_URL', 'MYSQL_URL', 'NATS_REPLICAS', 'LIMIT_LOG_SERVERS', 'PUBLIC_URL', 'INSTANCE', 'LOG_LEVEL'],
-  ...['SMTP_URL', 'MAIL_FROM', 'PORTAL_URL'],
+  ...['SMTP_URL', 'MAIL_FROM', 'PORTAL_URL', 'TRUSTED_PROXIES'],
 ]);
 const isOfThePlace = (variable: string): boolean => ofThePlace.has(variable);
 
@@ -49,7 +49,7 @@ test('the compose file and production use the same servers and have the same por
     podsOf(manifests).find(({ owner }) => owner.metadata.name === name)?.spec.containers[0]?.image;
   expect(compose.services.nats?.image).toBe(imageOf(production, 'nats'));
   expect(compose.services.mysql?.image).toBe(imageOf(rendered['overlays/local'], 'mysql'));
-  const [edge] = compose.services['admin-ui']!.ports!;
-  const [adminUi] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'admin-ui');
-  expect(edge?.split(':').at(-1)).toBe(String(adminUi!.spec.ports[0].port));
+  const [edge] = compose.services.gateway!.ports!;
+  const [gateway] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'gateway');
+  expect(edge?.split(':').at(-1)).toBe(String(gateway!.spec.ports[0].port));
 });

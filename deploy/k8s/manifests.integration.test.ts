@@ -195,8 +195,7 @@ describe.each(['overlays/local', 'overlays/production'] as const)('%s', (overlay
     const led = Object.fromEntries(paths.map(({ path, backend }) => [path, backend.service.name]));
     expect(led).toEqual({
       '/api': 'gateway',
-      '/portal/api': 'gateway',
-      '/portal': 'admin-ui',
+      '/portal': 'gateway',
       '/docs': 'gateway',
       '/mcp': 'gateway',
       '/llms.txt': 'gateway',
@@ -314,7 +313,6 @@ describe('the network of production', () => {
       )
       .map(({ owner }) => owner.metadata.name);
     expect(may.sort()).toEqual(told.sort());
-    expect(may).not.toContain('admin-ui');
     const [operator] = podsOf(rendered['overlays/production/operator']);
     expect(selects(policy!.spec.podSelector, operator!.labels)).toBe(true);
   });
@@ -377,7 +375,6 @@ describe('scaling in production', () => {
     const fixed = ofKind(production, 'Deployment').filter(({ spec }) => 'replicas' in spec);
     expect(fixed.map(({ metadata, spec }) => [metadata.name, spec.replicas])).toEqual([
       ['access', 2],
-      ['admin-ui', 2],
       // Nothing waits for it.
       ['servers', 1],
     ]);
@@ -392,8 +389,7 @@ test("the operator's pod runs the image of its overlay, which has the version of
     version: string;
   };
   expect(imageOf('overlays/production')).toMatch(new RegExp(`:${version}$`));
-  for (const image of ['causeway/services', 'causeway/admin-ui'])
-    for (const tag of [version, 'local']) expect(readme).toContain(`--tag ${image}:${tag} `);
+  for (const tag of [version, 'local']) expect(readme).toContain(`--tag causeway/services:${tag} `);
 });
 
 test("Prometheus's operator and Grafana's sidecar find what is for them", () => {

@@ -23,7 +23,7 @@ export const composeText = readFileSync(file, 'utf8');
 export const compose = parse(composeText, { merge: true, strict: true }) as {
   readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean; readonly driver_opts?: object }>>;
 };
 
 /** Expands `${NAME}`, `${NAME:-default}` and `${NAME:?}` like compose. @throws if a required variable is missing. */
