@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { knownSeries } from './testing/metrics.ts';
-import { labelsOf, seriesOf } from './testing/promql.ts';
 
 interface Rule {
   readonly alert: string;
@@ -93,3 +93,25 @@ describe('the dashboard', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });
+
+/** @throws if it is not valid PromQL */
+const seriesOf = (expression: string): readonly string[] =>
+  partsOf(expression).flatMap(({ name, parent, text }) =>
+    name === 'Identifier' && parent === 'VectorSelector' ? [text] : [],
+  );
+
+/** @throws if it is not valid PromQL */
+const labelsOf = (expression: string): readonly string[] => [
+  ...new Set(partsOf(expression).flatMap(({ name, text }) => (name === 'LabelName' ? [text] : []))),
+];
+
+const partsOf = (expression: string) => {
+  const parts: { readonly name: string; readonly parent: string; readonly text: string }[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ type, node, from, to }) => {
+      if (type.isError) throw new Error(`no PromQL from character ${from} on: ${expression}`);
+      parts.push({ name: type.name, parent: node.parent?.name ?? '', text: expression.slice(from, to) });
+    },
+  });
+  return parts;
+};

@@ -5,6 +5,7 @@ import { until } from '@causeway/runtime/testing/until';
 import { Client } from 'undici';
 import { expect, test } from 'vitest';
 import { startGateway } from './support/gateway.ts';
+import { openTeam } from './support/portal.ts';
 import { metric } from './support/processes.ts';
 import { openWorld, send } from './support/world.ts';
 
@@ -65,4 +66,82 @@ test('The log entry of a request names its client and its trace, at the interfac
     expect(await direct.logged(path, '203.0.113.7')).toEqual(['127.0.0.1', traceId]);
     expect(await behind.logged(path, '198.51.100.1, 203.0.113.7')).toEqual(['203.0.113.7', traceId]);
   }
+});
+
+const { owner } = await openTeam(world);
+const scopes = ['integrations:read', 'events:read'];
+const make = (networks: unknown) => owner.browser.ask('POST', '/keys', { name: 'Zapier', scopes, networks });
+const change = (id: number, networks: string[]) => owner.browser.ask('PATCH', `/keys/${id}`, { networks });
+const refused = { reason: 'network_not_allowed', error: expect.stringContaining('127.0.0.1') };
+
+test('A key is refused from elsewhere with 403 and a code, wherever it is used, and works from its networks', async () => {
+  const { id, value: key, networks } = (await make(['10.0.0.0/8', '2001:DB8::/32', '10.0.0.0/8'])).json;
+  expect(networks).toEqual(['10.0.0.0/8', '2001:db8::/32']);
+  expect(await world.ask('/events', { key })).toMatchObject({ status: 403, json: refused });
+  expect(await world.ask('/nowhere', { key })).toMatchObject({ status: 403, json: refused });
+  expect(await world.ask('/integrations/me', { key })).toMatchObject({ status: 403, json: refused });
+  expect(await world.ask('/integrations/lookups/employees', { key })).toMatchObject({
+    status: 403,
+    json: { error_code: 'network_not_allowed' },
+  });
+  const rpc = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const agent = { method: 'POST', key, body: rpc } as const;
+  expect(await world.ask('//mcp', agent)).toMatchObject({ status: 403, json: refused });
+  // From the answer on, at every gateway.
+  expect((await change(id, ['127.0.0.0/8', '::1'])).json.networks).toEqual(['127.0.0.0/8', '::1/128']);
+  const many = () => Promise.all(Array.from({ length: 16 }, () => world.ask('/events', { key })));
+  expect(new Set((await many()).map(({ status }) => status))).toEqual(new Set([200]));
+  await change(id, ['192.0.2.1']);
+  expect(new Set((await many()).map(({ status }) => status))).toEqual(new Set([403]));
+  await change(id, []);
+  expect((await world.ask('/events', { key })).status).toBe(200);
+});
+
+test('A held request ends with 403 if its address is no longer allowed', async () => {
+  const { id, value: key } = (await make(['127.0.0.1'])).json;
+  const { nextCursor } = (await world.ask('/events?order=asc&cursor=latest', { key })).json;
+  const held = world.ask(`/events?order=asc&cursor=${nextCursor}&wait=3`, { key });
+  await change(id, ['192.0.2.1']);
+  expect(await held).toMatchObject({ status: 403, json: refused });
+});
+
+test('Behind a proxy, the address is the one that the log names', async () => {
+  const gateway = await startGateway(world, 'networks-behind', { TRUSTED_PROXIES: '1' });
+  const client = new Client(gateway.url);
+  cleanUp(() => client.destroy());
+  const { id, value: key } = (await make(['203.0.113.0/24', '2001:db8::/64'])).json;
+  const requestId = randomUUID();
+  const statusFrom = async (forwardedFor: string, request: string = randomUUID()) =>
+    (
+      await send(client, '/events', {
+        headers: { 'x-api-key': key, 'x-forwarded-for': forwardedFor, 'x-request-id': request },
+      })
+    ).status;
+  expect(await statusFrom('203.0.113.9')).toBe(200);
+  expect(await statusFrom('::ffff:203.0.113.9')).toBe(200);
+  expect(await statusFrom('2001:db8::7')).toBe(200);
+  expect(await statusFrom('2001:db8:0:1::7')).toBe(403);
+  // What the client sends itself, before the proxy's entry.
+  expect(await statusFrom('203.0.113.9, 198.51.100.7', requestId)).toBe(403);
+  const line = () =>
+    readFileSync(gateway.logFile, 'utf8')
+      .split('\n')
+      .find((one) => one.includes(requestId));
+  await until('the request is in the log', () => line() !== undefined);
+  expect(JSON.parse(line()!)).toMatchObject({
+    ...{ keyId: id, address: '198.51.100.7', status: 403, refusal: 'network_not_allowed' },
+  });
+});
+
+test('Networks that are none are refused', async () => {
+  for (const network of [
+    '10.0.0.0/33',
+    'example.com',
+    '::ffff:10.0.0.0/104',
+    '10.0.0/8',
+    '1.2.3.4/8/8',
+    'fe80::1%eth0',
+  ])
+    expect((await make([network])).status).toBe(400);
+  expect((await make(Array.from({ length: 51 }, (_, at) => `10.0.0.${at}`))).status).toBe(400);
 });

@@ -65,7 +65,7 @@ export interface StoredEvent {
   readonly payload: Buffer;
 }
 
-/** Stored, signed and delivered bytes: they must never change for a payload (`envelope.unit.test.ts`). */
+/** Stored, signed and delivered bytes: they must never change for a payload (`events.unit.test.ts`). */
 export const encodePayload = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload));
 
 /** The payload of an event about a person who was erased (contract, "Erasure"). */

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { sequenceHeader } from '@causeway/proto';
 import { type Receiver, testReceiver } from '@causeway/runtime/testing';
-import { beforeEach, expect, test } from 'vitest';
-import { openWorld, type Subscription, type World } from './testing/boot.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openWorld, origin, type Subscription, type World } from './testing/boot.ts';
 import { startFanOut } from './testing/start-fan-out.ts';
 
 let world: World;
@@ -100,4 +101,57 @@ test('a company with a long outbox after an outage delays another by one sweep',
     [subscription.company_id, other.company_id],
   );
   expect(earlier!.count).toBeLessThanOrEqual(500);
+});
+
+describe('A delivery', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+
+  test('every delivery says who caused its event, and which number of which subscription it is', async () => {
+    await world.start({ scheduleMs: [50] });
+    const receiver = await testReceiver();
+    receiver.answer = (response, { attempt }) => response.writeHead(attempt === 1 ? 500 : 200).end();
+    const subscription = await world.subscribe(receiver.url);
+    const keys = [
+      ...(await world.deliver(subscription, 1)),
+      ...(await world.deliver(subscription, 1, { by: 'outbox' })),
+      ...(await world.deliver(subscription, 1, { by: 'queue', replayId: 7 })),
+      ...(await world.deliver(subscription, 1, { without: sequenceHeader })),
+    ];
+    await expect.poll(() => receiver.received.length).toBe(2 * keys.length);
+    for (const { event_id } of keys)
+      for (const { headers } of receiver.received.filter(({ id }) => Number(id) === event_id))
+        expect(headers).toMatchObject({
+          'x-webhook-origin': origin,
+          // The world numbers events as it names them.
+          'x-webhook-sequence': `${event_id}`,
+          'x-webhook-subscription': `${subscription.subscription_id}`,
+        });
+  });
+});
+
+describe('A failing queue', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+
+  test('The portal’s count of failed attempts includes those that do not count as consecutive failures', async () => {
+    await world.start({ scheduleMs: [600_000], probeIntervalMs: 600_000 });
+    const receiver = await testReceiver();
+    receiver.answer = (response) => void setTimeout(() => response.writeHead(500).end(), 300);
+    const subscription = await world.subscribe(receiver.url);
+    await world.deliver(subscription, 12);
+    const queue = async () =>
+      (
+        await world.database.query<{ consecutive_failures: number; failed_attempts: number }>(
+          'SELECT consecutive_failures, failed_attempts FROM delivery_queues WHERE subscription_id = ?',
+          [subscription.subscription_id],
+        )
+      )[0]!;
+    await expect.poll(async () => (await queue()).consecutive_failures).toBeGreaterThanOrEqual(5);
+    await expect.poll(async () => (await queue()).failed_attempts).toBe(receiver.received.length);
+  });
 });

@@ -1,9 +1,10 @@
 import { testReceiver } from '@causeway/runtime/testing';
 import { until } from '@causeway/runtime/testing/until';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { outcome } from '../support/clock.ts';
 import { hold, kill, withoutNats } from '../support/kill.ts';
-import { allReady } from '../support/processes.ts';
+import { openLeaver } from '../support/leaver.ts';
+import { allReady, metric, processesOf } from '../support/processes.ts';
 import { type Json, openWorld } from '../support/world.ts';
 
 // A key ends in `access`, and then its subscriptions in `webhooks`. Either is killed between the steps of the other and its own:
@@ -161,4 +162,98 @@ test('access is killed in the middle of the revocation of a key that has expired
   await held.release();
   await allReady(world, gone);
   await expectEnded(scene, 'system');
+});
+
+describe('The removal of a member', () => {
+  // A member is removed in `access`, and what they made ends in `webhooks`. Either is killed in the middle.
+
+  const expectEnded = async (scene: Awaited<ReturnType<typeof openLeaver>>) => {
+    const { ids, links } = scene;
+    await until('their subscriptions are off', async () => (await scene.enabled()).length === 1);
+    expect(await scene.enabled()).toEqual([ids.renamed]);
+    expect([await scene.open(links.leavers), await scene.open(links.owners)]).toEqual([404, 200]);
+    expect(await scene.channels()).toEqual(['webhook']);
+    const counts = await Promise.all(
+      ['member.removed', 'subscription.disabled', 'notices.channel_removed', 'delivery.share_revoked'].map(
+        async (action) => (await scene.audited(action)).length,
+      ),
+    );
+    expect(counts).toEqual([1, 3, 1, 1]);
+  };
+
+  test('access is killed before the commit: nothing has ended, and a second removal ends all', async () => {
+    const scene = await openLeaver(world);
+    const { owner, leaver } = scene;
+    const held = await hold(
+      world,
+      'INSERT INTO member_endings VALUES (?, ?, NOW(3), NOW(3), NULL, "{}", NULL)',
+      [scene.companyId, leaver.id],
+    );
+    const first = outcome(owner.browser.ask('DELETE', `/team/members/${leaver.id}`));
+    await held.awaited();
+    const gone = kill(world, 'access');
+    await held.release();
+    await first;
+    await allReady(world, gone);
+    expect(await scene.enabled()).toHaveLength(4);
+    expect(await scene.open(scene.links.leavers)).toBe(200);
+    await scene.as('DELETE', `/team/members/${leaver.id}`);
+    await expectEnded(scene);
+  });
+
+  test.each([[['webhooks']], [['webhooks', 'access']]])(
+    '%j killed while webhooks ends what they made: the link is dead from the commit, the rest ends once',
+    async (kinds) => {
+      const scene = await openLeaver(world);
+      const { owner, leaver } = scene;
+      const held = await hold(world, 'SELECT 1 FROM notice_channels WHERE company_id = ? FOR UPDATE', [
+        scene.companyId,
+      ]);
+      const first = outcome(owner.browser.ask('DELETE', `/team/members/${leaver.id}`));
+      await held.awaited();
+      expect(await scene.open(scene.links.leavers)).toBe(404);
+      const gone = kill(world, ...kinds);
+      await held.release();
+      await first;
+      await allReady(world, gone);
+      await expectEnded(scene);
+    },
+  );
+});
+
+describe('A call of an agent', () => {
+  test('agents is killed in the middle of a call: the caller is told, and the next calls are served', async () => {
+    const { value: key } = await (await world.company()).key();
+    const call = (name: string, given: object = {}) =>
+      world.ask('//mcp', {
+        method: 'POST',
+        key,
+        body: JSON.stringify({
+          ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+          params: { name, arguments: given },
+        }),
+      });
+    await expect.poll(async () => (await call('changes_list')).status).toBe(200);
+    const { result } = (await call('changes_list')).json;
+    const { nextCursor: cursor } = result.structuredContent;
+    for (let round = 0; round < 3; round++) {
+      const under = call('changes_list', { cursor, wait: 20 });
+      const waits = async () => {
+        const [agents] = processesOf(world, 'agents');
+        return agents?.metricsUrl ? (await metric(agents, 'agents_waiting_for_interface')) === 1 : false;
+      };
+      await expect.poll(waits).toBe(true);
+      kill(world, 'agents');
+      // It may have been done.
+      expect(await under).toMatchObject({ status: 504, json: { reason: 'timeout' } });
+      const statuses: number[] = [];
+      const next = async () => {
+        statuses.push((await call('lookups_employees')).status);
+        return statuses.at(-1);
+      };
+      await expect.poll(next).toBe(200);
+      // Nothing was done while nobody listens; unknown on a connection that was open before.
+      expect(statuses.filter((status) => ![200, 503, 504].includes(status))).toEqual([]);
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from '@playwright/test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import { freePort } from '../../../deploy/local/ports.ts';
 import { terminalReport } from '../../../deploy/local/report.ts';
 import { chromiumArgs } from '../../portal/support/chromium-args.ts';
@@ -7,7 +7,6 @@ import { provideChromium } from '../../runner/chromium.ts';
 import { type BenchContext, makeHome, startBenchCluster, startBenchMysql } from '../driver.ts';
 import { describeMachine, percentile, publish, type Table, whole } from '../report.ts';
 import { scrolledPages, scrollLog, seedDeliveries } from './frames.ts';
-import { openInnerPages } from './pages.ts';
 import { observeVitals, readVitals, type Vitals, whenComplete } from './vitals.ts';
 
 /** A lower mid-range phone has about a quarter of the speed of a laptop. */
@@ -200,3 +199,48 @@ Chromium with an empty cache and a session opens the overview at ${cpuSlowdown}Ã
 warm-up. Slow 4G is 1.6 Mbit/s and 150 ms. A page is complete when it waits for no more answers. Frames are those of the trace
 while the wheel turns at full CPU speed, on ${scrolledPages} pages of the log.
 `;
+
+interface SlowBrowser {
+  readonly cpuSlowdown: number;
+  readonly network: {
+    readonly offline: boolean;
+    readonly latency: number;
+    readonly downloadThroughput: number;
+    readonly uploadThroughput: number;
+  } | null;
+}
+
+/** Pages that people open from a link or a bookmark, below the portal's URL. */
+const innerPages = ['subscriptions', 'deliveries', 'events', 'keys', 'audit', 'team'] as const;
+
+/** Opens each page with an empty cache in every round. @returns when it was complete, in ms, by page. */
+const openInnerPages = async (
+  browser: Browser,
+  portalUrl: string,
+  {
+    cpuSlowdown,
+    network,
+    rounds,
+    ...options
+  }: SlowBrowser & BrowserContextOptions & { readonly rounds: number },
+): Promise<ReadonlyMap<string, readonly number[]>> => {
+  const measured = new Map<string, number[]>(innerPages.map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round++)
+    for (const [name, times] of measured) {
+      const context = await browser.newContext(options);
+      const page = await context.newPage();
+      const cdp = await context.newCDPSession(page);
+      await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpuSlowdown });
+      if (network) {
+        await cdp.send('Network.enable');
+        await cdp.send('Network.emulateNetworkConditions', network);
+      }
+      await observeVitals(page);
+      await page.goto(`${portalUrl}/${name}`);
+      await whenComplete(page);
+      // The first round warms the server up.
+      if (round > 0) times.push((await readVitals(page)).completeMs);
+      await context.close();
+    }
+  return measured;
+};

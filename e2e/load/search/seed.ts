@@ -1,6 +1,6 @@
 import { connectDatabase, migrate } from '@causeway/runtime';
-import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/seed-demo.ts';
 import { createRandom, type Random } from '../../../services/crm/demo/random.ts';
+import { contactOf, firstNames, lastNames } from '../../../services/crm/demo/seed-demo.ts';
 import { indexCompany } from '../../../services/crm/search/index-company.ts';
 import { type Tables, tenantTables } from '../../../services/crm/tables.ts';
 

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
+import type { StackProcess } from '../../../deploy/local/home.ts';
+import { type Processes, readCpu, readMachineCpu, usedBetween } from '../cpu.ts';
 import { startDeliveryWorld } from '../deliveries/world.ts';
 import { type BenchContext, makeHome } from '../driver.ts';
-import { describeMachine, micros, percentile, publish, type Table, whole } from '../report.ts';
-import { watchMemory } from './memory.ts';
+import { describeMachine, median, micros, percentile, publish, type Table, whole } from '../report.ts';
 import { type Kind, kinds, type Mix, openMix } from './mix.ts';
 
 const companies = 101;
@@ -209,3 +210,71 @@ search, of ${companies} companies. Times count from when a request was due, thos
 ${samplesPerPart} times in each of ${parts} parts, after the first ${warmParts}: \`VmRSS\`, and for Node the least used heap and buffers, in which a leak would show; growth is the
 slope through all samples. MySQL grows until its buffer pool is full. Each created lead arrived exactly once.
 `;
+
+/** The memory of every process, sampled at equal distances. */
+interface MemorySamples {
+  sample(): Promise<void>;
+  /** @param warmUp the first samples, which do not count. @param minutes between two samples */
+  table(warmUp: number, minutes: number): Table;
+}
+
+/** @param stack processes that tell their heap and buffers by their metrics */
+const watchMemory = (processes: Processes, stack: readonly StackProcess[]): MemorySamples => {
+  const series = new Map<string, number[]>();
+  const add = (name: string, mib: number): void => {
+    series.set(name, [...(series.get(name) ?? []), mib]);
+  };
+  return {
+    sample: async () => {
+      for (const [name, pid] of processes) add(name, residentMib(pid));
+      for (const { name, metricsUrl } of stack)
+        if (metricsUrl) {
+          const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+          for (const [part, metric] of Object.entries(ofNode)) {
+            const bytes = new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1];
+            if (bytes) add(`${name}, ${part}`, Number(bytes) / 2 ** 20);
+          }
+        }
+    },
+    table: (warmUp, minutes) => ({
+      title: 'Memory after the warm-up, MiB',
+      columns: ['process', 'first third', 'last third', 'least', 'most', 'growth a minute'],
+      rows: [...series]
+        .toSorted(([one], [other]) => one.localeCompare(other))
+        .map(([name, all]) => {
+          const samples = all.slice(warmUp);
+          const third = Math.max(1, Math.floor(samples.length / 3));
+          return [
+            name,
+            ...[
+              // What V8 collects grows between two collections: its least value is nearest to what is in use.
+              ...[samples.slice(0, third), samples.slice(-third)].map((part) =>
+                name.includes(',') ? Math.min(...part) : median(part),
+              ),
+              Math.min(...samples),
+              Math.max(...samples),
+            ].map((mib) => mib.toFixed(1)),
+            (slope(samples) / minutes).toFixed(2),
+          ];
+        }),
+    }),
+  };
+};
+
+const ofNode = { heap: 'nodejs_heap_size_used_bytes', buffers: 'nodejs_external_memory_bytes' } as const;
+
+const residentMib = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
+
+/** Of the line with the least squares, a step. */
+const slope = (values: readonly number[]): number => {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  let product = 0;
+  let square = 0;
+  for (const [at, value] of values.entries()) {
+    product += (at - middle) * (value - mean);
+    square += (at - middle) ** 2;
+  }
+  return square === 0 ? 0 : product / square;
+};

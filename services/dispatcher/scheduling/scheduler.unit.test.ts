@@ -3,7 +3,9 @@ import { noMetrics } from '@causeway/runtime';
 import { describe, expect, test } from 'vitest';
 import type { AttemptedDelivery, Delivery, LeasedDelivery } from '../delivery.ts';
 import { createHealth, type Health } from '../health.ts';
+import { createPlaces } from './places.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from './scheduler.ts';
+import { createShares, type Shares } from './shares.ts';
 
 let lastEvent = 0;
 const deliveryOf = (subscription_id: number, more: Partial<Delivery> = {}): Delivery =>
@@ -187,5 +189,76 @@ describe('a host', async () => {
         { ...queued(8, 3), url },
       ]),
     ).toEqual([0, 1]);
+  });
+});
+
+test('a company that uses up its places leaves places to others, and waits for its own', async () => {
+  const places = createPlaces(8, 60_000);
+  for (let taken = 0; taken < 4; taken++) expect(await places.take(1)).toBe(true);
+  const waiting = [places.take(1), places.take(1)];
+  expect(await places.take(2)).toBe(true);
+  expect([places.held(1), places.held(2)]).toEqual([4, 1]);
+  places.giveBack(2);
+  places.giveBack(1);
+  expect(await waiting[0]).toBe(true);
+  places.giveBack(1);
+  expect(await waiting[1]).toBe(true);
+  expect(places.held(1)).toBe(4);
+});
+
+test('a company may wait in half of the waiting places; the rest is refused at once', async () => {
+  const places = createPlaces(8, 30);
+  for (let taken = 0; taken < 4; taken++) await places.take(1);
+  const waiting = Array.from({ length: 4 }, () => places.take(1));
+  expect(await places.take(1)).toBe(false);
+  expect(await Promise.all(waiting)).toEqual(Array(4).fill(false));
+  expect(places.held(1)).toBe(4);
+  places.giveBack(1);
+  expect(await places.take(1)).toBe(true);
+});
+
+describe('Shares', () => {
+  const fill = (shares: Shares, companies: readonly number[]): Map<number, number> => {
+    const got = new Map<number, number>();
+    for (let moved = true; moved; ) {
+      moved = false;
+      for (const company of companies) {
+        if (!shares.mayTake(company)) continue;
+        shares.take(company);
+        got.set(company, (got.get(company) ?? 0) + 1);
+        moved = true;
+      }
+    }
+    return got;
+  };
+
+  test.each([
+    [1, 128],
+    [2, 86],
+    [7, 32],
+  ])(
+    '%i companies that take all they can get at most %i of 256 each, and leave as many free',
+    (companies, each) => {
+      const shares = createShares(256);
+      const ids = Array.from({ length: companies }, (_, at) => at + 1);
+      const got = fill(shares, ids);
+      for (const count of got.values()) expect(count).toBeLessThanOrEqual(each);
+      expect(shares.free()).toBeGreaterThanOrEqual(each - companies);
+      expect(shares.full().toSorted((a, b) => a - b)).toEqual(ids);
+      // A new company gets its part without waiting for the others.
+      expect(shares.mayTake(99)).toBe(true);
+    },
+  );
+
+  test('places that one company gives back are free for companies with fewer', () => {
+    const shares = createShares(12);
+    fill(shares, [1]);
+    expect([shares.taken(), shares.full()]).toEqual([6, [1]]);
+    shares.take(2, 3);
+    shares.giveBack(1, 4);
+    expect(shares.full()).toEqual([]);
+    shares.giveBack(1, 2);
+    shares.giveBack(2, 3);
+    expect([shares.taken(), shares.free()]).toEqual([0, 12]);
   });
 });

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { createServerClock } from './clock.ts';
+import { describe, expect, test } from 'vitest';
+import { createAwakeClock, createServerClock } from './clock.ts';
 
 /** A server whose clock can be set, and a process whose own clock is off by a minute and a half. */
 const worldOf = () => {
@@ -72,4 +72,20 @@ test('silence lasts from the latest answer on, however often the server is asked
   world.trueMs += 300;
   await expect(clock.measure()).rejects.toThrow('away');
   expect(clock.silentMs()).toBe(300);
+});
+
+describe('A clock of awake time', () => {
+  test('counts the time between ticks, but little of the time for which the process stood still', () => {
+    let elapsedMs = 5_000;
+    const clock = createAwakeClock(100, () => elapsedMs);
+    const after = (ms: number): number => {
+      elapsedMs += ms;
+      clock.tick();
+      return clock.now();
+    };
+    expect(after(100)).toBe(100);
+    expect(after(150)).toBe(250);
+    expect(after(60_000)).toBe(450);
+    expect(after(100)).toBe(550);
+  });
 });

@@ -12,5 +12,4 @@ export { type TestProcess, testProcess } from './process.ts';
 export { startProgram, type TestProgram } from './program.ts';
 export { provided } from './provided.ts';
 export { testReceiver } from './receiver.ts';
-export { type TestShards, testShards } from './shards.ts';
 export { until } from './until.ts';
