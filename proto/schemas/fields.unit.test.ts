@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { unicode } from '../testing/unicode.ts';
 import * as f from './fields.ts';
-import { idParameter } from './fields.ts';
 import { codePoints, cut, echo, isBlank, optionalText, text } from './values.ts';
 import { targetUrl } from './webhooks.ts';
 
@@ -323,62 +322,4 @@ test('a status is parsed as an id or a name, and its text is kept', () => {
     }),
     { numRuns: 500 },
   );
-});
-
-describe('a parameter', () => {
-  const digits = of('0123456789', 20);
-  const near = fc.oneof(digits, anyText, of('0123 +-.e', 5), fc.integer().map(String));
-
-  test('of an id is an integer that JavaScript can hold, in one spelling', () => {
-    fc.assert(
-      fc.property(near, (given) => {
-        const taken = take(idParameter, given);
-        if (taken !== refused) expect(String(taken)).toBe(given);
-        else expect(/^[1-9]\d{0,14}$/.test(given)).toBe(false);
-      }),
-      { numRuns: 500 },
-    );
-  });
-});
-
-describe('the URL of a subscription', () => {
-  test('with http or https is accepted unchanged', () => {
-    const scheme = fc.constantFrom('https://', 'http://', 'HTTPS://');
-    const port = fc.constantFrom('', ':8443', ':80');
-    const rest = of('abcXYZ019-._~%2F/&=+,;:@é東😀', 60).map((text) => `/${text}?${text}#${text}`);
-    fc.assert(
-      fc.property(fc.tuple(scheme, fc.domain(), port, fc.oneof(fc.constant(''), rest)), (parts) => {
-        const url = parts.join('');
-        expect(take(targetUrl, url)).toBe([...url].length <= 500 ? url : refused);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test('that is accepted has http or https, a host, no user info and no blanks', () => {
-    const scheme = fc.constantFrom(
-      'https://',
-      'http://',
-      'HTTPS://',
-      'https:',
-      'ftp://',
-      '//',
-      'javascript:',
-      '',
-    );
-    const userInfo = fc.constantFrom('a@b.example', 'a:b@c.example', ':b@c.example', '@c.example');
-    const rest = fc.oneof(of('a.@:/?#[]%0 \\\t\n-_', 20), anyText, userInfo);
-    fc.assert(
-      fc.property(scheme, rest, (start, end) => {
-        const taken = take(targetUrl, start + end);
-        if (taken === refused) return;
-        const url = new URL(String(taken));
-        expect(url.protocol).toMatch(/^https?:$/);
-        expect([url.username, url.password]).toEqual(['', '']);
-        expect(url.hostname).not.toBe('');
-        expect(taken).not.toMatch(/\s/);
-      }),
-      { numRuns: 1000 },
-    );
-  });
 });

@@ -30,22 +30,6 @@ const replayOf = async (id: number) =>
 const statesOf = async (subscription: Subscription) =>
   (await world.deliveries(subscription)).map(({ state }) => state);
 
-test('A resend is written before the request is answered, and its delivery arrives', async () => {
-  await world.start();
-  const receiver = await testReceiver();
-  const subscription = await world.subscribe(receiver.url);
-  const [key] = await world.deliver(subscription, 1);
-  await expect.poll(() => statesOf(subscription)).toEqual(['succeeded']);
-  const replayId = await resend(key!);
-  await ask({ companyId: key!.company_id, replayId });
-  expect(await world.deliveries(subscription)).toHaveLength(2);
-  expect(await replayOf(replayId)).toMatchObject({ made: 1 });
-  await expect
-    .poll(() => receiver.received.map(({ id }) => Number(id)))
-    .toEqual([key!.event_id, key!.event_id]);
-  await expect.poll(() => replayOf(replayId)).toMatchObject({ state: 'done', succeeded: 1, failed: 0 });
-});
-
 test('A resend whose request got lost is found, and two dispatchers make it once', async () => {
   await Promise.all([world.start(), world.start()]);
   const receiver = await testReceiver();

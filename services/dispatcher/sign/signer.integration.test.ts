@@ -12,7 +12,7 @@ import { cleanUp } from '@causeway/runtime/testing';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CannotSign, createSigner, type Signer, type SignRequest } from './signer.ts';
+import { createSigner, type Signer, type SignRequest } from './signer.ts';
 
 const ring = parseKeyRing(`k:${randomBytes(32).toString('base64')}`);
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -115,16 +115,6 @@ test('each of a thousand concurrent attempts gets the signature of its own body 
     expect(headers['x-webhook-id']).toBe(`${at + 1}`);
     expect(new Webhook(one.secret).verify(one.request.body.toString(), headers)).toMatchObject({ at });
   });
-});
-
-test('a secret that cannot be decrypted fails only its own attempt', async () => {
-  const foreign = { ...request().target, secret: sealSecret(ring, 8, newSecret()) };
-  const [bad, good] = await Promise.allSettled([
-    signedHeaders(request({ target: foreign })),
-    signedHeaders(request()),
-  ]);
-  expect(bad).toMatchObject({ status: 'rejected', reason: expect.any(CannotSign) });
-  expect(good.status).toBe('fulfilled');
 });
 
 describe('the published vectors', () => {
