@@ -4,8 +4,8 @@ import { unicode } from '@causeway/proto/testing';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientAddress } from './http/head.ts';
-import { readToken, tokenCookie } from './portal/answers.ts';
-import { type PortalHead, requireSameSite } from './portal/visit.ts';
+import { deviceCookie, readDevice, readToken, tokenCookie } from './portal/answers.ts';
+import { clientOf, type PortalHead, requireSameSite } from './portal/visit.ts';
 import { createRouter } from './routes.ts';
 
 const anyText = fc.string({ unit: unicode, maxLength: 40 });
@@ -226,4 +226,46 @@ test('a change is accepted only from the portal’s own pages', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+describe('the client', () => {
+  test('has the host of its request without proxies, whatever a header says', () => {
+    const given = headOf({ forwardedProto: 'https', forwardedHost: 'evil.example' });
+    expect(clientOf(given, '203.0.113.7', 0)).toEqual({
+      address: '203.0.113.7',
+      https: false,
+      host: 'crm.example',
+    });
+  });
+
+  test('behind proxies has their scheme and host', () => {
+    const given = headOf({ host: '10.0.0.1:8080', forwardedProto: 'https', forwardedHost: 'crm.example' });
+    expect(clientOf(given, '10.0.0.9', 1)).toMatchObject({ https: true, host: 'crm.example' });
+  });
+});
+
+describe('the cookie', () => {
+  const token = 'a'.repeat(43);
+  const local = { address: '127.0.0.1', https: false, host: 'localhost:8080' };
+  const remote = { address: '203.0.113.7', https: true, host: 'crm.example' };
+
+  test('is bound to host and https, except on localhost, where browsers refuse such cookies', () => {
+    expect(tokenCookie(token, remote)).toBe(
+      `__Host-causeway=${token}; Path=/; HttpOnly; SameSite=Strict; Secure`,
+    );
+    expect(tokenCookie(token, local)).toBe(`causeway=${token}; Path=/; HttpOnly; SameSite=Strict`);
+    expect(tokenCookie(token, { ...remote, https: false })).toContain('; Secure');
+    expect(tokenCookie(token, { ...local, https: true })).toContain('__Host-');
+    expect(tokenCookie('', remote)).toContain('; Max-Age=0');
+  });
+
+  test('of known devices outlives the session, and is not a session', () => {
+    expect(deviceCookie('a.b', remote)).toBe(
+      '__Host-causeway-device=a.b; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=34560000',
+    );
+    const both = `causeway=${token}; causeway-device=a.b`;
+    expect([readToken(both, local), readDevice(both, local)]).toEqual([token, 'a.b']);
+    expect(readDevice('causeway-device=a.b; causeway-device=c.d', local)).toBe('');
+    expect(readDevice(`causeway-device=${'x'.repeat(301)}`, local)).toBe('');
+  });
 });
