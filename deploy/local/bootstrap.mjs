@@ -1,14 +1,13 @@
 // Runs every command, on the host's Node 20 or newer and without node_modules.
 
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureClientTypes } from './toolchain/client-types.mjs';
-import { ensurePackages } from './toolchain/packages.mjs';
-import { onPath } from './toolchain/run.mjs';
-import { giveUp, SetupError } from './toolchain/terminal.mjs';
+import { withLock } from './toolchain/lock.mjs';
+import { isDiskFull, onPath, run } from './toolchain/run.mjs';
+import { giveUp, SetupError, step } from './toolchain/terminal.mjs';
 import { ensureToolchain } from './toolchain/toolchain.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -65,4 +64,71 @@ function handOver({ toolchain, node, cache, entry, args }) {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
+}
+
+/**
+ * Writes the types of the TypeScript client when a file of `proto/` is newer. Only the compiler and editors read them: Node leaves
+ * types out, so nothing that runs needs the file. If `proto/` is being edited and does not load, the former types stay.
+ */
+async function ensureClientTypes(root, node) {
+  const proto = join(root, 'proto');
+  const file = join(proto, 'client/interface.generated.ts');
+  const writtenMs = existsSync(file) ? statSync(file).mtimeMs : 0;
+  const isNewer = (name) =>
+    name.endsWith('.ts') && !name.includes('node_modules') && statSync(join(proto, name)).mtimeMs > writtenMs;
+  if (!readdirSync(proto, { recursive: true }).some(isNewer)) return;
+  await run(node, ['proto/openapi/write.ts', '--client-types'], { cwd: root }).catch((error) =>
+    process.stderr.write(
+      `${error.output ?? error.message}\nThe types of proto/client could not be written.\n`,
+    ),
+  );
+}
+
+/** Makes node_modules match package-lock.json, by npm's own record of the installation. */
+async function ensurePackages(root, cache) {
+  if (installed(root)) return;
+  await withLock(
+    join(cache, 'locks', `packages-${Buffer.from(root).toString('base64url').slice(-120)}`),
+    async () => {
+      if (installed(root)) return;
+      await step('installing packages', () => install(root));
+    },
+  );
+}
+
+function installed(root) {
+  const record = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const have = JSON.parse(readFileSync(record, 'utf8')).packages;
+  const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(want).every(
+    ([path, { version, optional }]) =>
+      !path.startsWith('node_modules/') ||
+      (path in have ? have[path].version === version : optional === true),
+  );
+}
+
+async function install(root) {
+  // `npm ci` would delete a node_modules in use.
+  const verb = existsSync(join(root, 'node_modules', '.package-lock.json'))
+    ? ['install', '--no-save']
+    : ['ci'];
+  // The host's Node may be older than the packages require.
+  const flags = ['--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional'];
+  const [command, first] = npm();
+  try {
+    await run(command, [...first, ...verb, ...flags], { cwd: root });
+  } catch (error) {
+    const way = isDiskFull(error.output)
+      ? `The disk is full: free about 500 MiB in ${root} and run the command again.`
+      : 'npm could not install the packages (its output is above); fix the cause and run the command again.';
+    throw new SetupError(way, { cause: error.output ?? error.message });
+  }
+}
+
+function npm() {
+  const running = process.env.npm_execpath;
+  if (running?.endsWith('npm-cli.js') && existsSync(running)) return [process.execPath, [running]];
+  const beside = join(dirname(process.execPath), 'npm');
+  return [existsSync(beside) ? beside : 'npm', []];
 }

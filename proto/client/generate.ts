@@ -15,7 +15,7 @@ export const clientInterface = (): string => {
     .flatMap(([, methods]) => methods)
     .toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
   return [
-    '// Every command of the repository writes it when `proto` is newer (deploy/local/toolchain/client-types.mjs).',
+    '// Every command of the repository writes it when `proto` is newer (deploy/local/bootstrap.mjs).',
     "import type { BatchOptions, CallOptions, CreateOptions, ReadOptions, UpdateOptions, WriteOptions } from './options.ts';",
     "import type { Pages } from './pages.ts';",
     '',

@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { createSessionSigner } from '@causeway/identity';
-import { Problem, resolveSessionOperation } from '@causeway/proto';
+import { bySystem, Problem, resolveSessionOperation } from '@causeway/proto';
 import {
   type Answer,
+  acrossTenants,
   behindOwnGate,
   createCursors,
   createGate,
   createOnce,
   each,
+  eachAlone,
   type Handler,
   type KeyRing,
   type LaneHandler,
   noMetrics,
   openGate,
+  type Repeated,
+  repeat,
   type ServiceOptions,
   sealedWithRing,
   serveOperations,
@@ -21,7 +25,8 @@ import { startCleanup } from './cleanup.ts';
 import type { Access, PortalSettings } from './context.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
-import { startExpiry } from './keys/sweep.ts';
+import { revokeEverywhere } from './keys/keys.ts';
+import { endGraces } from './keys/rotate-key.ts';
 import { createMail, type MailSettings } from './notices/mail.ts';
 import { startNotices } from './notices/start.ts';
 import { createHasher } from './passwords/hasher.ts';
@@ -171,4 +176,29 @@ const logCalls = ({ log }: Pick<Access, 'log'>, handler: LaneHandler): LaneHandl
 const idsOf = ({ body }: Answer) => {
   const { company_id: companyId, id } = JSON.parse(String(body)) as { company_id?: number; id?: number };
   return { ...(companyId !== undefined && { companyId }), ...(id !== undefined && { id }) };
+};
+
+/** Revokes the keys that have expired, and ends the graces that are over, as a member would. Replicas may run it at once. */
+const startExpiry = (access: Access): Repeated =>
+  repeat(() => revokeExpired(access), {
+    pauseMs: expiryPauseMs,
+    onError: (error) => access.log.warn({ error }, 'revoking expired keys failed'),
+  });
+
+/** Gateways refuse an expired key by themselves. */
+const expiryPauseMs = 15_000;
+
+const revokeExpired = async (access: Access): Promise<number> => {
+  const rows = await acrossTenants(access.db, 'expired keys of all companies are looked for')
+    .selectFrom('api_keys')
+    .select(['company_id', 'id'])
+    .where('expires_utc', '<=', access.now())
+    .where('is_active', '=', 1)
+    .limit(100)
+    .execute();
+  const ended = await endGraces(access);
+  await eachAlone(rows, ({ company_id: companyId, id }) =>
+    revokeEverywhere(access, { companyId, id, by: bySystem }),
+  );
+  return rows.length + ended;
 };
