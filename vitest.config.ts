@@ -110,7 +110,7 @@ export default defineConfig(({ mode }) => ({
           name: 'deploy',
           sequence: { groupOrder: 6 },
           expect: polling,
-          include: ['deploy/monitoring/*.deploy.test.ts'],
+          include: ['deploy/**/*.deploy.test.ts'],
           maxWorkers: 1,
           fileParallelism: false,
           hookTimeout: 120_000,

@@ -15,12 +15,14 @@ import { type Part, parts, type ScaleOutContext } from './stage.ts';
 const usage = `Usage: npm run scale-out -- [options] [${parts.join('|')} …]
 
   Runs the whole system on Vitess with two shards: the API tests, with the plan of each statement that they cause,
-  and a reshard from two shards to four under load, in which no request may fail and no
-  event may be lost or delivered twice. Or only the given parts.
+  rates and CPU time beside plain MySQL, and a reshard from two shards to four under load, in which no request may fail and no event may be lost or delivered twice. Or
+  only the given parts.
 
   --write        write the figures to deploy/vitess/RESULTS.md
   --tests PART   runs only the API tests whose path contains this; may be repeated for several
   --rate N       creates per second during the reshard (20)
+  --rounds N     turns of each measurement, after a warm-up (5)
+  --seconds N    length of a turn (6)
 
   Exits 0 if everything passed, 1 if something failed, 69 if a program is missing here.
 
@@ -40,6 +42,8 @@ const main = async (): Promise<number> => {
       write: { type: 'boolean', default: false },
       tests: { type: 'string', multiple: true, default: [] },
       rate: { type: 'string', default: '20' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '6' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -47,13 +51,17 @@ const main = async (): Promise<number> => {
     process.stdout.write(usage);
     return 0;
   }
-  const rate = Number(values.rate);
-  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000)
-    throw new SetupError(`--rate takes a whole number from 1 to 1000, not "${values.rate}".`);
+  const number = (name: 'rate' | 'rounds' | 'seconds', most: number): number => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new SetupError(`--${name} takes a whole number from 1 to ${most}, not "${values[name]}".`);
+  };
   const unknown = positionals.find((name) => !parts.some((part) => part === name));
   if (unknown !== undefined) throw new SetupError(`The parts are ${parts.join(', ')}, not "${unknown}".`);
   const options = {
-    rate,
+    rate: number('rate', 1_000),
+    rounds: number('rounds', 100),
+    seconds: number('seconds', 40),
     parts: (positionals.length > 0 ? positionals : parts) as readonly Part[],
     tests: values.tests,
     write: values.write,
@@ -85,12 +93,15 @@ const main = async (): Promise<number> => {
   }
 };
 
-const findPrograms = async (env: NodeJS.ProcessEnv): Promise<Pick<ScaleOutContext, 'programs' | 'etcd'>> => {
+const findPrograms = async (
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<ScaleOutContext, 'programs' | 'etcd' | 'wrk'>> => {
   const cache = dirname(env.CAUSEWAY_TOOLCHAIN ?? '');
   const programs = await vitessPrograms(env, cache, clusterPrograms);
   const lacks = (error: Error) => Promise.reject(new MissingProgram(error.message, { cause: error.cause }));
   const { etcd } = await providePrograms(cache, { etcd: 'etcd-server' }).catch(lacks);
-  return { programs, etcd };
+  const { wrk } = await providePrograms(cache, { wrk: 'wrk' }).catch(lacks);
+  return { programs, etcd, wrk };
 };
 
 await main().then(

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeEnds } from '../load/driver.ts';
 import { describeMachine, type Table, toTerminal, writeResults } from '../load/report.ts';
 import { runApiTests } from './api-tests.ts';
+import { compareRates } from './rates.ts';
 import { reshardUnderLoad } from './reshard.ts';
 import {
   type Outcome,
@@ -15,6 +16,7 @@ import {
 
 const run: Readonly<Record<Part, (stage: Stage) => Promise<Outcome>>> = {
   api: runApiTests,
+  rates: compareRates,
   reshard: reshardUnderLoad,
 };
 
@@ -42,11 +44,11 @@ export const scaleOut = async (context: ScaleOutContext): Promise<boolean> => {
 };
 
 const write = async (
-  { mysqld, natsServer, programs, options }: ScaleOutContext,
+  { mysqld, natsServer, wrk, programs, options }: ScaleOutContext,
   tables: readonly Table[],
 ) => {
   const machine = await describeMachine({
-    ...{ MySQL: mysqld, 'nats-server': natsServer },
+    ...{ MySQL: mysqld, 'nats-server': natsServer, wrk },
     Vitess: { command: programs.vtgate, args: [] },
   });
   writeResults(
@@ -66,10 +68,15 @@ cannot.
 `,
 };
 
-const howMeasured = ({ rate }: ScaleOutContext['options']): string => `
+const howMeasured = ({ rate, rounds, seconds }: ScaleOutContext['options']): string => `
 The whole system as \`npm start\` runs it, one process of each service, on Vitess: etcd, vtctld, one vtgate with
 \`--transaction-mode=SINGLE\`, the unsharded keyspace \`directory\` and the sharded keyspace \`causeway\` with two shards.
 Each shard is one MySQL server with one vttablet, without replicas. Everything shares one machine.
+
+Rates: creates (\`POST /integrations/leads\`) and lookups (\`GET /integrations/lookups/employees\`) on Vitess and on one
+plain MySQL server with the same settings (binary log with GTIDs, each commit flushed to the disk), in alternate turns,
+${rounds} of ${seconds} s each after a warm-up. The figures are medians of the turns, with minimum and maximum in parentheses.
+The machine is the same for both: the figures show what Vitess costs, not what several machines gain.
 
 Reshard: ${rate} creates a second, in companies of all four new shards, and lookups, while two shards become four. Each company
 has a subscription with a real receiver. No request may fail, every created client is in the database, each event arrives

@@ -13,12 +13,13 @@ import type { Tablet } from '../../deploy/vitess/testing/tablet.ts';
 import type { Ends } from '../load/driver.ts';
 import type { Table } from '../load/report.ts';
 
-export const parts = ['api', 'reshard'] as const;
+export const parts = ['api', 'rates', 'reshard'] as const;
 export type Part = (typeof parts)[number];
 
 export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
   readonly env: NodeJS.ProcessEnv;
   readonly natsServer: Program;
+  readonly wrk: Program;
   readonly onEnd: Ends['onEnd'];
   readonly report: Report;
   readonly options: {
@@ -27,11 +28,13 @@ export interface ScaleOutContext extends Omit<VitessOptions, 'home'> {
     readonly tests: readonly string[];
     /** Creates per second during the reshard. */
     readonly rate: number;
+    readonly rounds: number;
+    readonly seconds: number;
     readonly write: boolean;
   };
 }
 
-/** What the parts run on: Vitess with two shards, and the MySQL server whose schema they get. */
+/** What the parts run on: Vitess with two shards, and one MySQL server with the same schema. */
 export interface Stage extends ScaleOutContext {
   readonly home: string;
   /** Removes the logs too at the end. */
