@@ -87,12 +87,17 @@ export const phone = z
   });
 export const optionalPhone = phone.meta({ minLength: 0, pattern: `^(${phonePattern}|\\s*)$` }).nullish();
 
-export const city = optionalText({ max: 100 });
-export const state = optionalText({ max: 64 });
-export const zip = optionalText({ max: 16 });
+export const city = optionalText({ max: 100, description: 'City of the address.' });
+export const state = optionalText({ max: 64, description: 'State of the address.' });
+export const zip = optionalText({ max: 16, description: 'Postal code of the address.' });
 
-/** A new detail is added here for all operations. */
+/** A new detail is added here, with its example, for all operations. */
 export const personDetails = { city, state, zip };
+export const personDetailsExample = {
+  city: 'Hampton',
+  state: 'Virginia',
+  zip: '23666',
+} satisfies Record<keyof typeof personDetails, string>;
 
 export const packageKeyword = optionalText({ max: 100 });
 export const externalId = optionalText({
