@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { detailCodes, Problem } from './errors.ts';
-import { type HttpOperation, type Operation, paramsIn } from './operation.ts';
-import { keyOperations, memberOperations, operatorOperations } from './operations.ts';
 import { readJsonObject } from './parse/json.ts';
 import { readQueryString } from './parse/read.ts';
-import { parseBody, parseId, parseQuery } from './parse.ts';
+import { parseId } from './parse.ts';
 import { unicode } from './testing/unicode.ts';
 
 /** The result of a parser: a value, or the 400 (404 for IDs) that it threw. Anything else fails. */
@@ -124,90 +122,6 @@ describe('a JSON body', () => {
         );
       }),
       { numRuns: 200 },
-    );
-  });
-});
-
-/** Values of the types that fields have, and of all other types. */
-const anyValue = fc.oneof(
-  fc.jsonValue({ maxDepth: 2 }),
-  fc.constantFrom(0, -1, 0.1, 2 ** 53, 1e308, '', ' ', 'client.created', 'https://a.example/', 'a@b.example'),
-  fc.string({ unit: unicode, maxLength: 300 }),
-);
-
-const byId = new Map<string, Parsed>(
-  [...keyOperations, ...memberOperations, ...operatorOperations].map((one) => [one.id, one]),
-);
-type Parsed = Pick<Operation, 'id' | 'query' | 'body'> & Partial<Pick<HttpOperation, 'path'>>;
-
-const namesOf = (schema: Operation['query']): readonly string[] =>
-  Object.keys((schema as { readonly shape?: object } | null)?.shape ?? {});
-
-const given = <Value>(part: 'query' | 'body', value: fc.Arbitrary<Value>) =>
-  fc.constantFrom(...byId.keys()).chain((id) => {
-    const known = namesOf(byId.get(id)![part]);
-    const name = fc.oneof(
-      { arbitrary: anyText, weight: 1 },
-      { arbitrary: fc.constantFrom(...known, 'x'), weight: 5 },
-    );
-    return fc.tuple(fc.constant(id), fc.array(fc.tuple(name, value), { maxLength: 6 }));
-  });
-const parse = (id: string, raw: string, body: string) => {
-  const operation = byId.get(id)!;
-  const params = paramsIn(operation.path ?? '').map(() => '7');
-  return {
-    query: () => outcomeOf(() => parseQuery(operation, raw)),
-    body: () => outcomeOf(() => parseBody(operation, Buffer.from(body), params)),
-  };
-};
-
-describe('every operation of the interface, the portal and operators', () => {
-  test('accepts any body, or reports its problems in sentences', () => {
-    fc.assert(
-      fc.property(given('body', anyValue), ([id, fields]) => {
-        const outcome = parse(id, '', JSON.stringify(Object.fromEntries(fields))).body();
-        if ('problem' in outcome) expect(outcome.problem).toSatisfy(isTold);
-        else
-          expect(namesOf(byId.get(id)!.body)).toEqual(
-            expect.arrayContaining(Object.keys(outcome.value as object)),
-          );
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  test('accepts any query, or reports its problems in sentences', () => {
-    const text = fc.oneof(anyText, fc.constantFrom('1', '25', '0', '-1', 'asc', '', 'client.created', '٣'));
-    fc.assert(
-      fc.property(given('query', text), ([id, pairs]) => {
-        const outcome = parse(id, queryOf(pairs), '').query();
-        if ('problem' in outcome) expect(outcome.problem).toSatisfy(isTold);
-        else
-          expect(namesOf(byId.get(id)!.query)).toEqual(
-            expect.arrayContaining(Object.keys(outcome.value as object)),
-          );
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  test('refuses every unknown field or parameter, whatever its name', () => {
-    const stranger = fc.oneof(wellFormed, fc.constantFrom('__proto__', 'constructor', 'toString', 'length'));
-    fc.assert(
-      fc.property(fc.constantFrom(...byId.keys()), stranger, (id, name) => {
-        const { query, body } = byId.get(id)!;
-        // Only the members of a union know the names of its shapes.
-        fc.pre(body === null || 'shape' in body);
-        fc.pre(!namesOf(query).includes(name) && !namesOf(body).includes(name));
-        const { query: inQuery, body: inBody } = parse(
-          id,
-          queryOf([[name, '1']]),
-          `{${JSON.stringify(name)}:1}`,
-        );
-        for (const outcome of body ? [inQuery(), inBody()] : [inQuery()])
-          expect('problem' in outcome && outcome.problem.publicMessage).toMatch(/^unknown /);
-      }),
-      { numRuns: 1000 },
     );
   });
 });

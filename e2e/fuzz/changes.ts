@@ -210,5 +210,6 @@ const changes: readonly (readonly [name: string, change: Change])[] = [
     'a strange trace',
     inHeader('traceparent', ['', '00', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`, 'x'.repeat(600)]),
   ],
+  ['a condition', inHeader('if-match', ['*', '"1"', '2', 'W/"2"', 'x', ''])],
   ['asking for another type', inHeader('accept', ['text/html', 'image/*', 'application/xml;q=1', '*/*;q=0'])],
 ];

@@ -46,7 +46,8 @@ export const createJudge = ({ described, base, asksFirst, storedProblems }: Boun
     const isGuarded = endpoint ? endpoint.isGuarded : asksFirst;
     if (standing === 'unknown' && isGuarded && status !== 401)
       if (asksFirst || status < 400) return 'let in without being known';
-    if (headers['x-request-id'] === undefined) return 'no X-Request-Id';
+    if (!/^[\w.~:+/=-]{1,128}$/.test(String(headers['x-request-id']))) return 'no valid X-Request-Id';
+    if (asksFirst && status < 300 && /\/\d{10,}(?:\/|$)/.test(path)) return 'a record with the id of nobody';
     if (endpoint === undefined) {
       const expected = standing === 'unknown' && status === 401 ? 401 : isPath ? 405 : 404;
       return status === expected ? undefined : 'an operation that is not described';

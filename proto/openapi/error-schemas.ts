@@ -54,6 +54,7 @@ export const errorSchemas: Json = {
           'idempotency_in_progress',
           'idempotency_key_reused',
           'version_mismatch',
+          'not_found',
           'already_exists',
           'duplicate_item',
           'not_started',
