@@ -54,8 +54,9 @@ export const noticeKindFacts: Readonly<Record<NoticeKind, NoticeKindFacts>> = {
   },
   limit_near: {
     ...forDevelopers,
-    title: 'API key near its limit',
-    description: 'A key has used 80 % of a limit in one minute: once a day for each key and limit.',
+    title: 'API key near or over its limit',
+    description:
+      'A key has used 80 % of a limit in one minute, or was over it: each once a day for each key and limit.',
   },
   key_expiring: {
     ...forDevelopers,

@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const lookBackMs = 5 * minuteMs;
 const nearShare = 0.8;
 
-/** Keys that used most of a limit in one of the latest minutes. Told once a day for each key and limit. */
+/** Keys that used most of a limit in one of the latest minutes, or were over it. Each is told once a day for a key and limit. */
 export const noteNearLimits = async ({ db, now, limits }: NoticesContext): Promise<void> => {
   const at = now();
   const configured = (bucket: Bucket): number => limits[bucket] ?? limits.read;
@@ -45,9 +45,12 @@ export const noteNearLimits = async ({ db, now, limits }: NoticesContext): Promi
       ofCompany.map(({ key_id, name, bucket, minute_utc, answered, limited, limit }) => ({
         companyId,
         kind: 'limit_near',
-        cause: `limit_near:${key_id}:${bucket}:${minute_utc.toISOString().slice(0, 10)}`,
+        cause: `limit_near:${key_id}:${bucket}:${minute_utc.toISOString().slice(0, 10)}${limited > 0 ? ':over' : ''}`,
         subject: { id: key_id, name },
-        detail: { bucket, used: answered + limited, limit, minute: minute_utc.toISOString().slice(11, 16) },
+        detail: {
+          ...{ bucket, used: answered + limited, limited, limit },
+          minute: minute_utc.toISOString().slice(11, 16),
+        },
         at,
       })),
     );

@@ -445,16 +445,27 @@ describe('the list of notices', () => {
   });
 });
 
-test('a key that used most of a limit is told once a day, with its limit', async () => {
+test('a key that used most of a limit, or was over it, is told once a day, with its limit', async () => {
   const { companyId, owner } = await newCompany();
   const { id } = await owner.browser.ask('createApiKey', { name: 'Zapier', scopes: ['admin'] });
   const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000);
   await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'read');
   await rowsOf('INSERT INTO request_minutes VALUES (?, ?, ?, ?, 48, 0, 0)', companyId, minute, id, 'write');
+  const overCompany = await newCompany();
+  const bridge = await overCompany.owner.browser.ask('createApiKey', { name: 'SAP', scopes: ['admin'] });
+  await rowsOf(
+    'INSERT INTO request_minutes VALUES (?, ?, ?, ?, 60, 35, 0)',
+    ...[overCompany.companyId, minute, bridge.id, 'read'],
+  );
   // A process looks when it starts.
   await world.startAccess({ mail, gatherMs: 0 });
   await world.startAccess({ mail, gatherMs: 0 });
   await expect.poll(() => subjectsTo(owner.email)).toContain('“Zapier” is near its read limit · Acme');
+  const refused = '“SAP” was over its read limit · Acme';
+  await expect.poll(() => subjectsTo(overCompany.owner.email)).toContain(refused);
+  expect(mailsTo(overCompany.owner.email).find(({ subject }) => subject === refused)!.text).toContain(
+    '35 of 95 requests in the minute of',
+  );
   await settled(companyId);
   const told = mailsTo(owner.email).filter(({ subject }) => subject.includes('Zapier'));
   expect(told).toHaveLength(1);

@@ -225,23 +225,21 @@ const linesOf = (notices: readonly NoticeRow[], between: string): string[] => {
 const post = async (context: NoticesContext, send: Send, channel: NoticeChannel): Promise<Outcome> => {
   const { bus, db } = context;
   const { company_id: companyId, group_id } = send;
-  const exists = await db
-    .selectFrom('notice_channels')
-    .select('channel')
-    .where('company_id', '=', companyId)
-    .where('channel', '=', channel)
+  const company = await db
+    .selectFrom('notice_channels as channel')
+    .innerJoin('companies as company', 'company.company_id', 'channel.company_id')
+    .select('company.name')
+    .where('channel.company_id', '=', companyId)
+    .where('channel.channel', '=', channel)
     .executeTakeFirst();
-  const notices = exists ? await noticesOf(context, send) : [];
+  const notices = company ? await noticesOf(context, send) : [];
   const [first] = notices;
-  if (!first) return 'dropped';
+  if (!company || !first) return 'dropped';
   const eventType = operationalType(first.kind);
-  const url = context.mail && `${context.mail.portalUrl}/notifications`;
   const message =
     channel === 'slack'
       ? {
-          text: [...[titleOf(notices), ...linesOf(notices, ': ')].map(linkless), ...(url ? [url] : [])]
-            .map(slackText)
-            .join('\n'),
+          text: slackText(context, nameOf(company.name), notices),
           mrkdwn: false,
           unfurl_links: false,
         }
@@ -282,5 +280,14 @@ const noticePayload = (notice: NoticeRow) => {
 };
 
 /** Slack reads `<…>` as links and mentions, also where it does not read its markup. */
-const slackText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const slackText = ({ mail }: NoticesContext, company: string, notices: readonly NoticeRow[]): string => {
+  const [first, ...more] = notices.map((notice) => wordsOf(notice));
+  const title = `${company}: ${titleOf(notices)}`;
+  const lines = more.length > 0 ? linesOf(notices, ': ') : [first!.text];
+  const page = more.length > 0 ? '/notifications' : first!.path;
+  return [...[title, ...lines].map(linkless), ...(mail ? [mail.portalUrl + page] : [])]
+    .join('\n')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+};

@@ -67,9 +67,11 @@ const words: Readonly<Record<NoticeKind, Words>> = {
     }`,
     path: `/deliveries/${eventId}/${subject_id}/${replayId}`,
   }),
-  limit_near: (name, { bucket, used, limit, minute }, { subject_id }) => ({
-    title: `“${name}” is near its ${bucket} limit`,
-    text: `It made ${used} of ${limit} requests in the minute of ${minute} UTC.`,
+  limit_near: (name, { bucket, used, limit, limited, minute }, { subject_id }) => ({
+    title: `“${name}” ${limited ? 'was over' : 'is near'} its ${bucket} limit`,
+    text: limited
+      ? `${limited} of ${used} requests in the minute of ${minute} UTC were refused; ${limit} are allowed.`
+      : `It made ${used} of ${limit} requests in the minute of ${minute} UTC.`,
     path: `/keys/${subject_id}`,
   }),
   key_expiring: (name, { until }, { subject_id }) => ({
