@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { buckets, defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter } from '../schemas/fields.ts';
 import { count, id, instant } from '../schemas/values.ts';
-import { rangeParameter, ranges } from './fields.ts';
+import { instantParameter, rangeParameter, ranges } from './fields.ts';
 
 const overview = { ...memberDefaults, role: 'viewer', method: 'GET' } as const;
 
@@ -43,8 +43,6 @@ export const getUsage = defineOperation({
             points: z.array(z.object({ utc: instant, ...counts })),
           }),
         ),
-        /** Of the period of the same length before. */
-        previous: z.object(counts).optional(),
         /** The busiest first. */
         keys: z.array(
           z.object({
@@ -55,6 +53,43 @@ export const getUsage = defineOperation({
             buckets: z.array(z.object(ofBucket)),
           }),
         ),
+      }),
+    },
+  },
+});
+
+/** From the request log, within its seven days: by key and operation, the most refused first. */
+export const listUsage = defineOperation({
+  ...overview,
+  service: 'access',
+  id: 'listUsage',
+  path: '/usage/operations',
+  query: z.strictObject({
+    since: instantParameter,
+    until: instantParameter,
+    keyId: idParameter.optional(),
+    only: z.enum(['refused', 'failed']).optional(),
+  }),
+  answers: {
+    200: {
+      schema: z.object({
+        rows: z.array(
+          z.object({
+            keyId: id,
+            keyName: z.string(),
+            method: z.string(),
+            /** Empty if it is unknown, for example of a path that no operation has. */
+            operation: z.string(),
+            path: z.string().nullable(),
+            requests: count,
+            /** Over a rate limit. */
+            refused: count,
+            failed: count,
+            lastRefusedUtc: instant.nullable(),
+          }),
+        ),
+        /** There are more rows than one answer holds. */
+        isCut: z.boolean(),
       }),
     },
   },

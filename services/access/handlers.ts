@@ -20,6 +20,7 @@ import * as memberKeys from './team/member-keys.ts';
 import * as members from './team/members.ts';
 import * as owners from './team/owners.ts';
 import * as getUsage from './usage/get-usage.ts';
+import * as listUsage from './usage/list-usage.ts';
 import * as requestLog from './usage/request-log.ts';
 
 const listEventTypes = ({ now }: Access) =>
@@ -47,5 +48,6 @@ export const handlers: HandlerTable<'access', Access> = {
   ...members,
   ...owners,
   ...getUsage,
+  ...listUsage,
   ...requestLog,
 };

@@ -17,13 +17,7 @@ export const getUsage = (access: Access) =>
     // Steps begin at whole multiples, so that a chart's points stay in place between two looks.
     const untilMs = (Math.floor(access.now().getTime() / stepMs) + 1) * stepMs;
     const fromMs = untilMs - total * minuteMs;
-    const selection = { companyId, keyId, fromMs, untilMs, step };
-    const rows = await readSteps(access, selection);
-    const spanMs = untilMs - fromMs;
-    const earlier = await readSteps(access, {
-      ...selection,
-      ...{ fromMs: fromMs - spanMs, untilMs: fromMs, step: total },
-    });
+    const rows = await readSteps(access, { companyId, keyId, fromMs, untilMs, step });
     const { company, keys } = await readLimits(access, companyId);
     const { limits } = access.portal;
     const ofCompany = companyLimitsNow(company, access.now());
@@ -51,7 +45,6 @@ export const getUsage = (access: Access) =>
         }
         return { bucket, limitPerMinute: limitOf(bucket), ...sum(ofBucket), points };
       }),
-      previous: countsOf(sum(earlier)),
       keys: [...Map.groupBy(rows, (row) => row.key_id)]
         .flatMap(([id, ofKey]) => {
           const key = keys.get(id);
@@ -154,7 +147,6 @@ const sum = (rows: readonly StepRow[]) => {
   }
   return total;
 };
-const countsOf = ({ answered, limited, failed }: Counts): Counts => ({ answered, limited, failed });
 const requests = ({ buckets }: { readonly buckets: readonly Counts[] }): number =>
   buckets.reduce((total, { answered, limited }) => total + answered + limited, 0);
 
@@ -171,9 +163,19 @@ export const getFirstSteps = ({ db }: Access) =>
       .select((eb) => eb.fn.min('minute_utc').as('first'))
       .where('company_id', '=', companyId)
       .executeTakeFirst();
+    const counted = calls?.first ?? keys?.used;
+    // Requests are counted some ten seconds later than they are listed.
+    const listed = counted
+      ? undefined
+      : await db
+          .selectFrom('request_log')
+          .select('created_utc')
+          .where('company_id', '=', companyId)
+          .limit(1)
+          .executeTakeFirst();
     return json(200, {
       keyCreatedUtc: iso(keys?.created),
-      firstCallUtc: iso(calls?.first ?? keys?.used),
+      firstCallUtc: iso(counted ?? listed?.created_utc),
     });
   });
 

@@ -168,7 +168,7 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
   const tally: Tally<string, { row: Row }> = createTally({
     name: what.replaceAll(' ', '-'),
     metrics,
-    everyMs: gatherMs,
+    everyMs: options.gatherMs ?? gatherMs,
     maxWaiting: maxRows,
     flush: writeAll,
   });
@@ -199,6 +199,7 @@ export const gatherReports = <Row>(options: ReportOptions<Row>): ReportWriter =>
 };
 
 interface ReportOptions<Row> extends ReportsOptions {
+  readonly gatherMs?: number;
   readonly subject: string;
   readonly what: string;
   /** One wrong value would fail the statement for all rows. */

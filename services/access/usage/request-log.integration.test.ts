@@ -98,6 +98,39 @@ test('calls are counted by scope, and those with the old secret by themselves', 
   });
 });
 
+test('requests are counted by key, day and operation, with those over a limit, for whole days only', async () => {
+  const dayMs = 86_400_000;
+  const midnight = Math.floor(nowMs / dayMs - 2) * dayMs - 9 * 3_600_000;
+  const { owner: counted } = await openOwner('counted@example.com');
+  const { id: key } = await counted.ask('createApiKey', { name: 'SAP', scopes: ['integrations:read'] });
+  const company = (await counted.ask('getSession')).company.id;
+  const row = (at: number, status: number, requests = 1) =>
+    request({ 0: company, 1: key, 2: at, 4: 'findLeads', 7: status, 12: requests });
+  await report(
+    row(midnight - 1, 200),
+    row(midnight, 429, 35),
+    ...[row(midnight + 1, 200, 60), row(midnight + 23 * 3_600_000, 503)],
+    request({ 0: company, 1: key, 2: midnight + 5, 4: '', 6: '', 7: 404 }),
+  );
+  const times = [-1, 0, 1].map((at) => new Date(midnight + at * dayMs).toISOString());
+  const day = (at: number) => `since=${times[at]}&until=${times[at + 1]}`;
+  const usage = async (query: string) => {
+    const { rows } = await counted.ask('listUsage', undefined, [], query);
+    return rows.map((row: Record<string, unknown>) => [row.operation, row.requests, row.refused, row.failed]);
+  };
+  const refusals = ['findLeads', 96, 35, 1];
+  await expect.poll(() => usage(day(1))).toEqual([refusals, ['', 1, 0, 0]]);
+  expect(await usage(day(0))).toEqual([['findLeads', 1, 0, 0]]);
+  expect(await usage(`${day(1)}&only=refused&keyId=${key}`)).toEqual([refusals]);
+  expect(await usage(`${day(0)}&only=failed`)).toEqual([]);
+  const { rows } = await counted.ask('listUsage', undefined, [], `${day(1)}&only=refused`);
+  expect(rows).toMatchObject([
+    { keyName: 'SAP', path: '/api/v1/integrations/leads/find', lastRefusedUtc: times[1] },
+  ]);
+  expect((await owner.ask('listUsage', undefined, [], `keyId=${key}`)).rows).toEqual([]);
+  expect((await owner.ask('listUsage', undefined, [], 'since=yesterday')).status).toBe(400);
+});
+
 test('a stranger sees nothing of it', async () => {
   const stranger = await openOwner('stranger@example.com');
   expect((await list('', stranger.owner)).requests).toEqual([]);

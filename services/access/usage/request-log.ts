@@ -29,6 +29,8 @@ export const recordRequestLog = (options: ReportsOptions) =>
     ...options,
     subject: requestsLoggedSubject,
     what: 'request log',
+    // A person may be waiting for the first one.
+    gatherMs: 250,
     row: requestRow,
     nameOf: (row) => row.slice(0, 4).join(' '),
     merge: (known) => known,
@@ -164,7 +166,7 @@ const operations: ReadonlyMap<string, { readonly path: string; readonly scope: S
 );
 
 /** With the ids that were kept, others in braces. Null: no operation has the path, or an older release had it. */
-const pathOf = (operation: string, ids: string): string | null => {
+export const pathOf = (operation: string, ids: string): string | null => {
   if (operation.startsWith('mcp')) return '/mcp';
   const path = operations.get(operation)?.path;
   const values = ids.split(',');
