@@ -29,8 +29,9 @@ export const assertSameName = (
   name: string | null,
   basedOn: { readonly sameName: number } | undefined,
 ): void => {
-  if (basedOn && names.filter((one) => one === name).length !== basedOn.sameName)
-    throw stateConflict(`a ${what} of this name was created or removed meanwhile`);
+  const sameName = names.filter((one) => one === name).length;
+  if (basedOn && sameName !== basedOn.sameName)
+    throw stateConflict(`${sameName > 0 ? 'a' : 'no'} ${what} of this name exists`, { sameName });
 };
 
 /** The order of a list's values and of their parts does not matter. */

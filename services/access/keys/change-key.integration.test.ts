@@ -1,6 +1,8 @@
 import { hashKeyValue } from '@causeway/identity';
 import { isRefusal, type KeyEntry, keyEntryName } from '@causeway/proto';
+import { randomHex } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
 
@@ -132,4 +134,24 @@ test('a create that knows of the keys of its name makes one, however often and w
   expect((await create(1)).status).toBe(409);
   await owner.ask('revokeApiKey', undefined, [String(made.id)]);
   expect((await create(1)).status).toBe(201);
+});
+
+test('a key whose creation failed after its commit ends, and the same request makes another', async () => {
+  const { streams } = await jetstreamManager((await world.openBus('observer')).nc);
+  // As the gateway sends a form again, with the same `Idempotency-Key`.
+  const sent = { callId: `0${randomHex(16).slice(1)}`, idempotencyKey: 'the-form' };
+  const form = browserOf((operation, request) =>
+    send(operation, { ...request, ...(operation === 'createApiKey' && sent) }),
+  );
+  form.setToken(owner.token());
+  const create = () => form.ask('createApiKey', { name: 'Again', scopes: ['admin'] });
+  await streams.update('KV_keys', { max_msg_size: 1 });
+  expect((await create()).status).toBe(503);
+  const { keys } = await owner.ask('listApiKeys', undefined, [], 'q=Again');
+  expect(keys).toMatchObject([{ isActive: false }]);
+  await streams.update('KV_keys', { max_msg_size: -1 });
+  const made = await create();
+  expect(made).toMatchObject({ status: 201, isActive: true });
+  expect(made.id).not.toBe(keys[0].id);
+  expect(await create()).toMatchObject({ status: 201, id: made.id, value: made.value });
 });

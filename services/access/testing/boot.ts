@@ -89,7 +89,7 @@ export const portalLaneOf = (bus: Bus) => {
   const send = testLane(bus, 'access');
   return (
     operation: MemberOperationId | typeof resolveSessionOperation,
-    { tenant = 0, actor, body, params = [], query = '' }: PortalRequest = {},
+    { tenant = 0, actor, body, params = [], query = '', ...named }: PortalRequest = {},
   ): Promise<LaneAnswer> =>
     send({
       operation,
@@ -100,10 +100,13 @@ export const portalLaneOf = (bus: Bus) => {
       query,
       body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
       ...(actor && { actor }),
+      ...named,
     });
 };
 
 interface PortalRequest {
+  readonly callId?: string;
+  readonly idempotencyKey?: string;
   readonly tenant?: number;
   readonly actor?: Actor;
   readonly body?: unknown;
