@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_780,
+    proto: 12_815,
     'services/runtime': 6_350,
     'services/identity': 980,
     'services/deliveries': 1_320,
     'services/gateway': 5_120,
     'services/agents': 700,
-    'services/access': 8_430,
+    'services/access': 8_505,
     'services/crm': 6_490,
     'services/webhooks': 5_835,
     'services/dispatcher': 7_385,
-    'admin-ui': 16_990,
+    'admin-ui': 17_110,
     deploy: 4_470,
-    tests: 63_350,
+    tests: 63_475,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);

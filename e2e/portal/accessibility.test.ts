@@ -174,7 +174,7 @@ describe('Other states of pages are accessible in both themes', () => {
     await page.goto(`subscriptions/${furnished.healthy}?dialog=rotate`);
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
     await shown('New signing secret');
-    await page.goto(`team?password=${furnished.member}`);
+    await page.goto(`team?dialog=password&member=${furnished.member}`);
     await page.getByRole('button', { name: 'Create reset link' }).click();
     await shown('Password reset link');
     await page.goto('security?dialog=totp-on');
@@ -183,9 +183,9 @@ describe('Other states of pages are accessible in both themes', () => {
     await shown('Turn on two-factor sign-in');
   });
 
-  test('a message, a test with a mistake in its JSON, and the shortcuts', async () => {
+  test('a message, and a test with a mistake in its JSON', async () => {
     const page = await portal.open(team.owner);
-    await page.goto(`team?role=${furnished.member}`);
+    await page.goto(`team?dialog=role&member=${furnished.member}`);
     await page.getByRole('radio', { name: 'Viewer' }).check();
     await page.getByRole('button', { name: 'Change role' }).click();
     await see(page.getByText('Test developer now has the role viewer')).toBeVisible();
@@ -195,10 +195,6 @@ describe('Other states of pages are accessible in both themes', () => {
     await page.getByRole('textbox', { name: 'Payload as JSON' }).fill('{ "client_id": "none" ');
     await page.getByRole('dialog').getByRole('button', { name: 'Send test delivery' }).click();
     await see(page.getByRole('alert')).toBeVisible();
-    expect(await violations(page)).toEqual([]);
-    await visit(page, 'events', 'Events');
-    await page.keyboard.press('?');
-    await see(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
     expect(await violations(page)).toEqual([]);
   });
 

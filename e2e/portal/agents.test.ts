@@ -49,5 +49,9 @@ test('a preset opens the form for a key with the name and permissions of an agen
       await see(page.getByRole('dialog').getByRole('checkbox', { name: scope })).toBeChecked();
   }
   await page.getByRole('button', { name: 'Create key' }).click();
-  await see(page.getByRole('dialog', { name: 'Your new API key' })).toBeVisible();
+  await page.getByRole('button', { name: 'Copy API key' }).click();
+  const key = await clipboard(page);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Copy configuration for Claude Code' }).click();
+  expect(await clipboard(page)).toContain(`Authorization: Bearer ${key}`);
 });

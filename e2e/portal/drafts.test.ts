@@ -145,7 +145,7 @@ describe('Unsaved changes', () => {
       await page.reload();
       await see(restored(page)).toBeVisible();
     };
-    await page.goto(`team?role=${id}`);
+    await page.goto(`team?dialog=role&member=${id}`);
     await page.getByRole('radio', { name: 'Viewer' }).check();
     await reload();
     await see(page.getByRole('radio', { name: 'Viewer' })).toBeChecked();

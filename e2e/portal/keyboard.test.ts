@@ -5,27 +5,6 @@ import { openPortal, see, visit } from './support/portal.ts';
 
 const portal = await openPortal();
 
-describe('The list of keyboard shortcuts', () => {
-  test('opens with a question mark and from the command menu, but not while typing', async () => {
-    const { page } = await portal.openOwner();
-    await visit(page, 'keys', 'API keys');
-    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-    await page.keyboard.press('?');
-    await see(list).toContainText('Ctrl');
-    await page.keyboard.press('Escape');
-    await see(list).toBeHidden();
-    await command(page, 'shortcuts');
-    await see(list).toBeVisible();
-    await page.keyboard.press('Escape');
-    await see(list).toBeHidden();
-
-    await visit(page, 'subscriptions/new', 'Add a subscription');
-    await page.getByLabel('Name').pressSequentially('Really?');
-    await see(page.getByLabel('Name')).toHaveValue('Really?');
-    await see(list).toBeHidden();
-  });
-});
-
 describe('After a dialog the focus is', () => {
   const closeDialog = async (page: Page, name: string): Promise<void> => {
     const dialog = page.getByRole('dialog', { name });

@@ -31,6 +31,8 @@ describe('Notifications', () => {
     subscriber.behave('status=410');
     await subscriber.createClients(1);
 
+    const slack = { channel: 'slack', url: `${receiver.url}${path}-slack` };
+    expect((await team.owner.browser.ask('PATCH', '/notices/channels', slack)).status).toBe(200);
     await visit(page, '', 'Overview');
     const bell = page.getByRole('button', { name: /^Notifications, \d+ unread/ });
     await see(bell).toBeVisible();
@@ -60,6 +62,18 @@ describe('Notifications', () => {
       posted().find(({ headers }) => headers['x-webhook-event'] === 'operational.subscription_failing');
     await expect.poll(failing).toBeDefined();
     const { body, headers } = failing()!;
+    const said = () =>
+      receiver.received
+        .filter((one) => one.path === `${path}-slack`)
+        .map((one) => JSON.parse(String(one.body)).text.split('\n'))
+        .find(([line]) => line.endsWith(title));
+    await expect.poll(said).toBeDefined();
+    const company = (await team.owner.browser.ask('GET', '/session')).json.company.name;
+    expect(said()).toEqual([
+      `${company}: ${title}`,
+      expect.stringMatching(/^410 since .* Deliveries wait/),
+      expect.stringMatching(new RegExp(`/portal/subscriptions/${id}$`)),
+    ]);
     const message = new Webhook(made.json.signingSecret).verify(
       String(body),
       headers as Record<string, string>,
@@ -98,19 +112,24 @@ describe('Notifications', () => {
     const theirs = await portal.open(viewer);
     await visit(theirs, 'notifications?tab=settings', 'Notifications');
     await see(theirs.getByRole('checkbox', { name: 'Problems' })).not.toBeChecked();
-    await see(theirs.getByRole('tab', { name: 'Company channels' })).toBeHidden();
+    await see(theirs.getByRole('link', { name: 'Company settings' })).toBeHidden();
   });
 
   test('go to channels that an admin adds, tests and removes', async () => {
     const { page, team } = await portal.openOwner();
     const path = `/channel-${team.companyId}`;
-    await visit(page, 'notifications?tab=channels', 'Notifications');
+    await visit(page, 'company', 'Company settings');
     const card = page.locator('section').filter({ hasText: 'Operational webhook' });
-    await card.getByLabel('URL of Operational webhook').fill('https://127.0.0.1:99999/');
-    await card.getByRole('button', { name: 'Add channel' }).click();
-    await see(card.getByText(/invalid URL/i)).toBeVisible();
-    await card.getByLabel('URL of Operational webhook').fill(`${receiver.url}${path}`);
-    await card.getByRole('button', { name: 'Add channel' }).click();
+    await card.getByRole('button', { name: 'Add channel…' }).click();
+    const form = page.getByRole('dialog', { name: 'Operational webhook' });
+    const url = form.getByLabel('URL of Operational webhook');
+    await url.fill('https://127.0.0.1:99999/');
+    await form.getByRole('button', { name: 'Add channel' }).click();
+    await see(form.getByText(/invalid URL/i)).toBeVisible();
+    await page.reload();
+    await see(url).toHaveValue('https://127.0.0.1:99999/');
+    await url.fill(`${receiver.url}${path}`);
+    await form.getByRole('button', { name: 'Add channel' }).click();
     await page.getByRole('button', { name: 'Copy secret' }).click();
     const secret = await clipboard(page);
     await page.getByRole('button', { name: 'Done' }).click();
@@ -128,7 +147,7 @@ describe('Notifications', () => {
     await card.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove channel' }).click();
     await see(page.getByText('Channel removed')).toBeVisible();
-    await see(card.getByRole('button', { name: 'Add channel' })).toBeVisible();
+    await see(card.getByRole('button', { name: 'Add channel…' })).toBeVisible();
     const { json } = await team.owner.browser.ask('GET', '/audit?q=webhook');
     expect(json.entries.map(({ action }: { action: string }) => action)).toEqual([
       'notices.channel_removed',

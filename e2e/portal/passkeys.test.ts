@@ -94,8 +94,8 @@ test('A required second factor leads an open session to its set-up, and on when 
   const member = await team.join('admin');
   const page = await openWithAuthenticator();
   await signIn(page, team.owner);
-  await visit(page, 'team', 'Team');
-  await see(page.getByText('2 of 2 members have no second factor')).toBeVisible();
+  await visit(page, 'company', 'Company settings');
+  await see(page.getByText('2 of 2 members without one: the password alone signs in.')).toBeVisible();
   await see(page.getByRole('button', { name: 'Require it…' })).toHaveAccessibleDescription(
     /your own second factor/,
   );
@@ -109,7 +109,7 @@ test('A required second factor leads an open session to its set-up, and on when 
   const other = await openWithAuthenticator();
   await signIn(other, member);
   await visit(other, 'keys', 'API keys');
-  await page.goto('team?dialog=require-factor');
+  await page.goto('company?dialog=require-factor');
   await page.getByRole('dialog').getByRole('button', { name: 'Require it' }).click();
   await see(page.getByText('A second factor is required')).toBeVisible();
 

@@ -51,6 +51,7 @@ test('A file makes what it says, with secrets shown once, and its export changes
   await open(page);
   await plan(page, file);
   await summary(page, '3 new, 0 changed, 0 as they are');
+  await see(page.getByText('1 new subscription arrives switched off')).toBeVisible();
   await page.getByLabel(/^Value of X-Token for/).fill('a secret of the receiver');
   await apply(page);
   const dialog = page.getByRole('dialog', { name: 'New secrets' });

@@ -127,6 +127,8 @@ describe('The team', () => {
       return (await admin.browser.ask('POST', shares, { hours: 1 })).status === 201;
     });
     await visit(page, 'team', 'Team');
+    const links = page.locator('section').filter({ hasText: 'Shared links' });
+    await see(links.getByRole('button', { name: /Revoke link/ })).toHaveCount(1);
     await page.getByRole('button', { name: 'Actions for Test admin' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove Test admin?' });
@@ -134,12 +136,15 @@ describe('The team', () => {
     for (const name of ['Zapier', 'Website form']) await see(keys.getByLabel(name)).toBeChecked();
     await keys.getByLabel('Website form').uncheck();
     await see(dialog.getByText('1 link to a delivery that they shared stops working.')).toBeVisible();
+    await see(dialog.getByText('They saw 2 signing secrets')).toBeVisible();
+    await see(dialog.getByRole('link', { name: 'Stock' })).toHaveAttribute('href', /dialog=rotate/);
     const subscriptions = dialog.getByRole('group', {
       name: 'Switch off 2 subscriptions they created or moved',
     });
     await subscriptions.getByLabel('Billing').uncheck();
     await dialog.getByRole('button', { name: 'Remove member' }).click();
     await see(page.getByText('Test admin removed')).toBeVisible();
+    await see(links).toBeHidden();
     await visit(page, 'keys', 'API keys');
     const active = page.getByRole('table').getByRole('row');
     await see(active.filter({ hasText: 'Website form' })).toHaveCount(1);

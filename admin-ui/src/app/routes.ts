@@ -2,6 +2,7 @@ import { createRoute } from '@tanstack/react-router';
 import { rootRoute, shellRoute } from '../model/routes.ts';
 import { agentsRoute } from '../pages/agents/routes.ts';
 import { auditRoute } from '../pages/audit/routes.ts';
+import { companyRoute } from '../pages/company/routes.ts';
 import { deliveriesRoute, deliveryRoute, replayRoute, sharedRoute } from '../pages/deliveries/routes.ts';
 import { developersRoute } from '../pages/developers/routes.ts';
 import { eventRoute, eventsRoute } from '../pages/events/routes.ts';
@@ -19,6 +20,7 @@ import {
   subscriptionsRoute,
 } from '../pages/subscriptions/routes.ts';
 import { teamRoute } from '../pages/team/routes.ts';
+import { usageRoute } from '../pages/usage/routes.ts';
 import { NotFound, RootPage } from './root-page.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -48,9 +50,11 @@ export const routeTree = rootRoute.addChildren([
     recordRoute,
     keysRoute,
     keyRoute,
+    usageRoute,
     developersRoute,
     agentsRoute,
     teamRoute,
+    companyRoute,
     auditRoute,
     notificationsRoute,
     securityRoute,

@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { isFirstLoading } from '../ui/states.tsx';
 import { type Answer, operationQuery } from './client.ts';
 
@@ -34,26 +34,3 @@ export const useLimitedKeys = (): readonly LimitedKey[] => {
     }))
     .filter(({ limited }) => limited > 0);
 };
-
-/** Subscriptions whose missed events are counted; each takes a request. */
-const maxCounted = 10;
-const countedForMs = 300_000;
-
-/** Undefined until all subscriptions are counted. `more`: not all could be. */
-export const useMissedWhileOff = (
-  off: Attention['off'],
-): { readonly count: number; readonly more: boolean } | undefined =>
-  useQueries({
-    queries: off.slice(0, maxCounted).map(({ id: subscriptionId, disabledUtc: since }) => ({
-      ...operationQuery('previewReplay', { body: { kind: 'missed', subscriptionId, since } }),
-      staleTime: countedForMs,
-      retry: false,
-    })),
-    combine: (results) =>
-      results.some((one) => one.isPending)
-        ? undefined
-        : {
-            count: results.reduce((sum, one) => sum + (one.data?.count ?? 0), 0),
-            more: off.length > maxCounted || results.some((one) => one.isError),
-          },
-  });

@@ -26,7 +26,6 @@ export function DeliveryTable({ query, emptyState, without, skeletonRows = 8 }: 
   const columns = useMemo(() => columnsWith(names, without), [names, without]);
   return (
     <Table
-      dense
       narrow={without !== undefined}
       label="Deliveries"
       columns={columns}

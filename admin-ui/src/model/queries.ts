@@ -18,33 +18,23 @@ export const statsQuery = (range: UsageRange) => ({
   ...liveOptions,
 });
 
-/** Until all steps are done. */
-const stepOptions = {
-  refetchInterval: ({ state }: { readonly state: { readonly data?: object | undefined } }) =>
-    state.data && Object.values(state.data).every((done) => done !== null) ? false : 5000,
-} as const;
-export const firstStepsQuery = { ...operationQuery('getFirstSteps', {}), ...stepOptions };
-export const firstDeliveryStepsQuery = { ...operationQuery('getFirstDeliverySteps', {}), ...stepOptions };
+export const firstStepsQuery = operationQuery('getFirstSteps', {});
+export const firstDeliveryStepsQuery = operationQuery('getFirstDeliverySteps', {});
 
 /** Matches every page of the list, for invalidation. */
 export const keysQuery = operationQuery('listApiKeys', {});
 
 export const keySorts = ['newest', 'used', 'unused'] as const;
 
-/** Beside the active keys. `limited`: those that reached a rate limit in the last hour. */
-export const keyViews = ['revoked', 'limited'] as const;
-
 export interface KeySearch {
-  readonly show?: (typeof keyViews)[number] | undefined;
+  readonly show?: 'revoked' | undefined;
   readonly q?: string | undefined;
   readonly sort?: (typeof keySorts)[number] | undefined;
   readonly cursor?: string | undefined;
 }
 
-export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch, ids?: readonly number[]) => {
-  const state = show === 'revoked' ? 'revoked' : 'active';
-  return operationQuery('listApiKeys', { query: { limit: 25, state, ids: ids?.join(), q, sort, cursor } });
-};
+export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch) =>
+  operationQuery('listApiKeys', { query: { limit: 25, state: show ?? 'active', q, sort, cursor } });
 
 /** Only developers may see it. */
 export const keyUseQuery = (id: number) => ({

@@ -1,107 +1,17 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { Link, type LinkProps } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import type { LinkProps } from '@tanstack/react-router';
 import { BarChart } from '../ui/chart.tsx';
 import { number, plural, shortNumber } from '../ui/format.ts';
-import { Card, Quiet } from '../ui/layout.tsx';
-import { Empty, Loaded, Skeleton } from '../ui/states.tsx';
-import { type Column, Table } from '../ui/table.tsx';
-import { Badge, Cut } from '../ui/values.tsx';
+import { Card } from '../ui/layout.tsx';
+import { Loaded, Skeleton } from '../ui/states.tsx';
+import { wallTime } from '../ui/zone.ts';
 import type { Answer } from './client.ts';
-import type { UsageRange } from './queries.ts';
 import s from './usage.module.css';
 
 type Usage = Answer<'getUsage'>;
 type KeyBucket = Usage['keys'][number]['buckets'][number];
 
-export function KeyUsage({ usage }: { readonly usage: UseQueryResult<Usage> }) {
-  const rows = useMemo(
-    () =>
-      usage.data?.keys
-        .flatMap((key) => key.buckets.map((bucket) => ({ key, bucket })))
-        .toSorted((a, b) => levelOf(b.bucket) - levelOf(a.bucket))
-        .slice(0, 8),
-    [usage.data],
-  );
-  return (
-    <Card
-      flush
-      title="API keys and their limits"
-      description="Those nearest to a limit in their busiest minute first."
-      actions={<Link to="/keys">All keys</Link>}
-    >
-      <Table
-        query={usage}
-        label="API keys by load"
-        columns={columns}
-        rows={rows}
-        rowKey={({ key, bucket }) => `${key.id} ${bucket.bucket}`}
-        skeletonRows={3}
-        emptyState={<Empty title="No key used in this period" />}
-      />
-    </Card>
-  );
-}
-
-interface KeyRow {
-  readonly key: Usage['keys'][number];
-  readonly bucket: KeyBucket;
-}
-
-const hourMs = 3_600_000;
-export const rangeMs: Readonly<Record<UsageRange, number>> = {
-  '1h': hourMs,
-  '24h': 24 * hourMs,
-  '7d': 168 * hourMs,
-  '30d': 720 * hourMs,
-};
-
-const columns: readonly Column<KeyRow>[] = [
-  {
-    header: 'Key',
-    phone: 'title',
-    grow: true,
-    cell: ({ key }) => (
-      <Link to="/keys/$id" params={{ id: key.id }} className={s.name}>
-        <Cut strong text={key.name} />
-      </Link>
-    ),
-  },
-  { header: 'Kind', phone: 'detail', cell: ({ bucket }) => bucketLabels[bucket.bucket] },
-  {
-    header: 'Busiest minute',
-    phone: 'time',
-    cell: ({ bucket }) => (
-      <span className={s.peak}>
-        <LevelBar bucket={bucket} />
-        {ofLimit(bucket)}
-      </span>
-    ),
-  },
-  {
-    header: 'Refused',
-    align: 'end',
-    phone: 'badge',
-    cell: ({ bucket }) =>
-      bucket.limited > 0 ? <Badge tone="bad">{refusedText(bucket.limited)}</Badge> : <Quiet>–</Quiet>,
-  },
-  {
-    header: 'Requests',
-    align: 'end',
-    cell: ({ bucket }) => number(bucket.answered + bucket.limited),
-  },
-];
-
-const levelOf = ({ peakPerMinute, limitPerMinute, limited }: KeyBucket): number =>
-  limited > 0 ? 1 + limited : Math.min(peakPerMinute / limitPerMinute, 1);
-
 const refusedText = (count: number): string => plural(count, '# refused', '# refused');
-
-const ofLimit = ({ peakPerMinute, limitPerMinute }: KeyBucket): string => {
-  const peak = number(peakPerMinute);
-  const limit = number(limitPerMinute);
-  return `${peak} of ${limit}`;
-};
 
 function LevelBar({ bucket }: { readonly bucket: KeyBucket }) {
   const level = Math.min(bucket.peakPerMinute / bucket.limitPerMinute, 1);
@@ -151,7 +61,10 @@ const colors: Readonly<Record<BucketName, string>> = {
   lookup: 'var(--lookup-mark)',
 };
 
-const keysInUse = (): LinkProps => ({ to: '/keys', search: { sort: 'used' } });
+const usageOf = (since: string): LinkProps => ({
+  to: '/usage',
+  search: { day: wallTime(since).slice(0, 10) },
+});
 const deliveriesOf = (since: string, until: string): LinkProps => ({
   ...{ to: '/deliveries', search: { since, until } },
 });
@@ -170,7 +83,7 @@ export function UsageChart({ usage }: { readonly usage: UseQueryResult<Usage> })
               label="API requests"
               times={points.map((point) => point.utc)}
               format={shortNumber}
-              linkOf={keysInUse}
+              linkOf={usageOf}
               series={[
                 ...buckets.map((one) => ({
                   label: bucketLabels[one.bucket],

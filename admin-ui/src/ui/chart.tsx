@@ -1,33 +1,8 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { type PointerEvent, type ReactNode, useId, useState } from 'react';
+import { type PointerEvent, useId, useState } from 'react';
 import s from './chart.module.css';
 import { formatClock, formatDateTime, formatDay } from './format.ts';
 import { Empty } from './states.tsx';
-
-export function BarChart(props: ChartProps) {
-  const { times, series } = props;
-  const totals = times.map((_, index) => series.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
-  const max = niceMax(Math.max(0, ...totals));
-  return (
-    <ChartFrame {...props} max={max}>
-      {times.map((time, index) => {
-        let top = max;
-        return (
-          <g key={time}>
-            {series.map((one) => {
-              const value = one.values[index] ?? 0;
-              if (value === 0) return null;
-              top -= value;
-              return (
-                <rect key={one.label} x={index + 0.14} y={top} width={0.72} height={value} fill={one.color} />
-              );
-            })}
-          </g>
-        );
-      })}
-    </ChartFrame>
-  );
-}
 
 type Values = readonly (number | null)[];
 
@@ -38,17 +13,13 @@ const lines = (values: Values, max: number): string =>
     )
     .join('');
 
-interface ChartFrameProps extends ChartProps {
-  readonly max: number;
-  /** The marks, in a box as wide as there are steps and `max` high, drawn upside down. */
-  readonly children: ReactNode;
-}
-
-function ChartFrame({ label, times, series: all, format, max, linkOf, children }: ChartFrameProps) {
+export function BarChart({ label, times, series: all, format, linkOf }: ChartProps) {
   // What never happened needs no place in the legend.
   const series = all.filter(({ values }) => values.some(Boolean));
   const [at, setAt] = useState<number | null>(null);
   const legend = useId();
+  const totals = times.map((_, index) => all.reduce((sum, one) => sum + (one.values[index] ?? 0), 0));
+  const max = niceMax(Math.max(0, ...totals));
   const move = (event: PointerEvent<HTMLDivElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
     const index = Math.floor(((event.clientX - box.left) / box.width) * times.length);
@@ -98,7 +69,23 @@ function ChartFrame({ label, times, series: all, format, max, linkOf, children }
             className={s.marks}
           >
             {at !== null && <rect x={at} y={0} width={1} height={max} fill="var(--hover)" />}
-            {children}
+            {times.map((time, index) => {
+              let top = max;
+              return series.map((one) => {
+                const value = one.values[index] ?? 0;
+                top -= value;
+                return (
+                  <rect
+                    key={time + one.label}
+                    x={index + 0.14}
+                    y={top}
+                    width={0.72}
+                    height={value}
+                    fill={one.color}
+                  />
+                );
+              });
+            })}
           </svg>
           {at !== null && atTime !== undefined && (
             // By keyboard, the rows of the table are the links.

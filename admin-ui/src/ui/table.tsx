@@ -57,7 +57,6 @@ interface TableProps<Row> {
   readonly emptyState: ReactNode;
   readonly selected?: ((row: Row) => boolean) | undefined;
   readonly skeletonRows?: number;
-  readonly dense?: boolean;
   readonly narrow?: boolean;
 }
 
@@ -75,7 +74,6 @@ export function Table<Row>(props: TableProps<Row>) {
     emptyState,
     selected,
     skeletonRows = 5,
-    dense,
     narrow,
   } = props;
   // The answer to a click is painted before the rows that it brings, and the first screen before those below it.
@@ -88,11 +86,7 @@ export function Table<Row>(props: TableProps<Row>) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={clsx(tableCss.scroll, narrow && tableCss.narrow)} aria-label={label} tabIndex={0}>
       <table
-        className={clsx(
-          tableCss.table,
-          dense && tableCss.dense,
-          columns.some(({ phone }) => phone) && tableCss.brief,
-        )}
+        className={clsx(tableCss.table, columns.some(({ phone }) => phone) && tableCss.brief)}
         aria-busy={rows === undefined}
         aria-label={label}
         // biome-ignore lint/a11y/noRedundantRoles: display: block takes a table's meaning away

@@ -41,11 +41,16 @@ export const wallTime = (time: string, timeZone: string = zone()): string => {
   return Number.isNaN(date.getTime()) ? '' : wallClock(date.getTime(), timeZone);
 };
 
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
 /** Swedish writes times as ISO 8601 does. */
-const wallClock = (timeMs: number, timeZone: string): string =>
-  new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' })
-    .format(timeMs)
-    .replace(' ', 'T');
+const wallClock = (timeMs: number, timeZone: string): string => {
+  const clock =
+    clocks.get(timeZone) ??
+    new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  clocks.set(timeZone, clock);
+  return clock.format(timeMs).replace(' ', 'T');
+};
 
 /** The time at which clocks in the zone show this; one that they skip in spring is an hour later. */
 export const timeAt = (wall: string, timeZone: string = zone()): string => {
@@ -55,3 +60,16 @@ export const timeAt = (wall: string, timeZone: string = zone()): string => {
   const guess = asUtc - offsetAt(asUtc);
   return new Date(asUtc - offsetAt(guess)).toISOString();
 };
+
+/** The dates of the latest days, as `2026-01-15`, today last. */
+export const latestDays = (count: number): readonly string[] => {
+  const today = Date.parse(wallTime(new Date().toISOString()).slice(0, 10));
+  return Array.from({ length: count }, (_, at) => dateOf(today - (count - 1 - at) * dayMs));
+};
+
+/** When each of the dates begins, which come one after the other, and when the last ends. */
+export const beginningsOf = (dates: readonly string[], timeZone: string = zone()): readonly string[] =>
+  [...dates, dateOf(Date.parse(dates.at(-1) ?? '') + dayMs)].map((date) => timeAt(`${date}T00:00`, timeZone));
+
+const dayMs = 86_400_000;
+const dateOf = (utcMs: number): string => new Date(utcMs).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cityOf, timeAt, wallTime } from './zone.ts';
+import { beginningsOf, cityOf, timeAt, wallTime } from './zone.ts';
 
 test.each([
   ['Europe/Berlin', '2026-01-15T09:30', '2026-01-15T08:30:00.000Z'],
@@ -24,4 +24,14 @@ test('A time that clocks skip is still a time, and what is no time is empty', ()
 
 test('A zone is named by its city', () => {
   expect(['America/Argentina/Buenos_Aires', 'UTC'].map(cityOf)).toEqual(['Buenos Aires', 'UTC']);
+});
+
+test('A day has as many hours as clocks show, across the end of a month and where clocks change', () => {
+  expect(beginningsOf(['2026-03-28', '2026-03-29', '2026-03-30', '2026-03-31'], 'Europe/Berlin')).toEqual([
+    '2026-03-27T23:00:00.000Z',
+    '2026-03-28T23:00:00.000Z',
+    '2026-03-29T22:00:00.000Z',
+    '2026-03-30T22:00:00.000Z',
+    '2026-03-31T22:00:00.000Z',
+  ]);
 });

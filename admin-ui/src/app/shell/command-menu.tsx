@@ -1,22 +1,22 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useRouter } from '@tanstack/react-router';
-import { Keyboard, KeyRound, LogOut, Plus, Users, Webhook } from 'lucide-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { KeyRound, LogOut, Plus, Users, Webhook } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
-import { call, operationQuery } from '../../model/client.ts';
+import { operationQuery } from '../../model/client.ts';
 import { nameOfMember } from '../../model/members.ts';
 import { type Found, placeOf, useFound } from '../../model/records.tsx';
-import { leave, roleAtLeast, useSession } from '../../model/session.ts';
+import { roleAtLeast, useSession } from '../../model/session.ts';
+import { useSignOut } from '../../model/sign-out.ts';
 import { type Choice, Combobox } from '../../ui/combobox.tsx';
-import { toastError } from '../../ui/toast.ts';
 import { useDebounced } from '../../ui/toolbar.tsx';
 import s from './command-menu.module.css';
 import { useLinkedPages } from './navigation.tsx';
 
-export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onShortcuts: () => void }) {
+export function CommandMenu({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
-  const commands = useCommands(text, onShortcuts);
+  const { commands, isPending } = useCommands(text);
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
@@ -31,7 +31,7 @@ export function CommandMenu({ onClose, onShortcuts }: { onClose: () => void; onS
             text={text}
             onText={setText}
             choices={commands}
-            none="No results."
+            none={isPending ? 'Searching…' : 'No results.'}
             onChoose={(command) => {
               onClose();
               command.run();
@@ -47,13 +47,14 @@ interface SearchedCommand extends Choice {
   readonly words: string;
 }
 
-const useCommands = (text: string, onShortcuts: () => void): readonly Choice[] => {
+const useCommands = (text: string): { commands: readonly Choice[]; isPending: boolean } => {
   const pages = usePages();
-  const actions = useActions(onShortcuts);
-  const records = useRecords(text);
-  const found = useFoundChoices(text);
+  const actions = useActions();
+  const { records, isPending: searches } = useRecords(text);
+  const { found, isPending: finds } = useFoundChoices(text);
+  const isPending = searches || finds;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [...pages, ...actions];
+  if (words.length === 0) return { commands: [...pages, ...actions], isPending: false };
   const first = words[0] ?? '';
   const hits = [...pages, ...actions, ...records]
     .filter((command) => words.every((word) => command.words.includes(word)))
@@ -61,13 +62,15 @@ const useCommands = (text: string, onShortcuts: () => void): readonly Choice[] =
     .slice(0, 40);
   const isGuess = ({ target }: Found): boolean => 'email' in target || 'external' in target;
   const isNamed = hits[0] && rank(hits[0], text, first) > 0;
-  // Enter opens the first: what bears the name, then what the server found, then what contains the words, then guesses.
-  return [
+  // Enter opens the first: what bears the name, then what the server found, then what contains the words, then guesses,
+  // which a hurried Enter must not meet before the answers.
+  const commands = [
     ...(isNamed ? hits : []),
     ...found.filter((one) => !isGuess(one)),
     ...(isNamed ? [] : hits),
-    ...found.filter(isGuess),
+    ...(isPending ? [] : found.filter(isGuess)),
   ];
+  return { commands, isPending };
 };
 
 /** The whole name before its beginning, and that before any place. */
@@ -93,16 +96,14 @@ const usePages = (): readonly SearchedCommand[] => {
   );
 };
 
-const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
+const useActions = (): readonly SearchedCommand[] => {
   const navigate = useNavigate();
-  const router = useRouter();
-  const queryClient = useQueryClient();
+  const signOut = useSignOut();
   const { role } = useSession().user;
   const action = (label: string, icon: ReactNode, run: () => unknown, words: string): SearchedCommand =>
     searched('Action', icon, label, words, run);
   const createKey = () => navigate({ to: '/keys', search: { dialog: 'create' } });
   const addSubscription = () => navigate({ to: '/subscriptions/new' });
-  const signOut = () => call('signOut', {}).then(() => leave(queryClient, router, 'signed-out'), toastError);
   return [
     ...(roleAtLeast(role, 'developer')
       ? [
@@ -110,12 +111,11 @@ const useActions = (onShortcuts: () => void): readonly SearchedCommand[] => {
           action('Add a subscription', <Plus />, addSubscription, 'new webhook'),
         ]
       : []),
-    action('Keyboard shortcuts', <Keyboard />, onShortcuts, 'help keys'),
-    action('Sign out', <LogOut />, signOut, 'leave log out'),
+    action('Sign out', <LogOut />, () => signOut.mutate(), 'leave log out'),
   ];
 };
 
-const useRecords = (text: string): readonly SearchedCommand[] => {
+const useRecords = (text: string) => {
   const navigate = useNavigate();
   const subscriptions = useQuery(operationQuery('listPortalSubscriptions', {}));
   const q = useDebounced(text.trim(), 200).slice(0, 100);
@@ -127,7 +127,7 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
     placeholderData: keepPreviousData,
   });
   const team = useQuery({ ...operationQuery('listTeam', {}), enabled: roleAtLeast(role, 'developer') });
-  return [
+  const records: readonly SearchedCommand[] = [
     ...(subscriptions.data?.subscriptions ?? []).map(({ id, name, url }) =>
       searched(
         'Subscription',
@@ -149,9 +149,11 @@ const useRecords = (text: string): readonly SearchedCommand[] => {
       ),
     ),
   ];
+  return { records, isPending: keys.isFetching || q !== text.trim().slice(0, 100) };
 };
 
-const useFoundChoices = (text: string): readonly (Found & Choice)[] => {
+const useFoundChoices = (text: string) => {
   const navigate = useNavigate();
-  return useFound(text).found.map((one) => ({ ...one, run: () => navigate(placeOf(one.target)) }));
+  const { found, isPending } = useFound(text);
+  return { found: found.map((one) => ({ ...one, run: () => navigate(placeOf(one.target)) })), isPending };
 };

@@ -34,7 +34,7 @@ export const Navigation = memo(function Navigation({ plain }: { readonly plain?:
                 <li key={to}>
                   <Link
                     to={to}
-                    search={to === '/keys' && counts[to] ? { show: 'limited' } : {}}
+                    search={to === '/usage' && counts[to] ? { only: 'refused' } : {}}
                     className={s.link ?? ''}
                     activeOptions={{ exact: to === '/', includeSearch: false }}
                   >
@@ -57,7 +57,7 @@ const useCounts = (): Readonly<Record<string, number>> => {
   const limited = useLimitedKeys();
   return {
     '/subscriptions': attention ? attention.offCount + attention.failingCount + attention.unverifiedCount : 0,
-    '/keys': limited.length,
+    '/usage': limited.length,
   };
 };
 

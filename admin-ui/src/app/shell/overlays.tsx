@@ -28,7 +28,7 @@ import {
 } from '../../model/switch-company.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { commandKey, plural } from '../../ui/format.ts';
+import { plural } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { toastError } from '../../ui/toast.ts';
 import { Toaster } from '../../ui/toaster.tsx';
@@ -51,7 +51,7 @@ export function HeaderMenus() {
   );
 }
 
-export type Overlay = 'navigation' | 'commands' | 'shortcuts';
+export type Overlay = 'navigation' | 'commands';
 
 interface OverlaysProps {
   readonly shown: Overlay | null;
@@ -67,8 +67,7 @@ export function Overlays({ shown, onShow }: OverlaysProps) {
       <Dialog open={shown === 'navigation'} onClose={close} title="Navigation" side>
         <Navigation plain />
       </Dialog>
-      {shown === 'commands' && <CommandMenu onClose={close} onShortcuts={() => onShow('shortcuts')} />}
-      {shown === 'shortcuts' && <Shortcuts onClose={close} />}
+      {shown === 'commands' && <CommandMenu onClose={close} />}
     </>
   );
 }
@@ -166,36 +165,6 @@ const themes = [
   { theme: 'light', label: 'Light theme', Icon: Sun },
   { theme: 'dark', label: 'Dark theme', Icon: Moon },
 ] as const;
-
-function Shortcuts({ onClose }: { readonly onClose: () => void }) {
-  return (
-    <Dialog open onClose={onClose} title="Keyboard shortcuts" size="s">
-      <dl className={s.shortcuts}>
-        {shortcuts().map(({ keys, what }) => (
-          <div key={what}>
-            <dt>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
-  );
-}
-
-const shortcuts = () => [
-  { keys: [commandKey(), 'K'], what: 'Search pages, subscriptions, keys and events, or run an action' },
-  { keys: ['?'], what: 'Show this list' },
-  { keys: ['Esc'], what: 'Close the dialog or menu' },
-  { keys: ['Tab'], what: 'Move to the next control; with Shift, to the previous one' },
-  { keys: ['←', '→'], what: 'Switch tabs or options' },
-  { keys: ['↑', '↓'], what: 'Move in a menu or list' },
-  { keys: ['Esc', 'Tab'], what: 'Press one after the other to leave the JSON editor' },
-  { keys: ['Enter'], what: 'Confirm, or submit the form' },
-];
 
 /** The latest notices. Those it shows count as read when it closes. */
 function Bell() {

@@ -93,22 +93,14 @@ const useKeys = (setOverlay: Dispatch<SetStateAction<Overlay | null>>): void => 
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const { key, metaKey, ctrlKey, altKey } = event;
-      const modified = metaKey || ctrlKey || altKey;
-      if (key.toLowerCase() === 'k' && (metaKey || ctrlKey) && !altKey)
-        setOverlay((shown) => (shown === 'commands' ? null : 'commands'));
-      else if (key === '?' && !modified && !isBusy(event.composedPath()[0])) setOverlay('shortcuts');
-      else return;
+      if (key.toLowerCase() !== 'k' || !(metaKey || ctrlKey) || altKey) return;
+      setOverlay((shown) => (shown === 'commands' ? null : 'commands'));
       event.preventDefault();
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
   }, [setOverlay]);
 };
-
-const isBusy = (target: EventTarget | undefined): boolean =>
-  (target instanceof Element &&
-    target.closest('input, textarea, select, [contenteditable="true"]') !== null) ||
-  document.querySelector('[role="dialog"], [role="menu"]') !== null;
 
 const useOnNavigation = (run: () => void): void => {
   const router = useRouter();

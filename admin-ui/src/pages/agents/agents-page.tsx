@@ -1,5 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { agentPrograms, type KeyPresetName } from '../../model/queries.ts';
+import { useState } from 'react';
+import { CreateKey } from '../../model/create-key.tsx';
+import { agentPrograms } from '../../model/queries.ts';
 import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
 import { Button, CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
@@ -9,6 +11,10 @@ import { Tabs } from '../../ui/tabs.tsx';
 export function AgentsPage() {
   const { read, write, admin } = useSession().limits;
   const address = useBaseUrl().replace(/\/api\/v1$/, '/mcp');
+  const { dialog, ...search } = useSearch({ from: '/in/agents' });
+  const navigate = useNavigate({ from: '/agents' });
+  const mayCreate = useRefusal('developer') === undefined;
+  const [key, setKey] = useState<string>();
   return (
     <Page
       title="Agents"
@@ -56,33 +62,45 @@ export function AgentsPage() {
               <NewKeyButton preset="agent-write">Create read and write key</NewKeyButton>
             </Row>
             <p>Then add this server to the agent’s program.</p>
-            <Configurations address={address} />
+            <Configurations address={address} apiKey={key} />
           </Stack>
         </Card>
       </Split>
+      <CreateKey
+        open={dialog !== undefined && mayCreate}
+        preset={dialog}
+        onClose={() => void navigate({ search, replace: true })}
+        onMade={setKey}
+      />
     </Page>
   );
 }
 
 interface NewKeyButtonProps {
-  readonly preset: KeyPresetName;
+  readonly preset: 'agent-read' | 'agent-write';
   readonly children: string;
 }
 
 /** Opens the form for a new key, filled in. */
 function NewKeyButton({ preset, children }: NewKeyButtonProps) {
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: '/agents' });
   return (
     <Button
       disabledReason={useRefusal('developer')}
-      onClick={() => void navigate({ to: '/keys', search: { dialog: 'create', preset } })}
+      onClick={() => void navigate({ search: (now) => ({ ...now, dialog: preset }) })}
     >
       {children}
     </Button>
   );
 }
 
-function Configurations({ address }: { readonly address: string }) {
+interface ConfigurationsProps {
+  readonly address: string;
+  /** Made a moment ago. */
+  readonly apiKey: string | undefined;
+}
+
+function Configurations({ address, apiKey }: ConfigurationsProps) {
   const search = useSearch({ from: '/in/agents' });
   const navigate = useNavigate({ from: '/agents' });
   const program = search.program ?? 'claude-code';
@@ -94,7 +112,12 @@ function Configurations({ address }: { readonly address: string }) {
       onChange={(next) => void navigate({ search: { ...search, program: next }, replace: true })}
       tabs={agentPrograms.map((id) => ({ id, label: configurations[id].label }))}
     >
-      <CodeBlock code={text(address)} title={where} label={`configuration for ${label}`} language="code" />
+      <CodeBlock
+        code={text(address, apiKey)}
+        title={where}
+        label={`configuration for ${label}`}
+        language="code"
+      />
     </Tabs>
   );
 }
@@ -102,7 +125,7 @@ function Configurations({ address }: { readonly address: string }) {
 interface Configuration {
   readonly label: string;
   readonly where: string;
-  readonly text: (address: string) => string;
+  readonly text: (address: string, apiKey?: string) => string;
 }
 
 const json = (value: object): string => JSON.stringify(value, null, 2);
@@ -110,9 +133,9 @@ const json = (value: object): string => JSON.stringify(value, null, 2);
 const configurations: Readonly<Record<(typeof agentPrograms)[number], Configuration>> = {
   'claude-code': {
     label: 'Claude Code',
-    where: 'In a terminal where CAUSEWAY_KEY holds the key',
-    text: (address) =>
-      `claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: Bearer $CAUSEWAY_KEY"`,
+    where: 'In a terminal',
+    text: (address, apiKey = 'YOUR_API_KEY') =>
+      `claude mcp add --transport http causeway ${address} \\\n  --header "Authorization: Bearer ${apiKey}"`,
   },
   cursor: {
     label: 'Cursor',

@@ -9,6 +9,9 @@ export const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents',
   staticData: pageLink('Integrate', 'Agents', Bot, 'viewer', 'mcp ai assistant tools claude cursor'),
-  validateSearch: searchOf({ program: oneOf(agentPrograms) }),
+  validateSearch: searchOf({
+    program: oneOf(agentPrograms),
+    dialog: oneOf(['agent-read', 'agent-write']),
+  }),
   component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 });

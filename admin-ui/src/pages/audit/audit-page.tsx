@@ -9,6 +9,7 @@ import { nameOfMember } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
 import { plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
@@ -19,7 +20,6 @@ import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, TimeField, Toolbar } from '../../ui/toolbar.tsx';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
 import { type AuditSearch, auditParameters, auditPeriods, auditQuery } from './audit.ts';
-import { csvOf } from './csv.ts';
 import { Revert } from './revert.tsx';
 
 export function AuditPage() {
@@ -236,7 +236,24 @@ const exportAudit = async (
     entries.push(...page.entries);
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && entries.length < maxExported);
-  const day = new Date().toISOString().slice(0, 10);
-  save(`audit-log-${day}.${format}`, format === 'csv' ? csvOf(entries) : JSON.stringify(entries, null, 2));
+  if (format === 'csv') saveCsv('audit-log', csvColumns, entries);
+  else save(`audit-log-${new Date().toISOString().slice(0, 10)}.json`, JSON.stringify(entries, null, 2));
   return { count: entries.length, isCut: cursor !== undefined };
+};
+
+const csvColumns: CsvColumns<Entry> = {
+  id: ({ id }) => id,
+  time_utc: ({ createdUtc }) => createdUtc,
+  actor_kind: ({ actor }) => actor.kind,
+  actor_id: ({ actor }) => actor.id,
+  actor: ({ actor }) => actor.name,
+  action: ({ action }) => action,
+  target_kind: ({ target }) => target.kind,
+  target_id: ({ target }) => target.id,
+  target: ({ target }) => target.name,
+  before: ({ before }) => before && JSON.stringify(before),
+  after: ({ after }) => after && JSON.stringify(after),
+  address: ({ address }) => address,
+  browser: ({ userAgent }) => userAgent,
+  request_id: ({ requestId }) => requestId,
 };

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog, SecretDialog } from '../../ui/dialog.tsx';
 import { ApiError, errorText } from '../../ui/errors.ts';
 import { Checkbox, Field, PasswordInput, TextInput } from '../../ui/form.tsx';
+import { plural } from '../../ui/format.ts';
 import { Card, Grid, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -107,6 +108,7 @@ export function PlanCard(props: PlanCardProps) {
   const done = steps.filter(({ outcome }) => outcome === 'done').length;
   const total = chosen.length;
   const isWhole = done === total;
+  const off = chosen.filter(({ action, body }) => action === 'new' && body.enabled === false).length;
   const missing = chosen.flatMap((step) => step.headers.map((name) => ({ step, name, owner: step.name })));
   return (
     <Card
@@ -129,6 +131,16 @@ export function PlanCard(props: PlanCardProps) {
             title={`${done} of ${total} done`}
           >
             {!apply.isPending && !isWhole && '“Plan again” shows what is left. Nothing is done twice.'}
+          </Notice>
+        )}
+        {!isBegun && off > 0 && (
+          <Notice tone="info">
+            {plural(
+              off,
+              '# new subscription arrives switched off',
+              '# new subscriptions arrive switched off',
+            )}
+            , as in the file. Enable them when their receivers are ready.
           </Notice>
         )}
         {!isBegun && (

@@ -54,7 +54,6 @@ export function EventsPage() {
         </search>
         <Table
           query={query}
-          dense
           label="Events"
           columns={columns}
           rows={query.data?.events}

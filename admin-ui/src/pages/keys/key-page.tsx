@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Ban, Pencil, RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { call, useMutation } from '../../model/client.ts';
+import { type KeyChange, KeyForm } from '../../model/key-form.tsx';
 import {
   keyQuery,
   keyUseQuery,
@@ -19,11 +20,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
+import { RowMenu } from '../../ui/menu.tsx';
 import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
-import { type KeyChange, KeyForm } from './key-form.tsx';
 import { KeyRequests } from './key-requests.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey, Rotation } from './rotate-key.tsx';
@@ -66,14 +67,18 @@ export function KeyPage() {
             >
               Rotate…
             </Button>
-            <Button
-              icon={<Ban />}
-              variant="danger"
-              disabledReason={refusal}
-              onClick={() => show({ dialog: 'revoke' }, false)}
-            >
-              Revoke…
-            </Button>
+            <RowMenu
+              label={key.name}
+              actions={[
+                {
+                  label: 'Revoke…',
+                  icon: <Ban />,
+                  danger: true,
+                  disabledReason: refusal,
+                  onSelect: () => show({ dialog: 'revoke' }, false),
+                },
+              ]}
+            />
           </>
         )
       }
@@ -211,6 +216,10 @@ function KeyFacts({ apiKey, mayLook }: { readonly apiKey: ApiKey; readonly mayLo
       <Quiet small>
         <Link to="/audit" search={{ kind: 'key', target: String(apiKey.id) }}>
           Who changed it
+        </Link>{' '}
+        ·{' '}
+        <Link to="/usage" search={{ key: apiKey.id }}>
+          Usage by operation
         </Link>
       </Quiet>
     </Card>

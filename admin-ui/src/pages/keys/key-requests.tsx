@@ -3,12 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { operationQuery } from '../../model/client.ts';
 import type { KeyRequest } from '../../model/scopes.ts';
 import { roleAtLeast, useSession } from '../../model/session.ts';
-import { milliseconds, plural } from '../../ui/format.ts';
-import { Card, Quiet, Stack } from '../../ui/layout.tsx';
+import { milliseconds, number } from '../../ui/format.ts';
+import { Card, Quiet, Row } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
-import { Badge, Moment, type Tone } from '../../ui/values.tsx';
+import { Badge, TimeAgo, type Tone } from '../../ui/values.tsx';
+import s from './key-requests.module.css';
 
 type StatusKind = '2' | '4' | '5';
 
@@ -81,66 +82,60 @@ function RecordLink({ path }: Pick<KeyRequest, 'path'>) {
   const [, kind, id] = /\/(\w+)\/(\d+)(?![^/])/.exec(path ?? '') ?? [];
   const to = recordPages[kind as keyof typeof recordPages];
   if (path === null) return 'an unknown path';
+  const short = path.replace('/api/v1', '');
   return to === undefined ? (
-    path
+    short
   ) : (
     <Link to={to} params={{ id: Number(id) }}>
-      {path}
+      {short}
     </Link>
   );
 }
 
 /** To the audit entries of the request, if it is of a kind that the audit log has. */
-function RequestLink({
-  method,
-  path,
-  status,
-  requestId,
-}: Pick<KeyRequest, 'method' | 'path' | 'status' | 'requestId'>) {
+function AuditLink({ method, path, status, requestId }: KeyRequest) {
   const { role } = useSession().user;
   const isAudited = /\/(subscriptions|events\/test|people)(\/|$)/.test(path ?? '') && method !== 'GET';
-  const id = <code>{requestId}</code>;
-  return isAudited && status < 300 && requestId !== null && roleAtLeast(role, 'admin') ? (
-    <Link to="/audit" search={{ q: requestId }} aria-label={`Audit entries of request ${requestId}`}>
-      {id}
-    </Link>
-  ) : (
-    id
+  return (
+    isAudited &&
+    status < 300 &&
+    requestId !== null &&
+    roleAtLeast(role, 'admin') && (
+      <Link to="/audit" search={{ q: requestId }} aria-label={`Audit entries of request ${requestId}`}>
+        Audit log
+      </Link>
+    )
   );
 }
 
 const columns: readonly Column<KeyRequest>[] = [
   {
-    header: 'Request',
-    phone: 'title',
-    grow: true,
-    cell: ({ method, path, status, requestId, address, requests, isPrevious }) => (
-      <Stack gap="xs">
-        <code>
-          {method} <RecordLink path={path} />
-        </code>
-        <Quiet small>
-          {requests > 1 ? (
-            plural(requests, '# like this', '# like this')
-          ) : (
-            <RequestLink {...{ method, path, status, requestId }} />
-          )}
-          {address !== null && (
-            <>
-              {' '}
-              · <code>{address}</code>
-            </>
-          )}
-          {isPrevious && <> · old secret</>}
-        </Quiet>
-      </Stack>
+    header: 'Status',
+    phone: 'badge',
+    cell: ({ status, requestId }) => (
+      <Badge tone={toneOf(status)} title={requestId === null ? undefined : `Request ${requestId}`}>
+        {status}
+      </Badge>
     ),
   },
   {
-    header: 'Status',
-    phone: 'badge',
-    cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge>,
+    header: 'Request',
+    phone: 'title',
+    grow: true,
+    cell: (request) => (
+      <Row gap="s" nowrap>
+        <code className={s.request}>
+          {request.method} <RecordLink path={request.path} />
+        </code>
+        {request.requests > 1 && (
+          <Badge title="Further ones of this kind in a second">×{number(request.requests)}</Badge>
+        )}
+        {request.isPrevious && <Badge>old secret</Badge>}
+        <AuditLink {...request} />
+      </Row>
+    ),
   },
-  { header: 'Duration', cell: ({ durationMs }) => milliseconds(durationMs) },
-  { header: 'Time', phone: 'detail', cell: ({ utc }) => <Moment time={utc} /> },
+  { header: 'Duration', align: 'end', cell: ({ durationMs }) => milliseconds(durationMs) },
+  { header: 'From', cell: ({ address }) => (address === null ? <Quiet>–</Quiet> : <code>{address}</code>) },
+  { header: 'Time', align: 'end', phone: 'detail', cell: ({ utc }) => <TimeAgo time={utc} /> },
 ];

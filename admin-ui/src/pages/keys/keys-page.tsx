@@ -3,19 +3,19 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Ban, Copy, Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type LimitedKey, useLimitedKeys } from '../../model/attention.ts';
+import { CreateKey } from '../../model/create-key.tsx';
 import { type KeySearch, keySorts, keysPageQuery } from '../../model/queries.ts';
 import { type ApiKey, expiresSoon, keyState, permissionsOf, scopeWords } from '../../model/scopes.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { number, plural } from '../../ui/format.ts';
-import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { plural } from '../../ui/format.ts';
+import { Card, Page, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Filter, SearchBox, Segmented, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, MinuteAgo, StateBadge, TimeAgo, useNow } from '../../ui/values.tsx';
-import { CreateKey } from './create-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 
 export function KeysPage() {
@@ -26,14 +26,8 @@ export function KeysPage() {
   const refusal = useRefusal('developer');
   const { read, write } = useSession().limits;
   const limited = useLimitedKeys();
-  const limitedCount = number(limited.length);
-  const ids = show === 'limited' ? limited.map(({ id }) => id) : undefined;
-  const keys = useQuery({
-    ...keysPageQuery(wanted, ids),
-    placeholderData: keepPreviousData,
-    enabled: ids?.length !== 0,
-  });
-  const shown = ids?.length === 0 ? [] : keys.data?.keys;
+  const keys = useQuery({ ...keysPageQuery(wanted), placeholderData: keepPreviousData });
+  const shown = keys.data?.keys;
   const open = (dialogs: { dialog?: 'create'; revoke?: number }): void =>
     void navigate({ search: { ...search, ...dialogs } });
   const close = (): void => void navigate({ search, replace: true });
@@ -58,16 +52,13 @@ export function KeysPage() {
     >
       <Card
         flush
-        title={titles[show ?? 'active']}
+        title={show === 'revoked' ? 'Revoked keys' : 'Active keys'}
         actions={
           <Segmented
             label="Keys"
             value={show ?? 'active'}
             options={[
               { value: 'active', label: 'Active' },
-              ...(limited.length > 0 || show === 'limited'
-                ? [{ value: 'limited' as const, label: `At their limit (${limitedCount})` }]
-                : []),
               { value: 'revoked', label: 'Revoked' },
             ]}
             onChange={(value) => set({ show: value === 'active' ? undefined : value })}
@@ -98,8 +89,6 @@ export function KeysPage() {
                 title={show === 'revoked' ? 'No revoked key matches' : 'No active key matches'}
                 action={<Button onClick={() => set({ q: undefined })}>Clear search</Button>}
               />
-            ) : show === 'limited' ? (
-              <Empty title="No key reached its limit in the last hour" />
             ) : show === 'revoked' ? (
               <Empty title="No revoked keys">
                 Revoked keys stay listed here, so that you can see when they were last used.
@@ -124,12 +113,6 @@ export function KeysPage() {
     </Page>
   );
 }
-
-const titles = {
-  active: 'Active keys',
-  revoked: 'Revoked keys',
-  limited: 'Keys that reached their limit in the last hour',
-};
 
 const sortOptions = (() => {
   const labels = {
@@ -159,24 +142,20 @@ function KeyTable({ query, keys, refusal, marked, limited, onRevoke, emptyState 
       phone: 'title',
       grow: true,
       cell: (key) => (
-        <Stack gap="xs">
+        <Row gap="s">
           <Link to="/keys/$id" params={{ id: key.id }}>
             <Cut strong text={key.name} />
           </Link>
-          <Row gap="s">
-            <Quiet small>
-              <code>{key.masked}</code>
-            </Quiet>
-            {refused.has(key.id) && (
-              <Badge tone="warn" title="Requests over its rate limit in the last hour">
-                {plural(refused.get(key.id) ?? 0, '# refused', '# refused')}
-              </Badge>
-            )}
-            {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}
-          </Row>
-        </Stack>
+          {refused.has(key.id) && (
+            <Badge tone="warn" title="Requests over its rate limit in the last hour">
+              {plural(refused.get(key.id) ?? 0, '# refused', '# refused')}
+            </Badge>
+          )}
+          {expiresSoon(key, now) && <StateBadge {...keyState(key, now)} />}
+        </Row>
       ),
     },
+    { header: 'Key', cell: (key) => <code>{key.masked}</code> },
     {
       header: 'Permissions',
       phone: 'detail',
@@ -232,31 +211,22 @@ const idleAfterMs = 30 * 86_400_000;
 
 function LastUsed({ apiKey }: { readonly apiKey: ApiKey }) {
   const now = useNow();
-  if (apiKey.revokedUtc !== null) {
+  if (apiKey.revokedUtc !== null)
     return (
-      <Stack gap="xs">
-        {apiKey.lastUsedUtc === null ? 'Never' : <MinuteAgo time={apiKey.lastUsedUtc} />}
-        <Quiet small>
-          {' '}
-          Revoked <TimeAgo time={apiKey.revokedUtc} />
-        </Quiet>
-      </Stack>
+      <>
+        Revoked <TimeAgo time={apiKey.revokedUtc} />
+      </>
     );
-  }
   if (apiKey.lastUsedUtc === null) return <Badge>Never used</Badge>;
   const age = now - Date.parse(apiKey.lastUsedUtc);
-  const idleDays = idleAfterMs / 86_400_000;
+  const isIdle = age > idleAfterMs;
   return (
-    <Row gap="s" nowrap>
-      <Badge
-        tone={age < 86_400_000 ? 'good' : age > idleAfterMs ? 'warn' : 'neutral'}
-        dot
-        title={
-          age > idleAfterMs ? `Unused for over ${idleDays} days. Revoke it if nothing needs it.` : undefined
-        }
-      >
-        <MinuteAgo time={apiKey.lastUsedUtc} />
-      </Badge>
-    </Row>
+    <Badge
+      tone={age < 86_400_000 ? 'good' : isIdle ? 'warn' : 'neutral'}
+      dot
+      title={isIdle ? 'Unused for over 30 days. Revoke it if nothing needs it.' : undefined}
+    >
+      <MinuteAgo time={apiKey.lastUsedUtc} />
+    </Badge>
   );
 }

@@ -88,7 +88,7 @@ function RotateForm({ apiKey, onClose, onDone }: RotateFormProps) {
           checked={!keeps}
           onChange={() => setKeeps(false)}
           label="Stops working at once"
-          description="Choose this if it leaked. Tools are refused until they have the new secret."
+          description="Tools fail until they have the new secret. If it leaked: choose 1 h, update your tools, then end the old one."
         />
       </Fieldset>
       {keeps && (

@@ -1,7 +1,7 @@
 import { createRoute } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { keyPresetNames, keyQuery, keySorts, keysPageQuery, keyViews, ranges } from '../../model/queries.ts';
+import { keyPresetNames, keyQuery, keySorts, keysPageQuery, ranges } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { anyNumber, anyText, anyWord, oneOf, pathIds, searchOf } from '../../model/search.ts';
 
@@ -15,9 +15,9 @@ const keySearch = searchOf({
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
-  staticData: pageLink('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes'),
+  staticData: pageLink('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes rotate revoke'),
   validateSearch: searchOf({
-    show: oneOf(keyViews),
+    show: oneOf(['revoked']),
     q: anyText,
     sort: oneOf(keySorts),
     cursor: anyText,

@@ -2,8 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { call, useMutation } from '../../model/client.ts';
+import { KindChoices } from '../../model/kind-choices.tsx';
 import { type Notice, noticeSettingsQuery, noticesQuery } from '../../model/notices.ts';
-import { roleAtLeast, useSession } from '../../model/session.ts';
+import { useSession } from '../../model/session.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
 import { Empty, Loaded, Notice as NoticeBox, SkeletonCard } from '../../ui/states.tsx';
@@ -11,13 +12,10 @@ import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge } from '../../ui/values.tsx';
-import { ChannelCards } from './channels.tsx';
-import { KindChoices } from './kind-choices.tsx';
 
 export function NotificationsPage() {
   const { tab = 'list' } = useSearch({ from: '/in/notifications' });
   const navigate = useNavigate({ from: '/notifications' });
-  const { role } = useSession().user;
   return (
     <Page
       title="Notifications"
@@ -29,13 +27,11 @@ export function NotificationsPage() {
         tabs={[
           { id: 'list', label: 'Latest' },
           { id: 'settings', label: 'Your mails' },
-          ...(roleAtLeast(role, 'admin') ? [{ id: 'channels' as const, label: 'Company channels' }] : []),
         ]}
         onChange={(id) => void navigate({ search: id === 'list' ? {} : { tab: id } })}
       >
         {tab === 'list' && <NoticeList />}
         {tab === 'settings' && <MailSettings />}
-        {tab === 'channels' && roleAtLeast(role, 'admin') && <ChannelCards />}
       </Tabs>
     </Page>
   );

@@ -5,7 +5,7 @@ import { noticesQuery } from '../../model/notices.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { anyText, oneOf, searchOf } from '../../model/search.ts';
 
-const notificationsSearch = searchOf({ tab: oneOf(['settings', 'channels']), cursor: anyText });
+const notificationsSearch = searchOf({ tab: oneOf(['settings']), cursor: anyText });
 
 export const notificationsRoute = createRoute({
   getParentRoute: () => shellRoute,

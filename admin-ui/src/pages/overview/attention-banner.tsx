@@ -1,14 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import {
-  type Attention,
-  type LimitedKey,
-  useAttention,
-  useLimitedKeys,
-  useMissedWhileOff,
-} from '../../model/attention.ts';
+import { type Attention, type LimitedKey, useAttention, useLimitedKeys } from '../../model/attention.ts';
 import { IncidentFacts, incidentsQuery } from '../../model/incidents.tsx';
-import { useRefusal } from '../../model/session.ts';
 import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Notice } from '../../ui/states.tsx';
@@ -26,7 +19,7 @@ export function AttentionBanner() {
   return (
     <Notice tone={broken > 0 ? 'bad' : 'warn'}>
       <ul className={s.list}>
-        {offCount > 0 && <OffItem attention={attention} />}
+        {offCount > 0 && <OffItem {...attention} />}
         {incidents.slice(0, mostShown).map((incident) => (
           <li key={incident.id}>
             <span>
@@ -74,60 +67,35 @@ export function AttentionBanner() {
 /** Incidents in the banner; the list has all. */
 const mostShown = 5;
 
-const missedText = ({ count, more }: { readonly count: number; readonly more: boolean }): string =>
-  more
-    ? plural(count, 'at least # event missed', 'at least # events missed')
-    : plural(count, '# event missed', '# events missed');
-
-function OffItem({ attention: { offCount, off } }: { readonly attention: Attention }) {
-  const missed = useMissedWhileOff(off);
-  const refusal = useRefusal('developer');
-  const label = refusal === undefined ? 'Repair' : 'View';
+function OffItem({ offCount, off }: Attention) {
   const [first] = off;
+  const only = offCount === 1 ? first : undefined;
   return (
     <li>
-      <strong>
-        {plural(offCount, '# subscription is off', '# subscriptions are off')}
-        {missed === undefined ? ', … events missed' : missed.count > 0 && <>, {missedText(missed)}</>}
-      </strong>
-      {offCount === 1 && first ? (
-        <Link
-          to="/subscriptions/$id"
-          params={{ id: first.id }}
-          search={refusal === undefined ? { dialog: 'repair' } : {}}
-        >
-          {label}
+      <strong>{plural(offCount, '# subscription is off', '# subscriptions are off')}</strong>
+      {only ? (
+        <Link to="/subscriptions/$id" params={{ id: only.id }}>
+          View
         </Link>
       ) : (
         <Link to="/subscriptions" search={{ state: 'off' }}>
-          {label}
+          View
         </Link>
       )}
     </li>
   );
 }
 
-function UndecidedItem({ subscriptions, held, missed, firstId }: Attention['undecided']) {
-  const what = [
-    ...(held > 0 ? [plural(held, '# delivery held', '# deliveries held')] : []),
-    ...(missed > 0 ? [missedText({ count: missed, more: false })] : []),
-  ].join(' and ');
+function UndecidedItem({ subscriptions, held, missed }: Attention['undecided']) {
   return (
     <li>
       <span>
-        <strong>{what}</strong> of{' '}
-        {plural(subscriptions, '# enabled subscription', '# enabled subscriptions')}, until you decide about
-        them
+        <strong>{plural(held + missed, '# delivery held or missed', '# deliveries held or missed')}</strong>{' '}
+        of {plural(subscriptions, '# enabled subscription', '# enabled subscriptions')}, until you decide
       </span>
-      {subscriptions === 1 && firstId !== null ? (
-        <Link to="/subscriptions/$id" params={{ id: firstId }}>
-          Decide
-        </Link>
-      ) : (
-        <Link to="/subscriptions" search={{ state: 'undecided' }}>
-          Decide
-        </Link>
-      )}
+      <Link to="/subscriptions" search={{ state: 'undecided' }}>
+        Decide
+      </Link>
     </li>
   );
 }
@@ -150,8 +118,8 @@ function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
         </strong>{' '}
         {plural(total, '(# request refused in the last hour)', '(# requests refused in the last hour)')}
       </span>
-      <Link to="/keys" search={{ show: 'limited' }}>
-        View keys
+      <Link to="/usage" search={{ only: 'refused' }}>
+        View requests
       </Link>
     </li>
   );

@@ -1,35 +1,74 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
+import { causeOf } from '../../model/causes.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { CreateKey } from '../../model/create-key.tsx';
 import { firstDeliveryStepsQuery, firstStepsQuery, subscriptionsQuery } from '../../model/queries.ts';
-import { sampleCall } from '../../model/scopes.ts';
-import { useBaseUrl, useSession } from '../../model/session.ts';
+import { type Scope, sampleCall } from '../../model/scopes.ts';
+import { useBaseUrl, useRefusal, useSession } from '../../model/session.ts';
+import { SubscriptionLink } from '../../model/subscription-link.tsx';
+import { nameOf } from '../../model/subscriptions.ts';
 import { Aqueduct } from '../../ui/aqueduct.tsx';
-import { IconButton, LinkButton } from '../../ui/button.tsx';
+import { Button, IconButton, LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
-import { Card } from '../../ui/layout.tsx';
+import { Card, Row } from '../../ui/layout.tsx';
 import { Step, Steps } from '../../ui/steps.tsx';
+import { toastError } from '../../ui/toast.ts';
 import { MinuteAgo } from '../../ui/values.tsx';
 import s from './first-steps.module.css';
 
-/** The next step is open; what it waits for is seen within seconds. Nothing once all are done. */
+/** The next step is open; what it waits for is seen within two seconds. Nothing once all are done. */
 export const FirstSteps = memo(function FirstSteps() {
-  const own = useQuery(firstStepsQuery).data;
-  const delivered = useQuery(firstDeliveryStepsQuery).data;
-  const baseUrl = useBaseUrl();
   const { company } = useSession();
   const [isHidden, setHidden] = useState(() => readKept(company.id));
-  if (!own || !delivered || isHidden) return null;
+  if (isHidden) return null;
+  const hide = (): void => {
+    keepHidden(company.id);
+    setHidden(true);
+  };
+  return <Checklist onHide={hide} />;
+});
+
+function Checklist({ onHide }: { readonly onHide: () => void }) {
+  const own = useQuery({
+    ...firstStepsQuery,
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.keyCreatedUtc && !data.firstCallUtc ? (error ? errorMs : 500) : false,
+  }).data;
+  const delivered = useQuery({
+    ...firstDeliveryStepsQuery,
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.subscriptionCreatedUtc && !data.deliverySucceededUtc ? (error ? errorMs : 1000) : false,
+  }).data;
+  const baseUrl = useBaseUrl();
+  const navigate = useNavigate({ from: '/' });
+  const { dialog, ...search } = useSearch({ from: '/in/' });
+  const refusal = useRefusal('developer');
+  const [key, keepKey] = useFirstKey();
+  if (!own || !delivered) return null;
+  const command = (scope: Scope) => (
+    <CodeBlock
+      label="command"
+      language="code"
+      wrap
+      code={sampleCall(baseUrl, key ?? 'YOUR_API_KEY', [scope])}
+    />
+  );
   const steps: readonly FirstStep[] = [
     {
       title: 'Create an API key',
       done: own.keyCreatedUtc,
       body: (
         <div>
-          <LinkButton variant="primary" to="/keys" search={{ dialog: 'create' }}>
+          <Button
+            variant="primary"
+            disabledReason={refusal}
+            onClick={() => void navigate({ search: { ...search, dialog: 'key' } })}
+          >
             Create API key
-          </LinkButton>
+          </Button>
         </div>
       ),
     },
@@ -38,7 +77,7 @@ export const FirstSteps = memo(function FirstSteps() {
       done: own.firstCallUtc,
       body: (
         <>
-          <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:read'])} />
+          {command('integrations:read')}
           <Waiting for="your first call" />
           <p>
             Every operation is in the <a href="/docs">reference</a>.
@@ -58,95 +97,106 @@ export const FirstSteps = memo(function FirstSteps() {
       ),
     },
     {
-      title: 'Send a successful test delivery',
-      done: delivered.testSucceededUtc,
+      title: 'Receive your first delivery',
+      done: delivered.deliverySucceededUtc ?? delivered.testSucceededUtc,
       body: (
         <>
           <TestNewest />
+          <p>Or create a lead, and receive its event:</p>
+          {command('integrations:write')}
+          <Waiting for="a receiver that answers 2xx" />
           <p>
             A receiver in your language is in <a href="/docs/webhooks">Receive and verify a webhook</a>.
-          </p>
-          <Waiting for="a receiver that answers 2xx" />
-        </>
-      ),
-    },
-    {
-      title: 'Receive your first event',
-      done: delivered.deliverySucceededUtc,
-      body: (
-        <>
-          <Command code={sampleCall(baseUrl, 'YOUR_API_KEY', ['integrations:write'])} />
-          <Waiting for="your first event" />
-          <p>
-            What happens in the CRM is listed in <Link to="/events">Events</Link>.
           </p>
         </>
       ),
     },
   ];
   const doneCount = steps.filter(({ done }) => done !== null).length;
-  if (doneCount === steps.length) return null;
   const count = steps.length;
   const next = steps.findIndex(({ done }) => done === null);
   return (
-    <Card
-      title="First steps"
-      description={`${doneCount} of ${count} done.`}
-      actions={
-        <IconButton
-          label="Hide the first steps"
-          icon={<X />}
-          onClick={() => {
-            keepHidden(company.id);
-            setHidden(true);
-          }}
-        />
-      }
-    >
-      <div className={s.aqueduct}>
-        <Aqueduct built={steps.map(({ done }) => done !== null)} />
-      </div>
-      <Steps>
-        {steps.map(({ title, body, done }, index) => (
-          <Step
-            key={title}
-            number={index + 1}
-            done={done !== null}
-            next={index === next}
-            title={
-              <>
-                {title}
-                {done !== null && (
-                  <span className={s.when}>
-                    {' '}
-                    <MinuteAgo time={done} />
-                  </span>
-                )}
-              </>
-            }
-          >
-            {index === next && body}
-          </Step>
-        ))}
-      </Steps>
-    </Card>
+    <>
+      {doneCount < count && (
+        <Card
+          title="First steps"
+          description={`${doneCount} of ${count} done.`}
+          actions={<IconButton label="Hide the first steps" icon={<X />} onClick={onHide} />}
+        >
+          <div className={s.aqueduct}>
+            <Aqueduct built={steps.map(({ done }) => done !== null)} />
+          </div>
+          <Steps>
+            {steps.map(({ title, body, done }, index) => (
+              <Step
+                key={title}
+                number={index + 1}
+                done={done !== null}
+                next={index === next}
+                title={
+                  <>
+                    {title}
+                    {done !== null && (
+                      <span className={s.when}>
+                        {' '}
+                        <MinuteAgo time={done} />
+                      </span>
+                    )}
+                  </>
+                }
+              >
+                {index === next && body}
+              </Step>
+            ))}
+          </Steps>
+        </Card>
+      )}
+      <CreateKey
+        open={dialog === 'key' && refusal === undefined}
+        preset="sync"
+        onClose={() => void navigate({ search, replace: true })}
+        onMade={keepKey}
+      />
+    </>
   );
-});
+}
+
+const errorMs = 5000;
+
+/** Of the key that was made in these steps: in memory until the page is loaded again or the session ends. */
+const useFirstKey = () => {
+  const queryClient = useQueryClient();
+  const queryKey = ['first-key'];
+  const { data } = useQuery<string>({ queryKey, queryFn: skipToken, gcTime: Number.POSITIVE_INFINITY });
+  return [data, (value: string) => void queryClient.setQueryData(queryKey, value)] as const;
+};
 
 function TestNewest() {
   const newest = useQuery(subscriptionsQuery).data?.subscriptions[0];
+  const refusal = useRefusal('developer');
+  const test = useMutation({
+    mutationFn: (id: number) => call('testPortalSubscription', { params: { id }, body: {} }),
+    onSuccess: (attempt) => {
+      const cause = causeOf(attempt);
+      if (cause) toastError(new Error(cause.title));
+    },
+    onError: toastError,
+  });
   if (!newest) return null;
   return (
-    <div>
-      <LinkButton
+    <Row>
+      <Button
         variant="primary"
-        to="/subscriptions/$id"
-        params={{ id: newest.id }}
-        search={{ dialog: 'test' }}
+        pending={test.isPending}
+        disabledReason={refusal}
+        onClick={() => test.mutate(newest.id)}
       >
         Send test delivery
-      </LinkButton>
-    </div>
+      </Button>
+      <span>
+        to <SubscriptionLink id={newest.id} name={nameOf(newest)} />
+      </span>
+    </Row>
   );
 }
 
@@ -171,10 +221,6 @@ interface FirstStep {
   readonly done: string | null;
   readonly body: ReactNode;
 }
-
-const Command = ({ code }: { readonly code: string }) => (
-  <CodeBlock label="command" language="code" wrap code={code} />
-);
 
 const Waiting = ({ for: what }: { readonly for: string }) => (
   <p className={s.waiting} role="status">

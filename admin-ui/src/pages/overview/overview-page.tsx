@@ -14,7 +14,7 @@ import {
   usageQuery,
 } from '../../model/queries.ts';
 import { UndeliveredLink } from '../../model/undelivered.tsx';
-import { DeliveryChart, KeyUsage, UsageChart } from '../../model/usage.tsx';
+import { DeliveryChart, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
@@ -93,8 +93,6 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
         <DeliveryChart stats={stats} />
       </Grid>
       <SubscriptionsByHealth stats={stats} />
-      {/* The table above it may have any height. */}
-      {!isFirstLoading(stats) && <KeyUsage usage={usage} />}
     </>
   );
 });
@@ -146,7 +144,7 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         label="API requests"
         value={requests === undefined ? undefined : shortNumber(requests)}
         note={
-          <Link to="/keys" search={limited > 0 ? { show: 'limited' } : { sort: 'used' }}>
+          <Link to="/usage" search={limited > 0 ? { only: 'refused' } : {}}>
             {limited > 0 ? `${limitedCount} over the limit` : 'none over the limit'}
           </Link>
         }
@@ -173,7 +171,9 @@ function Numbers({ usage, stats, range }: NumbersProps) {
         note={
           attention &&
           (troubled === 0 ? (
-            <Link to="/subscriptions">all subscriptions work</Link>
+            <Link to="/subscriptions">
+              {stats.data?.subscriptions.length === 0 ? 'no subscriptions yet' : 'all subscriptions work'}
+            </Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
               {off} off, {failingNow} failing

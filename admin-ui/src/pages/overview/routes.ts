@@ -12,7 +12,7 @@ import {
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 
-const overviewSearch = searchOf({ range: oneOf(ranges) });
+const overviewSearch = searchOf({ range: oneOf(ranges), dialog: oneOf(['key']) });
 
 export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,

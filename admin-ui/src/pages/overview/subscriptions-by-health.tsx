@@ -4,7 +4,7 @@ import type { Answer } from '../../model/client.ts';
 import { SubscriptionLink } from '../../model/subscription-link.tsx';
 import { nameOf, stateWith } from '../../model/subscriptions.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import { milliseconds, number } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
 import { Card, Quiet } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -57,15 +57,7 @@ const columns: readonly Column<SubscriptionStats>[] = [
     cell: (one) => <HealthBar succeeded={one.succeeded} failed={one.failed} />,
   },
   { header: 'Attempts', align: 'end', cell: (one) => number(one.succeeded + one.failed) },
-  {
-    header: 'Response time (p95)',
-    phone: 'named-time',
-    align: 'end',
-    cell: (one) => durationCell(one.p95Ms),
-  },
 ];
-
-const durationCell = (ms: number | null) => (ms === null ? <Quiet>–</Quiet> : milliseconds(ms));
 
 function State({ endpoint }: { readonly endpoint: SubscriptionStats }) {
   if (endpoint.url === null) return <Quiet>–</Quiet>;

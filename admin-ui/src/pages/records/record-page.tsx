@@ -58,8 +58,8 @@ export function RecordPage() {
             ) : (
               !person && <Notice tone="info">There is no record with this number.</Notice>
             )}
-            <Events client={id} />
             <Deliveries client={id} />
+            <Events client={id} />
           </Split>
         )}
       </Loaded>

@@ -1,7 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
-import { call, operationQuery, useMutation } from '../../model/client.ts';
 import { subscriptionsQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import {
@@ -21,9 +20,8 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty, isFirstLoading } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
 import { useDialogActions } from './subscription-dialogs.tsx';
@@ -102,7 +100,6 @@ export function SubscriptionsPage() {
         />
       </Card>
       {/* The list above it may have any height. */}
-      {!isFirstLoading(query) && <EndpointVerification />}
     </Page>
   );
 }
@@ -237,46 +234,5 @@ function Actions({ subscription }: { readonly subscription: Subscription }) {
         ...useDialogActions(subscription),
       ]}
     />
-  );
-}
-
-const settingsQuery = operationQuery('getSubscriptionSettings', {});
-
-function EndpointVerification() {
-  const { data } = useQuery(settingsQuery);
-  const queryClient = useQueryClient();
-  const refusal = useRefusal('admin');
-  const change = useMutation({
-    mutationFn: (verifyEndpoints: boolean) =>
-      call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
-    onSuccess: (settings) => {
-      queryClient.setQueryData(settingsQuery.queryKey, settings);
-      toast(
-        settings.verifyEndpoints ? 'Endpoint verification turned on' : 'Endpoint verification turned off',
-      );
-    },
-    onError: toastError,
-  });
-  if (!data) return null;
-  const { verifyEndpoints } = data;
-  return (
-    <Card
-      title="Endpoint verification"
-      description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
-      actions={
-        <Button
-          size="s"
-          disabledReason={refusal}
-          pending={change.isPending}
-          onClick={() => change.mutate(!verifyEndpoints)}
-        >
-          {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
-        </Button>
-      }
-    >
-      <Badge tone={verifyEndpoints ? 'good' : 'neutral'} dot>
-        {verifyEndpoints ? 'On' : 'Off'}
-      </Badge>
-    </Card>
   );
 }

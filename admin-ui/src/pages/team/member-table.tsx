@@ -3,7 +3,7 @@ import { KeyRound, ShieldOff, UserCog, UserMinus } from 'lucide-react';
 import type { Answer } from '../../model/client.ts';
 import { hasFactor, nameOfMember } from '../../model/members.ts';
 import { roleAtLeast, roleNames, useRefusal, useSession } from '../../model/session.ts';
-import { Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Quiet, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, Table, timeColumn } from '../../ui/table.tsx';
@@ -17,14 +17,11 @@ interface MemberTableProps {
   /** How many owners the company has, on this page of the list or another. */
   readonly owners: number | undefined;
   readonly marked: number | undefined;
-  readonly onChangeRole: (member: Member) => void;
-  readonly onPassword: (member: Member) => void;
-  readonly onTwoFactor: (member: Member) => void;
-  readonly onRemove: (member: Member) => void;
+  readonly onOpen: (dialog: 'role' | 'password' | 'factor' | 'remove', member: number) => void;
 }
 
 export function MemberTable(props: MemberTableProps) {
-  const { query, members, owners, marked, onChangeRole, onPassword, onTwoFactor, onRemove } = props;
+  const { query, members, owners, marked, onOpen } = props;
   const adminRefusal = useRefusal('admin');
   const ownerRefusal = useRefusal('owner');
   const { role } = useSession().user;
@@ -50,19 +47,13 @@ export function MemberTable(props: MemberTableProps) {
       phone: 'title',
       grow: true,
       cell: (member) => (
-        <Stack gap="xs">
-          <Row gap="s">
-            <Cut strong text={nameOfMember(member)} />
-            {member.you && <Badge>you</Badge>}
-          </Row>
-          {member.name !== '' && (
-            <Quiet small>
-              <Cut text={member.email} />
-            </Quiet>
-          )}
-        </Stack>
+        <Row gap="s" nowrap>
+          <Cut strong text={nameOfMember(member)} />
+          {member.you && <Badge>you</Badge>}
+        </Row>
       ),
     },
+    { header: 'Email', phone: 'detail', bounded: true, cell: ({ email }) => <Cut text={email} /> },
     {
       header: 'Role',
       phone: 'badge',
@@ -72,16 +63,13 @@ export function MemberTable(props: MemberTableProps) {
     },
     {
       header: 'Second factor',
-      phone: 'detail',
       cell: (member) =>
         hasFactor(member) ? (
           <Badge tone="good" dot>
             {member.passkeys > 0 ? (member.totpEnabled ? 'App and passkey' : 'Passkey') : 'App'}
           </Badge>
         ) : (
-          <Badge tone="warn" dot>
-            No second factor
-          </Badge>
+          <Quiet>–</Quiet>
         ),
     },
     timeColumn('Last sign-in', (member) => member.lastSignInUtc, { phone: 'named-time' }),
@@ -93,26 +81,26 @@ export function MemberTable(props: MemberTableProps) {
             label: 'Change role…',
             icon: <UserCog />,
             disabledReason: refusalFor(member),
-            onSelect: () => onChangeRole(member),
+            onSelect: () => onOpen('role', member.id),
           },
           {
             label: 'Reset password…',
             icon: <KeyRound />,
             disabledReason: member.you ? 'Change your own password under Your security' : refusalOver(member),
-            onSelect: () => onPassword(member),
+            onSelect: () => onOpen('password', member.id),
           },
           {
             label: 'Reset second factor…',
             icon: <ShieldOff />,
             disabledReason: twoFactorRefusal(member),
-            onSelect: () => onTwoFactor(member),
+            onSelect: () => onOpen('factor', member.id),
           },
           {
             label: member.you ? 'Leave…' : 'Remove…',
             icon: <UserMinus />,
             danger: true,
             disabledReason: refusalFor(member),
-            onSelect: () => onRemove(member),
+            onSelect: () => onOpen('remove', member.id),
           },
         ]}
       />

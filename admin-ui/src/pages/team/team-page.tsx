@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
-import { listMembers, type MemberFilter, type MemberSort } from '../../model/members.ts';
+import { hasFactor, listMembers, type MemberFilter, type MemberSort } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
@@ -12,7 +12,8 @@ import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
-import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
+import { plural } from '../../ui/format.ts';
+import { Card, Page } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
@@ -20,27 +21,25 @@ import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 import { ChangeRole, OfferPassword, RemoveMember, ResetTwoFactor, RoleChoice } from './member-dialogs.tsx';
 import { MemberTable } from './member-table.tsx';
-import { SecondFactor } from './second-factor.tsx';
 
 export function TeamPage() {
-  const { dialog, role, remove, password, factor, ...search } = useSearch({ from: '/in/team' });
+  const { dialog, ...search } = useSearch({ from: '/in/team' });
   const navigate = useNavigate({ from: '/team' });
   const refusal = useRefusal('admin');
   const hidden = useRefusal('developer');
   const team = useQuery({ ...teamQuery, enabled: hidden === undefined });
   const members = team.data?.members;
+  const without = members?.filter((member) => !hasFactor(member)).length ?? 0;
   const { q, show, sort } = search;
   const found = members && listMembers(members, search);
   const shown = found && pageOf(found, search.page, pageSize);
   const set = (change: typeof search): void =>
     void navigate({ search: { q, show, sort, ...change }, replace: true });
-  const open = (dialogs: {
-    dialog?: 'invite' | 'require-factor';
-    role?: number;
-    remove?: number;
-    password?: number;
-    factor?: number;
-  }): void => void navigate({ search: { ...search, ...dialogs } });
+  const open = (to: NonNullable<typeof dialog>, member?: number): void =>
+    void navigate({ search: { ...search, member, dialog: to } });
+  /** The member whom the dialog is about. */
+  const chosen = (of: typeof dialog) =>
+    dialog === of ? members?.find(({ id }) => id === search.member) : undefined;
   const close = (): void => void navigate({ search, replace: true });
   return (
     <Page
@@ -48,19 +47,19 @@ export function TeamPage() {
       description="Who can use this portal, and what they can do."
       refreshing={team.isRefetching}
       actions={
-        <Button
-          variant="primary"
-          icon={<UserPlus />}
-          disabledReason={refusal}
-          onClick={() => open({ dialog: 'invite' })}
-        >
+        <Button variant="primary" icon={<UserPlus />} disabledReason={refusal} onClick={() => open('invite')}>
           Invite member
         </Button>
       }
     >
       {hidden !== undefined && <Notice tone="info">{hidden}</Notice>}
       {hidden === undefined && (
-        <Card flush title="Members">
+        <Card
+          flush
+          title="Members"
+          description={without > 0 && plural(without, '# has no second factor.', '# have no second factor.')}
+          actions={<Link to="/company">Company settings</Link>}
+        >
           <Toolbar>
             <SearchBox label="Search members" value={q} onChange={(q) => set({ q })} />
             <Filter
@@ -82,10 +81,7 @@ export function TeamPage() {
             members={shown?.rows}
             owners={members?.filter((member) => member.role === 'owner').length}
             marked={search.member}
-            onChangeRole={(member) => open({ role: member.id })}
-            onPassword={(member) => open({ password: member.id })}
-            onTwoFactor={(member) => open({ factor: member.id })}
-            onRemove={(member) => open({ remove: member.id })}
+            onOpen={open}
           />
           <NumberedPager
             page={shown?.page ?? 1}
@@ -95,27 +91,15 @@ export function TeamPage() {
           />
         </Card>
       )}
-      {members && (
-        <SecondFactor
-          members={members}
-          asking={dialog === 'require-factor'}
-          onAsk={() => open({ dialog: 'require-factor' })}
-          onClose={close}
-        />
-      )}
       {team.data && team.data.invitations.length > 0 && <Invitations invitations={team.data.invitations} />}
       {hidden === undefined && <LinksCard />}
       {refusal === undefined && (
         <>
           <InviteMember open={dialog === 'invite'} onClose={close} />
-          <ChangeRole key={`role-${role}`} member={members?.find((one) => one.id === role)} onClose={close} />
-          <OfferPassword member={members?.find((one) => one.id === password)} onClose={close} />
-          <ResetTwoFactor member={members?.find((one) => one.id === factor)} onClose={close} />
-          <RemoveMember
-            key={`remove-${remove}`}
-            member={members?.find((one) => one.id === remove)}
-            onClose={close}
-          />
+          <ChangeRole member={chosen('role')} onClose={close} />
+          <OfferPassword member={chosen('password')} onClose={close} />
+          <ResetTwoFactor member={chosen('factor')} onClose={close} />
+          <RemoveMember key={search.member} member={chosen('remove')} onClose={close} />
         </>
       )}
     </Page>
@@ -171,14 +155,13 @@ const columns: readonly Column<Invitation>[] = [
     header: 'Email',
     phone: 'title',
     grow: true,
-    cell: (invitation) => (
-      <Stack gap="xs">
-        <Cut strong text={invitation.email} />
-        <Quiet small>
-          <Cut text={`Invited by ${invitation.invitedBy}`} />
-        </Quiet>
-      </Stack>
-    ),
+    cell: (invitation) => <Cut strong text={invitation.email} />,
+  },
+  {
+    header: 'Invited by',
+    phone: 'detail',
+    bounded: true,
+    cell: ({ invitedBy }) => <Cut text={invitedBy} />,
   },
   {
     header: 'Role',
@@ -191,7 +174,7 @@ const columns: readonly Column<Invitation>[] = [
     cell: (invitation) =>
       invitation.expired ? <Badge tone="warn">Expired</Badge> : <TimeAgo time={invitation.expiresUtc} />,
   },
-  actionsColumn('detail', (invitation) => <RevokeInvitation invitation={invitation} />),
+  actionsColumn('menu', (invitation) => <RevokeInvitation invitation={invitation} />),
 ];
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {

@@ -1,20 +1,22 @@
 import { useState } from 'react';
-import { type Answer, call, useMutation } from '../../model/client.ts';
-import type { KeyPresetName } from '../../model/queries.ts';
-import { sampleCall } from '../../model/scopes.ts';
-import { useBaseUrl } from '../../model/session.ts';
-import { CodeBlock } from '../../ui/code.tsx';
-import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { CodeBlock } from '../ui/code.tsx';
+import { Dialog, SecretDialog } from '../ui/dialog.tsx';
+import { ApiError } from '../ui/errors.ts';
+import { type Answer, call, useMutation } from './client.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
+import type { KeyPresetName } from './queries.ts';
+import { sampleCall } from './scopes.ts';
+import { useBaseUrl } from './session.ts';
 
 interface CreateKeyProps {
   readonly open: boolean;
   readonly preset: KeyPresetName | undefined;
   readonly onClose: () => void;
+  /** For commands of the page, which keeps the value in memory only. */
+  readonly onMade?: (value: string) => void;
 }
 
-/** Only the state of this component holds the key's value. */
-export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
+export function CreateKey({ open, preset, onClose, onMade }: CreateKeyProps) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
   if (made !== null) {
@@ -45,6 +47,7 @@ export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
         onClose={onClose}
         onMade={(key) => {
           setMade(key);
+          onMade?.(key.value);
           onClose();
         }}
       />
@@ -54,19 +57,30 @@ export function CreateKey({ open, preset, onClose }: CreateKeyProps) {
 
 type MadeKey = Answer<'createApiKey'>;
 
-interface CreateFormProps {
-  readonly preset: KeyPresetName | undefined;
-  readonly onClose: () => void;
+interface CreateFormProps extends Pick<CreateKeyProps, 'preset' | 'onClose'> {
   readonly onMade: (key: MadeKey) => void;
 }
 
 function CreateForm({ preset, onClose, onMade }: CreateFormProps) {
   const form = `keys/new/${preset ?? ''}`;
+  // Of how many keys of the name the person knows: a further one is asked about.
+  const [sameName, setSameName] = useState(0);
   const create = useMutation({
-    mutationFn: (body: KeyChange) => call('createApiKey', { body }),
+    mutationFn: (body: KeyChange) => call('createApiKey', { body: { ...body, basedOn: { sameName } } }),
     gcTime: 0,
     meta: { saves: form },
+    onError: (error) => {
+      if (error instanceof ApiError) setSameName(Number(error.extra.sameName ?? 0));
+    },
     onSuccess: onMade,
   });
-  return <KeyForm form={form} preset={preset} mutation={create} submit="Create key" onCancel={onClose} />;
+  return (
+    <KeyForm
+      form={form}
+      preset={preset}
+      mutation={create}
+      submit={sameName > 0 ? 'Create another' : 'Create key'}
+      onCancel={onClose}
+    />
+  );
 }

@@ -1,5 +1,5 @@
 import type { NoticeKind } from '@causeway/proto';
-import { Checkbox } from '../../ui/form.tsx';
+import { Checkbox } from '../ui/form.tsx';
 
 interface Group {
   readonly label: string;
@@ -20,7 +20,11 @@ const groups: readonly Group[] = [
     description: 'A key is about to expire, a member joins or leaves, or a role or a second factor changes.',
     kinds: ['key_expiring', 'access_changed'],
   },
-  { label: 'Usage', description: 'A key has used 80 % of a limit in one minute.', kinds: ['limit_near'] },
+  {
+    label: 'Usage',
+    description: 'A key has used 80 % of a limit in one minute, or requests of it were refused.',
+    kinds: ['limit_near'],
+  },
 ];
 
 interface KindChoicesProps {

@@ -1,24 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Input } from '../../model/client.ts';
-import { type KeyPresetName, keyPresetNames, keyUseQuery } from '../../model/queries.ts';
-import { type ApiKey, keyPresets, type Scope, scopeWords } from '../../model/scopes.ts';
-import { useSession } from '../../model/session.ts';
-import { fieldError } from '../../ui/errors.ts';
-import {
-  Checkbox,
-  Field,
-  Fieldset,
-  Form,
-  type Mutation,
-  Select,
-  TextArea,
-  TextInput,
-} from '../../ui/form.tsx';
-import { useDraft } from '../../ui/form-draft.ts';
-import { formatDateMinute, plural } from '../../ui/format.ts';
-import { Notice } from '../../ui/states.tsx';
-import { Badge, Moment } from '../../ui/values.tsx';
+import { fieldError } from '../ui/errors.ts';
+import { Checkbox, Field, Fieldset, Form, type Mutation, Select, TextArea, TextInput } from '../ui/form.tsx';
+import { useDraft } from '../ui/form-draft.ts';
+import { formatDateMinute, plural } from '../ui/format.ts';
+import { Notice } from '../ui/states.tsx';
+import { Badge, Moment } from '../ui/values.tsx';
+import type { Input } from './client.ts';
+import { type KeyPresetName, keyPresetNames, keyUseQuery } from './queries.ts';
+import { type ApiKey, keyPresets, type Scope, scopeWords } from './scopes.ts';
+import { useSession } from './session.ts';
 
 const labels = {
   name: 'Name',

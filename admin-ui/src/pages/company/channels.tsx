@@ -1,0 +1,214 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { call, type Input, useMutation } from '../../model/client.ts';
+import { KindChoices } from '../../model/kind-choices.tsx';
+import { type Channels, noticeChannelsQuery } from '../../model/notices.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { fieldError } from '../../ui/errors.ts';
+import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
+import { useDraft } from '../../ui/form-draft.ts';
+import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Loaded, SkeletonCard } from '../../ui/states.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
+import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
+
+type Channel = Channels['channels'][number];
+type ChannelName = Channel['channel'];
+
+const names: Readonly<Record<ChannelName, string>> = { webhook: 'Operational webhook', slack: 'Slack' };
+const descriptions: Readonly<Record<ChannelName, string>> = {
+  webhook:
+    'Signed posts of the types operational.*, with a secret of their own. The contract describes them.',
+  slack: 'An incoming-webhook URL of Slack, or of a service that understands the same posts.',
+};
+
+const noAnswer = 'no answer';
+
+export function ChannelCards() {
+  const query = useQuery(noticeChannelsQuery);
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <Loaded query={query} skeleton={<SkeletonCard lines={8} />}>
+      {(data) => (
+        <Stack>
+          {(['webhook', 'slack'] as const).map((name) => (
+            <ChannelCard key={name} name={name} data={data} onSecret={setSecret} />
+          ))}
+          {secret !== null && (
+            <SecretDialog
+              title="Signing secret of the operational webhook"
+              name="secret"
+              value={secret}
+              onClose={() => setSecret(null)}
+            />
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+interface ChannelProps {
+  readonly name: ChannelName;
+  readonly data: Channels;
+  readonly onSecret: (secret: string) => void;
+}
+
+const channelOf = ({ name, data }: ChannelProps): Channel | undefined =>
+  data.channels.find((one) => one.channel === name);
+
+type Change = Omit<Input<'updateNoticeChannel'>['body'], 'channel'>;
+
+const useChange = ({ name, onSecret }: ChannelProps, title: string, onDone: () => void) => {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (change: Change) => call('updateNoticeChannel', { body: { channel: name, ...change } }),
+    gcTime: 0,
+    meta: { saves: `channels/${name}` },
+    onSuccess: ({ signingSecret, ...channels }) => {
+      onDone();
+      queryClient.setQueryData(noticeChannelsQuery.queryKey, channels);
+      if (signingSecret !== null) onSecret(signingSecret);
+      toast(title);
+    },
+  });
+};
+
+function ChannelCard(props: ChannelProps) {
+  const { name } = props;
+  const channel = channelOf(props);
+  const { dialog } = useSearch({ from: '/in/company' });
+  const navigate = useNavigate({ from: '/company' });
+  const [asking, setAsking] = useState<'rotate' | 'remove'>();
+  const close = (): void => setAsking(undefined);
+  const rotate = useChange(props, 'Secret rotated; the earlier one has ended', close);
+  const remove = useChange(props, 'Channel removed', close);
+  const test = useMutation({
+    mutationFn: () => call('testNoticeChannel', { body: { channel: name } }),
+    onSuccess: ({ success, statusCode, error }) =>
+      success
+        ? toast('Test accepted')
+        : toastError(
+            new Error(
+              statusCode === null
+                ? `The test failed: ${error ?? noAnswer}.`
+                : `The test failed: status ${statusCode}.`,
+            ),
+          ),
+    onError: toastError,
+  });
+  const edit = (): void => void navigate({ search: { dialog: name } });
+  const leave = (): void => void navigate({ search: {}, replace: true });
+  return (
+    <Card
+      title={names[name]}
+      description={channel ? <Cut text={channel.url} /> : descriptions[name]}
+      actions={
+        channel ? (
+          <Row>
+            <Button size="s" pending={test.isPending} onClick={() => test.mutate()}>
+              Send test
+            </Button>
+            <Button size="s" onClick={edit}>
+              Edit…
+            </Button>
+            {name === 'webhook' && (
+              <Button size="s" onClick={() => setAsking('rotate')}>
+                Rotate secret…
+              </Button>
+            )}
+            <Button size="s" onClick={() => setAsking('remove')}>
+              Remove…
+            </Button>
+          </Row>
+        ) : (
+          <Button size="s" onClick={edit}>
+            Add channel…
+          </Button>
+        )
+      }
+    >
+      {channel?.last && (
+        <p>
+          <Badge tone={channel.last.error === null ? 'good' : 'bad'} dot>
+            {channel.last.error === null ? 'Accepted' : `Failed: ${channel.last.statusCode ?? noAnswer}`}
+          </Badge>{' '}
+          <Quiet small>
+            latest post <TimeAgo time={channel.last.utc} />
+          </Quiet>
+        </p>
+      )}
+      <Dialog open={dialog === name} onClose={leave} title={names[name]} description={descriptions[name]}>
+        <ChannelForm {...props} onClose={leave} />
+      </Dialog>
+      <ConfirmDialog
+        open={asking !== undefined}
+        onClose={close}
+        title={asking === 'remove' ? `Remove ${names[name]}?` : 'Rotate the secret?'}
+        confirm={asking === 'remove' ? 'Remove channel' : 'Rotate secret'}
+        danger
+        mutation={(asking === 'remove' ? remove : rotate) as never}
+        onSubmit={() =>
+          asking === 'remove' ? remove.mutate({ url: null }) : rotate.mutate({ newSecret: true })
+        }
+      >
+        {asking === 'remove'
+          ? 'Nothing more is posted there.'
+          : 'The present secret ends at once: your receiver refuses posts until it has the new one.'}
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+const labels = { url: 'URL', kinds: 'Tells of' };
+
+function ChannelForm(props: ChannelProps & { readonly onClose: () => void }) {
+  const { name, data, onClose } = props;
+  const channel = channelOf(props);
+  // Of a Slack URL, which is secret, the server shows a part only: an empty field keeps it.
+  const isSecret = name === 'slack';
+  const stored = {
+    url: isSecret ? '' : (channel?.url ?? ''),
+    kinds: channel?.kinds ?? data.kinds.map(({ kind }) => kind),
+  };
+  const draft = useDraft(`channels/${name}`, stored, labels, isSecret ? ['url'] : []);
+  const { url, kinds } = draft.values;
+  const save = useChange(props, 'Channel saved', onClose);
+  return (
+    <Form
+      draft={draft}
+      mutation={save as never}
+      onSubmit={() => save.mutate({ kinds, ...(url !== stored.url || !channel ? { url } : {}) })}
+      fields={['url']}
+      submit={channel ? 'Save channel' : 'Add channel'}
+      onCancel={onClose}
+    >
+      <Field
+        label={`URL of ${names[name]}`}
+        hint={channel && isSecret ? `Now ${channel.url}. Leave it empty to keep it.` : undefined}
+        error={fieldError(save.error, 'url')}
+      >
+        <TextInput
+          type="url"
+          inputMode="url"
+          mono
+          value={url}
+          onValue={(value) => draft.set({ url: value })}
+        />
+      </Field>
+      <Fieldset legend="Tells of">
+        <KindChoices
+          offered={data.kinds}
+          chosen={kinds}
+          onChange={(changed, on) =>
+            draft.set({
+              kinds: [...kinds.filter((kind) => !changed.includes(kind)), ...(on ? changed : [])],
+            })
+          }
+        />
+      </Fieldset>
+    </Form>
+  );
+}

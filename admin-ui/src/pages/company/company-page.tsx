@@ -1,0 +1,132 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { hasFactor } from '../../model/members.ts';
+import { teamQuery } from '../../model/queries.ts';
+import { useRefusal, useSession } from '../../model/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { number, plural } from '../../ui/format.ts';
+import { Card, Page } from '../../ui/layout.tsx';
+import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { toast, toastError } from '../../ui/toast.ts';
+import { ChannelCards } from './channels.tsx';
+
+export function CompanyPage() {
+  const hidden = useRefusal('developer');
+  const refusal = useRefusal('admin');
+  return (
+    <Page title="Company settings" description="What holds for all members, keys and subscriptions.">
+      {hidden === undefined ? (
+        <>
+          <SecondFactor refusal={refusal} />
+          <EndpointVerification refusal={refusal} />
+          {refusal === undefined && <ChannelCards />}
+        </>
+      ) : (
+        <Notice tone="info">{hidden}</Notice>
+      )}
+    </Page>
+  );
+}
+
+interface SettingProps {
+  readonly refusal: string | undefined;
+}
+
+function SecondFactor({ refusal }: SettingProps) {
+  const { dialog } = useSearch({ from: '/in/company' });
+  const navigate = useNavigate({ from: '/company' });
+  const close = (): void => void navigate({ search: {}, replace: true });
+  const required = useSession().company.secondFactorRequired;
+  const change = useMutation({
+    mutationFn: () => call('requireSecondFactor', { body: { required: !required } }),
+    onSuccess: () => {
+      toast(required ? 'The second factor is optional' : 'The second factor is required');
+      close();
+    },
+  });
+  return (
+    <Loaded query={useQuery(teamQuery)} skeleton={<SkeletonCard lines={2} />}>
+      {({ members }) => {
+        const without = members.filter((member) => !hasFactor(member)).length;
+        const you = members.find((member) => member.you);
+        const lacks = !required && you && !hasFactor(you);
+        const reason = lacks ? 'Set up your own second factor under Your security first' : undefined;
+        const all = plural(members.length, '# member', '# members');
+        return (
+          <>
+            <Card
+              title={required ? 'A second factor is required' : 'Second factor'}
+              description={
+                without === 0
+                  ? 'Everyone has one.'
+                  : required
+                    ? `${number(without)} of ${all} without one can do nothing before setting one up.`
+                    : `${number(without)} of ${all} without one: the password alone signs in.`
+              }
+              actions={
+                <Button
+                  size="s"
+                  disabledReason={refusal ?? reason}
+                  onClick={() => void navigate({ search: { dialog: 'require-factor' } })}
+                >
+                  {required ? 'Make it optional…' : 'Require it…'}
+                </Button>
+              }
+            />
+            <ConfirmDialog
+              open={dialog === 'require-factor' && refusal === undefined && !lacks}
+              onClose={close}
+              title={required ? 'Make the second factor optional?' : 'Require a second factor?'}
+              confirm={required ? 'Make it optional' : 'Require it'}
+              danger={required}
+              mutation={change}
+            >
+              {required
+                ? 'Members may then remove theirs, and sign in with a password alone.'
+                : `${number(without)} of ${all} without one must set one up at the next click. So must new members when they join. API keys keep working.`}
+            </ConfirmDialog>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const settingsQuery = operationQuery('getSubscriptionSettings', {});
+
+function EndpointVerification({ refusal }: SettingProps) {
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: (verifyEndpoints: boolean) =>
+      call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
+    onSuccess: (settings) => {
+      queryClient.setQueryData(settingsQuery.queryKey, settings);
+      toast(
+        settings.verifyEndpoints ? 'Endpoint verification turned on' : 'Endpoint verification turned off',
+      );
+    },
+    onError: toastError,
+  });
+  return (
+    <Loaded query={useQuery(settingsQuery)} skeleton={<SkeletonCard lines={2} />}>
+      {({ verifyEndpoints }) => (
+        <Card
+          title={verifyEndpoints ? 'Endpoints are verified' : 'Endpoint verification'}
+          description="When it is on, a new subscription, or one with a new URL, gets deliveries only after its receiver has echoed a signed challenge. Existing subscriptions are not affected."
+          actions={
+            <Button
+              size="s"
+              disabledReason={refusal}
+              pending={change.isPending}
+              onClick={() => change.mutate(!verifyEndpoints)}
+            >
+              {verifyEndpoints ? 'Turn off verification' : 'Turn on verification'}
+            </Button>
+          }
+        />
+      )}
+    </Loaded>
+  );
+}

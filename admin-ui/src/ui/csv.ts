@@ -1,0 +1,18 @@
+import { save } from './save.ts';
+
+export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => unknown>>;
+
+export const saveCsv = <Row>(name: string, columns: CsvColumns<Row>, rows: readonly Row[]): void =>
+  save(`${name}-${new Date().toISOString().slice(0, 10)}.csv`, csvOf(columns, rows));
+
+/** RFC 4180, with a byte order mark, without which spreadsheets read UTF-8 as another encoding. */
+export const csvOf = <Row>(columns: CsvColumns<Row>, rows: readonly Row[]): string =>
+  `\uFEFF${[Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => read(row)))]
+    .map((row) => `${row.map(cellOf).join(',')}\r\n`)
+    .join('')}`;
+
+/** A spreadsheet would run a text with such a beginning as a formula; after an apostrophe it is a text. */
+const cellOf = (value: unknown): string => {
+  const text = value === null ? '' : String(value);
+  return `"${(/^\s*[=+\-@＝＋－＠\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+};
