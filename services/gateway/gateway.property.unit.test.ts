@@ -254,7 +254,10 @@ describe('the cookie', () => {
       `__Host-causeway=${token}; Path=/; HttpOnly; SameSite=Strict; Secure`,
     );
     expect(tokenCookie(token, local)).toBe(`causeway=${token}; Path=/; HttpOnly; SameSite=Strict`);
-    expect(tokenCookie(token, { ...remote, https: false })).toContain('; Secure');
+    expect(tokenCookie(token, { ...remote, https: false })).toMatch(/^__Host-.*; Secure/);
+    expect(readToken(`causeway=${token}`, { ...remote, https: false, host: 'localhost.evil.example' })).toBe(
+      '',
+    );
     expect(tokenCookie(token, { ...local, https: true })).toContain('__Host-');
     expect(tokenCookie('', remote)).toContain('; Max-Age=0');
   });

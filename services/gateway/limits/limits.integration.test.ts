@@ -10,7 +10,7 @@ import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
 import { companySlot, keySlot } from './counts.ts';
 import { createLimiter, type Limiter, type Limits, type Verdict } from './limiter.ts';
-import { openJetStreamLog } from './log.ts';
+import { type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership, MovedError, type Owner } from './owner.ts';
 import { createQuorum, type Quorum } from './quorum.ts';
 
@@ -254,6 +254,20 @@ describe('ownership', () => {
     await expect(former.count(window, requests(4), withinMs)).rejects.toBeInstanceOf(MovedError);
     expect(former.owned()).toBe(false);
     expect(await present.count(window, requests(4), withinMs)).toEqual([4, 0]);
+  });
+
+  test('is not taken under another name of the store', async () => {
+    const gateway = await startGateway();
+    const owner = await claimOwnership(openQuorum(gateway), listen);
+    const log = openJetStreamLog(createAsker(gateway.bus).ask, { log: 1, timeoutMs: 5000 });
+    const state = await new Promise<LogState | undefined>(log.readState);
+    const append = (store: string, expectedSequence: number) =>
+      new Promise((resolve) =>
+        log.append({ store, entry: new Uint8Array(), expectedSequence, replaces: false }, resolve),
+      );
+    for (const expected of [0, state!.sequence]) expect(await append('other', expected)).toBe('refused');
+    expect(owner.owned()).toBe(true);
+    await owner.release();
   });
 
   test('stays with an owner that was slow for a while, and nothing is counted twice', async () => {
