@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureLimitStreams } from '@causeway/identity';
-import { limitLogNumbers, limitLogStream } from '@causeway/proto';
+import { limitEntrySubject, limitLogNumbers, limitLogStream } from '@causeway/proto';
 import { type Bus, connectBus, createMetrics } from '@causeway/runtime';
 import { type TestNats, testNatsCluster, until } from '@causeway/runtime/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
 import { CountError, type Counter, createCounter, type Take } from './counter.ts';
-import { type LogState, openJetStreamLog } from './log.ts';
+import { encodeEntry, type LogState, openJetStreamLog } from './log.ts';
 import { claimOwnership } from './owner.ts';
 import { createQuorum } from './quorum.ts';
 
@@ -261,4 +261,17 @@ test('an owner that was fenced off notices it without a request', async () => {
   await expect.poll(isOwner).toBe(false);
   expect(other.owned()).toBe(true);
   await other.release();
+});
+
+test('an entry follows the last one of its store only while no other, of any store, came after it', async () => {
+  const manager = await jetstreamManager(operator.nc, { checkAPI: false });
+  await manager.streams.add({ name: limitLogStream(9), subjects: [limitEntrySubject(9, '*')] });
+  const log = openJetStreamLog(createAsker(operator).ask, { log: 9, timeoutMs: 20_000 });
+  const entry = encodeEntry({ epoch: 'a', number: 1 }, []);
+  const append = (store: string, expectedSequence: number) =>
+    new Promise((resolve) => log.append({ store, entry, expectedSequence, replaces: false }, resolve));
+  expect([await append('one', 0), await append('two', 0), await append('one', 1)]).toEqual([1, 'refused', 2]);
+  expect([await append('one', 1), await append('two', 2)]).toEqual(['refused', 'refused']);
+  await operator.nc.request(limitEntrySubject(9, 'two'), entry);
+  expect(await append('one', 2)).toBe('refused');
 });
