@@ -265,7 +265,15 @@ test('an owner that was fenced off notices it without a request', async () => {
 
 test('an entry follows the last one of its store only while no other, of any store, came after it', async () => {
   const manager = await jetstreamManager(operator.nc, { checkAPI: false });
-  await manager.streams.add({ name: limitLogStream(9), subjects: [limitEntrySubject(9, '*')] });
+  const stream = { name: limitLogStream(9), subjects: [limitEntrySubject(9, '*')] };
+  // Servers that were killed before may still elect a leader, and an earlier run of the test has left entries.
+  await until('a stream without entries', async () => {
+    await manager.streams.delete(stream.name).catch(() => {});
+    return manager.streams.add(stream).then(
+      ({ state }) => state.messages === 0,
+      () => false,
+    );
+  });
   const log = openJetStreamLog(createAsker(operator).ask, { log: 9, timeoutMs: 20_000 });
   const entry = encodeEntry({ epoch: 'a', number: 1 }, []);
   const append = (store: string, expectedSequence: number) =>
