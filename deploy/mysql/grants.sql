@@ -47,7 +47,7 @@ GRANT SELECT, UPDATE ON `causeway`.`events_seq` TO 'causeway_crm'@'%';
 GRANT SELECT, UPDATE ON `causeway`.`delivery_attempts` TO 'causeway_crm'@'%';
 GRANT SELECT, INSERT ON `causeway`.`audit_log` TO 'causeway_webhooks'@'%';
 GRANT SELECT, DELETE ON `causeway`.`key_revocations` TO 'causeway_webhooks'@'%';
-GRANT INSERT ON `causeway`.`notices` TO 'causeway_webhooks'@'%';
+GRANT SELECT, INSERT ON `causeway`.`notices` TO 'causeway_webhooks'@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON `causeway`.`notice_channels` TO 'causeway_webhooks'@'%';
 GRANT SELECT, UPDATE, DELETE ON `causeway`.`member_endings` TO 'causeway_webhooks'@'%';
 GRANT SELECT, ALTER, DROP ON `causeway`.`events` TO 'causeway_webhooks'@'%';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorClasses } from '../delivery-states.ts';
+import { noticeChannels } from '../notices.ts';
 import { defineOperation } from '../operation.ts';
 import { cursorParameter } from '../portal/fields.ts';
 import { undelivered } from '../portal/subscriptions.ts';
@@ -32,6 +33,9 @@ const incident = z.object({
   recoveredUtc: instant.nullable().meta({ description: 'The first success after it was last broken.' }),
   undelivered: undelivered.meta({ description: 'Of its subscription, now; zero once it has ended.' }),
   lastSuccessUtc: instant.nullable().meta({ description: 'To the minute; null: none in seven days.' }),
+  told: z
+    .array(z.object({ channel: z.enum(['mail', ...noticeChannels]), memberId: id.nullable(), utc: instant }))
+    .meta({ description: 'Which messages of its beginning were accepted: a mail to a member, or a post.' }),
   nextAttemptUtc: instant.nullable().meta({ description: 'Null while nothing is attempted.' }),
 });
 
@@ -45,6 +49,7 @@ const example = {
   recoveredUtc: null,
   undelivered: { count: 120, isMore: false, oldestUtc: '2026-01-15T09:30:00.000Z' },
   lastSuccessUtc: '2026-01-15T09:29:00.000Z',
+  told: [{ channel: 'slack' as const, memberId: null, utc: '2026-01-15T09:30:12.000Z' }],
   nextAttemptUtc: '2026-01-15T09:45:00.000Z',
 };
 

@@ -6,6 +6,6 @@ export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from 
 export { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';
 export { ensureLimitStreams } from './limit-streams.ts';
 export { isAllowedFrom } from './networks.ts';
-export { type Notice, writeNotices } from './notices.ts';
+export { incidentCause, type Notice, type Told, writeNotices } from './notices.ts';
 export { originOf } from './origin.ts';
 export { createSessionSigner, type SessionSigner } from './session-proof.ts';

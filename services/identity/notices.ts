@@ -38,3 +38,15 @@ export const writeNotices = async <DB>(db: Kysely<DB>, notices: readonly Notice[
 };
 
 const maxName = 500;
+
+/** Of the notice that an incident has opened. */
+export const incidentCause = (subscriptionId: number, sinceUtc: Date): string =>
+  `subscription_failing:${subscriptionId}:${sinceUtc.toISOString()}`;
+
+/** A message that was accepted; in `told` of the detail of a notice that an incident has opened. */
+export interface Told {
+  readonly channel: 'mail' | 'webhook' | 'slack';
+  /** Whom a mail was for. */
+  readonly memberId: number | null;
+  readonly utc: string;
+}

@@ -53,6 +53,7 @@ export interface Tables extends IdempotencyTables {
     readonly subscriptions_created: number;
     readonly verify_endpoints: Generated<number>;
   };
+  notices: { readonly company_id: number; readonly cause: string; readonly detail: string };
   notice_channels: {
     readonly company_id: number;
     readonly channel: NoticeChannel;
@@ -126,6 +127,7 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'subscription_changes',
   'delivery_queues',
   'webhook_companies',
+  'notices',
   'notice_channels',
   'missed_events',
   'acknowledged_causes',

@@ -1,7 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { plural } from '../ui/format.ts';
+import { Quiet } from '../ui/layout.tsx';
 import { Moment, TimeAgo } from '../ui/values.tsx';
 import { causeOf } from './causes.ts';
 import { type Answer, operationQuery } from './client.ts';
+import { teamQuery } from './queries.ts';
+import { useRefusal } from './session.ts';
 import { UndeliveredLink } from './undelivered.tsx';
 
 export type Incident = Answer<'listPortalIncidents'>['incidents'][number];
@@ -14,6 +18,28 @@ export const incidentsQuery = (subscriptionId?: number) => ({
 
 export const useIncident = (subscriptionId: number): Incident | undefined =>
   useQuery(incidentsQuery(subscriptionId)).data?.incidents[0];
+
+/** Who got a message of its beginning. Viewers see no list of members, and how many there were. */
+export function IncidentTold({ incident: { told: messages } }: { readonly incident: Incident }) {
+  const mayKnow = useRefusal('developer') === undefined;
+  const members = useQuery({ ...teamQuery, enabled: mayKnow }).data?.members ?? [];
+  const [first] = messages;
+  if (!first) return null;
+  const mailed = messages.filter(({ channel }) => channel === 'mail').map(({ memberId }) => memberId);
+  const names = members.filter(({ id }) => mailed.includes(id)).map(({ name }) => name);
+  const by = [
+    ...(mailed.length > 0 ? [plural(mailed.length, '# member by mail', '# members by mail')] : []),
+    ...messages.flatMap(({ channel }) => (channel === 'mail' ? [] : [channelNames[channel]])),
+  ];
+  return (
+    <p>
+      Told at <Moment time={first.utc} />: {by.join(', ')}.{' '}
+      {names.length > 0 && <Quiet small>{names.join(', ')}</Quiet>}
+    </p>
+  );
+}
+
+const channelNames = { slack: 'Slack', webhook: 'the operational webhook' } as const;
 
 /** Since when it is broken, what waits, and what comes next. */
 export function IncidentFacts({ incident }: { readonly incident: Incident }) {

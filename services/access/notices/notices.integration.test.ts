@@ -134,6 +134,16 @@ describe('a notice', () => {
     for (const { email } of [owner, developer])
       expect(subjectsTo(email).filter((subject) => subject.includes('Billing'))).toHaveLength(1);
     expect(subjectsTo(viewer.email).filter((subject) => subject.includes('Billing'))).toEqual([]);
+    const [notice] = await rowsOf<{ detail: string }>(
+      'SELECT detail FROM notices WHERE company_id = ? AND subject_id = 7',
+      companyId,
+    );
+    const { told } = JSON.parse(notice!.detail);
+    expect(new Set(told.map(({ memberId }: { memberId: number }) => memberId)).size).toBe(2);
+    expect(told).toContainEqual({
+      ...{ channel: 'mail', memberId: developer.id },
+      utc: expect.stringMatching(/^20.*Z$/),
+    });
     const { text, html } = mailsTo(developer.email).find(({ subject }) => subject.includes('Billing'))!;
     expect(text).toContain('You are told when it has caught up.');
     expect(text).toContain('https://crm.example.com/portal/subscriptions/7');

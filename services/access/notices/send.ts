@@ -1,3 +1,4 @@
+import type { Told } from '@causeway/identity';
 import {
   type NoticeChannel,
   operationalType,
@@ -5,7 +6,8 @@ import {
   type TestDeliveryAnswer,
   testDeliverySubject,
 } from '@causeway/proto';
-import { acrossTenants, isDue, type Repeated, repeat } from '@causeway/runtime';
+import { acrossTenants, isDue, type Repeated, repeat, tenantIs } from '@causeway/runtime';
+import { sql } from 'kysely';
 import { accessMetrics } from '../metrics.ts';
 import { type NoticesContext, type Send, sendColumns } from './context.ts';
 import { linkMail } from './links.ts';
@@ -117,6 +119,7 @@ const finish = async (
 ): Promise<void> => {
   const { company_id, send_id, channel, attempts, created_utc, leaseUtc } = send;
   const at = now().getTime();
+  if (outcome === 'accepted') await noteTold(db, send, now());
   const isOver = outcome !== 'failed' || at - created_utc.getTime() > keptForMs;
   if (isOver)
     await db
@@ -136,6 +139,16 @@ const finish = async (
   metrics.counter(accessMetrics.access_notices_total).cell(channel, outcome).value++;
   if (isOver && outcome !== 'accepted' && outcome !== 'dropped')
     log.warn({ companyId: company_id, channel, attempts, outcome }, 'notice given up');
+};
+
+/** Before the row is deleted: a message that comes twice is noted twice. Of very many, a part is listed. */
+const noteTold = (db: NoticesContext['db'], { company_id, group_id, channel, user_id }: Send, at: Date) => {
+  const message: Told = { channel, memberId: user_id, utc: at.toISOString() };
+  return sql`
+    UPDATE notices SET detail = JSON_SET(detail, '$.told', JSON_MERGE_PRESERVE(
+      COALESCE(JSON_EXTRACT(detail, '$.told'), JSON_ARRAY()), CAST(${JSON.stringify([message])} AS JSON)))
+    WHERE company_id = ${tenantIs(company_id)} AND group_id = ${group_id} AND kind = 'subscription_failing'
+      AND CHAR_LENGTH(detail) < 50000`.execute(db);
 };
 
 const firstRetryMs = 30_000;
@@ -268,6 +281,7 @@ const postTimeoutMs = 20_000;
 
 const noticePayload = (notice: NoticeRow) => {
   const { title, text, path } = wordsOf(notice);
+  const { told: _, ...detail } = JSON.parse(notice.detail) as Readonly<Record<string, unknown>>;
   return {
     id: notice.notice_id,
     createdUtc: notice.created_utc.toISOString(),
@@ -275,7 +289,7 @@ const noticePayload = (notice: NoticeRow) => {
     title,
     text,
     path,
-    detail: JSON.parse(notice.detail) as unknown,
+    detail,
   };
 };
 

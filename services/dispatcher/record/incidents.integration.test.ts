@@ -105,3 +105,27 @@ test('a 410 opens an incident; switching off by a person ends it without a messa
   expect(await incidentsOf(subscription)).toEqual([]);
   await drain();
 });
+
+test('an incident ends though the receiver was enabled and caught up within the minute in which it broke', async () => {
+  const { drain } = await world.start(fast);
+  const receiver = await testReceiver();
+  receiver.answer = (response) => response.writeHead(410).end();
+  const subscription = await world.subscribe(receiver.url);
+  const ofIt = 'WHERE subscription_id = ?';
+  const sql = (text: string) => world.database.query(text, [subscription.subscription_id]);
+  await world.deliver(subscription, 1);
+  await expect.poll(() => world.states(subscription)).toEqual({ held: 1 });
+  receiver.answer = (response) => response.end();
+  await sql(`UPDATE subscriptions SET enabled = 1 ${ofIt}`);
+  await sql(`UPDATE delivery_queues SET consecutive_failures = 0, held_deliveries = 0 ${ofIt}`);
+  await sql(`DELETE FROM deliveries ${ofIt}`);
+  await end();
+  expect((await incidentsOf(subscription))[0]!.until_utc).toBeNull();
+  await world.deliver(subscription, 1);
+  await expect.poll(() => world.states(subscription)).toEqual({ succeeded: 1 });
+  await sql(`UPDATE incidents SET broken_utc = (
+    SELECT MAX(updated_utc) - INTERVAL 1000 MICROSECOND FROM deliveries ${ofIt})`);
+  await end();
+  expect((await incidentsOf(subscription))[0]!.until_utc).not.toBeNull();
+  await drain();
+});

@@ -1,5 +1,5 @@
 import type { IncidentRow } from '@causeway/deliveries';
-import { type Notice, writeNotices } from '@causeway/identity';
+import { incidentCause, type Notice, writeNotices } from '@causeway/identity';
 import { type ErrorClass, failuresUntilProbing } from '@causeway/proto';
 import { acrossTenants, type Repeated, repeat, rowList, transaction } from '@causeway/runtime';
 import { type Kysely, sql } from 'kysely';
@@ -95,7 +95,10 @@ const noticeOf = (
 ): Notice => ({
   companyId: subscription.company_id,
   kind,
-  cause: `${kind}:${subscription.subscription_id}:${sinceUtc.toISOString()}`,
+  cause:
+    kind === 'subscription_failing'
+      ? incidentCause(subscription.subscription_id, sinceUtc)
+      : `${kind}:${subscription.subscription_id}:${sinceUtc.toISOString()}`,
   subject: subjectOf(subscription),
   detail: { since: sinceUtc.toISOString(), statusCode, errorClass },
   at,
@@ -181,17 +184,18 @@ const setEnd = async (
   await db.updateTable('incidents').set(set).where(isQueue(key)).where('until_utc', 'is', null).execute();
 };
 
-/** Somebody enabled it, which sets its failures to zero; the minutes after that tell of a success. */
+/** Somebody enabled it, which sets its failures to zero; the newest deliveries tell of a success since it was broken. */
 const hasSucceeded = async (trx: Kysely<Tables>, key: QueueKey, brokenUtc: Date): Promise<boolean> => {
-  const minute = await trx
-    .selectFrom('delivery_minutes')
-    .select('minute_utc')
+  const newest = await trx
+    .selectFrom('deliveries')
+    .select('updated_utc')
     .where(isQueue(key))
-    .where('minute_utc', '>', brokenUtc)
-    .where('succeeded', '>', 0)
-    .limit(1)
-    .executeTakeFirst();
-  return minute !== undefined;
+    .where('state', '=', 'succeeded')
+    .where('due_utc', 'is', null)
+    .orderBy('event_id', 'desc')
+    .limit(1_000)
+    .execute();
+  return newest.some(({ updated_utc }) => updated_utc > brokenUtc);
 };
 
 /** Of what waits, what is due first is the oldest. */

@@ -27,6 +27,20 @@ test('incidents are listed page by page, read by key and member, and never those
   await make(broken);
   await expect(make(broken)).rejects.toThrow(/Duplicate/);
   await makeDelivery(webhooks.db, { company_id: company, subscription_id: broken, created_utc: at }, 3);
+  const told = [
+    { channel: 'mail', memberId: 5, utc: at.toISOString() },
+    { channel: 'slack', memberId: null, utc: at.toISOString() },
+  ];
+  await webhooks.database.query(
+    `INSERT INTO notices (company_id, kind, cause, subject_name, detail, created_utc)
+     VALUES (?, 'subscription_failing', ?, 'Billing', ?, ?)`,
+    [
+      company,
+      `subscription_failing:${broken}:${at.toISOString()}`,
+      JSON.stringify({ told: [...told, told[0]] }),
+      at,
+    ],
+  );
   const list = async (query: Readonly<Record<string, string>> = {}, asker = company) =>
     (await webhooks.ask('listIncidents', asker, { query })).body;
   const all = await list();
@@ -39,7 +53,7 @@ test('incidents are listed page by page, read by key and member, and never those
   const [open, ended] = all.incidents;
   expect(open).toMatchObject({
     ...{ sinceUtc: at.toISOString(), untilUtc: null, firstStatusCode: 503, firstErrorClass: 'status' },
-    ...{ recoveredUtc: null, lastSuccessUtc: null },
+    ...{ recoveredUtc: null, lastSuccessUtc: null, told },
     undelivered: { count: 3, isMore: false, oldestUtc: at.toISOString() },
   });
   expect(open.nextAttemptUtc).not.toBeNull();

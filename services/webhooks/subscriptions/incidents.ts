@@ -1,4 +1,5 @@
 import type { IncidentRow } from '@causeway/deliveries';
+import { incidentCause, type Told } from '@causeway/identity';
 import { contract, definitions, notFound } from '@causeway/proto';
 import { handler, json } from '@causeway/runtime';
 import type { Kysely } from 'kysely';
@@ -63,9 +64,10 @@ const incidentAnswers = async (
   const ids = [...new Set(rows.map(({ subscription_id }) => subscription_id))];
   if (ids.length === 0) return [];
   const open = rows.filter(({ until_utc }) => until_utc === null);
-  const [outcomes, queues, undelivered] = await Promise.all([
+  const [outcomes, queues, messages, undelivered] = await Promise.all([
     readOutcomes(db, companyId, ids, now()),
     readAttempts(db, companyId, ids),
+    readTold(db, companyId, rows),
     open.length === 0
       ? []
       : readUndelivered(db, companyId, open.length === 1 ? { subscriptionId: open[0]!.subscription_id } : {}),
@@ -83,9 +85,30 @@ const incidentAnswers = async (
       recoveredUtc: row.recovered_utc,
       undelivered: sumOfUndelivered(isOpen ? (groups.get(row.subscription_id) ?? []) : []),
       lastSuccessUtc: outcomes.get(row.subscription_id)?.last_success ?? null,
+      told: messages.get(causeOf(row)) ?? [],
       nextAttemptUtc: isOpen ? (queues.get(row.subscription_id) ?? null) : null,
     };
   });
+};
+
+const causeOf = ({ subscription_id, since_utc }: IncidentRow): string =>
+  incidentCause(subscription_id, since_utc);
+
+/** By the causes of their notices; a message that came twice is listed once. */
+const readTold = async (db: Kysely<Tables>, companyId: number, rows: readonly IncidentRow[]) => {
+  const notices = await db
+    .selectFrom('notices')
+    .select(['cause', 'detail'])
+    .where('company_id', '=', companyId)
+    .where('cause', 'in', rows.map(causeOf))
+    .execute();
+  return new Map(
+    notices.map(({ cause, detail }) => {
+      const { told = [] } = JSON.parse(detail) as { readonly told?: readonly Told[] };
+      const first = Map.groupBy(told, ({ channel, memberId }) => `${channel} ${memberId}`);
+      return [cause, [...first.values()].map(([one]) => one!)];
+    }),
+  );
 };
 
 /** When the next attempts may begin. */
