@@ -98,7 +98,7 @@ const send = async ({ method, url, body, signal, key }: Request): Promise<Respon
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
-    noteAnswer();
+    noteAnswer(response.headers.get('Date'));
     return response;
   } catch (error) {
     if (signal?.aborted) throw error;

@@ -4,6 +4,7 @@ import { fieldError } from '../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, Select, TextArea, TextInput } from '../ui/form.tsx';
 import { useDraft } from '../ui/form-draft.ts';
 import { formatDateMinute, plural } from '../ui/format.ts';
+import { serverNow } from '../ui/reachability.ts';
 import { Notice } from '../ui/states.tsx';
 import { Badge, Moment } from '../ui/values.tsx';
 import type { Input } from './client.ts';
@@ -38,7 +39,7 @@ export function KeyForm({ form, initial, preset, mutation, submit, onCancel }: K
   const { error } = mutation;
   const filled = initial ?? (preset && keyPresets[preset]);
   const [tool, setTool] = useState<string>(preset ?? 'other');
-  const [since] = useState(() => Date.now());
+  const [since] = useState(serverNow);
   const stored: KeyValues = {
     name: filled?.name ?? '',
     note: initial?.note ?? '',

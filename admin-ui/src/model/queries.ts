@@ -1,4 +1,5 @@
 import { keepPreviousData, useQueryClient } from '@tanstack/react-query';
+import { serverNow } from '../ui/reachability.ts';
 import { type Answer, operationQuery } from './client.ts';
 import type { eventsSearch } from './search.ts';
 import type { Subscription } from './subscriptions.ts';
@@ -86,7 +87,7 @@ export const teamQuery = operationQuery('listTeam', {});
 
 /** To the minute, so that a query stays the same for a while. */
 export const minutesAgo = (minutes: number): string =>
-  new Date((Math.floor(Date.now() / 60_000) - minutes) * 60_000).toISOString();
+  new Date((Math.floor(serverNow() / 60_000) - minutes) * 60_000).toISOString();
 
 export const sessionsQuery = operationQuery('listSessions', {});
 

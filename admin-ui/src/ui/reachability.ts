@@ -15,7 +15,19 @@ const set = (next: Reachability): void => {
   if (changed) for (const listener of listeners) listener();
 };
 
-export const noteAnswer = (): void => set({ reachable: true, lastAnswerMs: Date.now() });
+/** @param date when the server answered, by its own clock. */
+export const noteAnswer = (date: string | null = null): void => {
+  set({ reachable: true, lastAnswerMs: Date.now() });
+  const aheadMs = Date.parse(date ?? '') - Date.now();
+  if (!Number.isNaN(aheadMs)) serverAheadMs = Math.abs(aheadMs) > likelyDelayMs ? aheadMs : 0;
+};
+
+let serverAheadMs = 0;
+/** An answer takes a while, and its time is of whole seconds. */
+const likelyDelayMs = 30_000;
+
+/** The clock of the person's computer may be wrong by hours. */
+export const serverNow = (): number => Date.now() + serverAheadMs;
 export const noteNoAnswer = (): void => set({ ...state, reachable: false });
 
 export const useReachability = (): Reachability =>

@@ -63,6 +63,20 @@ interface TableProps<Row> {
 /** More than a window shows. */
 const rowsOfScreen = 20;
 
+/** By Back or Forward: the place where the reader was is found again only if all rows are there. */
+let isReturning = false;
+addEventListener('popstate', () => {
+  isReturning = true;
+});
+for (const type of ['pointerdown', 'keydown'])
+  addEventListener(
+    type,
+    () => {
+      isReturning = false;
+    },
+    { capture: true },
+  );
+
 /** A table that becomes a list of cards on narrow screens; ARIA roles keep it a table. */
 export function Table<Row>(props: TableProps<Row>) {
   const {
@@ -78,7 +92,7 @@ export function Table<Row>(props: TableProps<Row>) {
   } = props;
   // The answer to a click is painted before the rows that it brings, and the first screen before those below it.
   const first = latest?.slice(0, rowsOfScreen);
-  const rows = useDeferredValue(latest, first) ?? first;
+  const rows = useDeferredValue(latest, isReturning ? latest : first) ?? first;
   if (query?.isError && query.data === undefined)
     return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (rows?.length === 0) return emptyState;

@@ -13,6 +13,7 @@ import {
   share,
 } from './format.ts';
 import healthBarCss from './health-bar.module.css';
+import { serverNow } from './reachability.ts';
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'info' | 'accent';
 
@@ -76,7 +77,7 @@ export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
 }
 
 /** One clock for the whole page; it stops while no component uses it. */
-let now = Date.now();
+let now = serverNow();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -95,7 +96,7 @@ const subscribe = (listener: () => void): (() => void) => {
 };
 const tick = (): void => {
   if (document.hidden) return;
-  now = Date.now();
+  now = serverNow();
   for (const listener of listeners) listener();
 };
 
@@ -115,7 +116,7 @@ const timeElement = (time: string, text: string, title: string) => (
 const fullTime = (time: string): string => `${formatZoned(time)}\n${new Date(time).toISOString()}`;
 
 /** The shared clock triggers the next render; a time that has just passed is never shown as future. */
-const useNowOrLater = (): number => Math.max(useNow(), Date.now());
+const useNowOrLater = (): number => Math.max(useNow(), serverNow());
 
 /** A time relative to now; hovering shows it in full, also in UTC. */
 export const TimeAgo = ({ time }: TimeProps) =>

@@ -2,6 +2,7 @@ import { call, useMutation } from '../../model/client.ts';
 import type { ApiKey } from '../../model/scopes.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Stack } from '../../ui/layout.tsx';
+import { serverNow } from '../../ui/reachability.ts';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { MinuteAgo } from '../../ui/values.tsx';
@@ -21,7 +22,7 @@ export function RevokeKey({ apiKey, onClose }: RevokeKeyProps) {
     },
   });
   if (!apiKey) return null;
-  const recent = apiKey.lastUsedUtc !== null && Date.now() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
+  const recent = apiKey.lastUsedUtc !== null && serverNow() - Date.parse(apiKey.lastUsedUtc) < 86_400_000;
   return (
     <ConfirmDialog
       open
