@@ -35,6 +35,7 @@ describe('A subscription at the portal', () => {
         failed24h: 0,
         held: 0,
         waiting: 0,
+        givenUp: 0,
         lastSuccessUtc: null,
         lastFailureUtc: null,
       },

@@ -24,6 +24,8 @@ describe('“Why is this client not in our ERP?”', () => {
     await visit(page, '', 'Overview');
     await page.keyboard.press('Control+K');
     const menu = page.getByRole('combobox', { name: 'Search, or go to a page' });
+    await menu.fill('kollwitz 1');
+    await see(page.getByRole('option', { name: /Kollwitz 1/ })).toBeVisible();
     await menu.fill('kaethe2@example.com');
     await see(page.getByRole('option', { name: /Kollwitz 2/ })).toBeVisible();
     await menu.press('Enter');

@@ -41,7 +41,6 @@ describe('A viewer', () => {
       ['keys', 'API keys', ['Create API key']],
       ['subscriptions', 'Subscriptions', ['Add subscription']],
       [`subscriptions/${healthy}`, 'Billing', ['Send test delivery', 'Edit', 'Rotate secret…']],
-      ['deliveries', 'Deliveries', ['Replay…']],
       [`deliveries/${delivery}`, 'Client 1042', ['Retry now']],
     ];
     for (const [path, heading, names] of off) {
@@ -68,7 +67,6 @@ test('Pages of another company’s data are not found', async () => {
     `subscriptions/${theirs.healthy}/edit`,
     `deliveries/${theirs.delivery}`,
     `events/${theirs.event}`,
-    `replays/${theirs.replay}`,
   ]) {
     await page.goto(path);
     await see(page.getByText('This does not exist or was deleted').first(), path).toBeVisible();

@@ -155,19 +155,14 @@ describe('A subscription', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Disable subscription' }).click();
     await see(page.getByText('This subscription is disabled')).toBeVisible();
     await subscriber.createClients(2);
-    await page.getByRole('button', { name: 'Enable…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
-    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
-    await see(dialog.getByText('Enabled. New events')).toBeVisible();
-    await see(dialog.getByText('2 events occurred while it was disabled')).toBeVisible();
-    expect(subscriber.received()).toHaveLength(0);
-    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Enable only' }).click();
     await visit(page, '', 'Overview');
-    await see(page.getByText('2 events missed of 1 enabled subscription')).toBeVisible();
+    await see(page.getByText('2 deliveries held or missed of 1 enabled subscription')).toBeVisible();
+    expect(subscriber.received()).toHaveLength(0);
     await page.getByRole('link', { name: 'Decide' }).click();
-    await see(page.getByText('2 events missed', { exact: true })).toBeVisible();
-    await page.getByRole('button', { name: 'Replay missed events' }).click();
-    await see(page.getByRole('progressbar')).toHaveAttribute('aria-valuenow', '2');
+    await page.getByRole('link', { name: 'Billing' }).click();
+    await see(page.getByText('2 deliveries have not arrived.')).toBeVisible();
+    await page.getByRole('button', { name: 'Deliver 2' }).click();
     await until('both arrive', () => subscriber.received().length === 2);
   });
 
@@ -246,77 +241,5 @@ describe('A subscription', () => {
     await edit.click({ force: true });
     expect(page.url()).toMatch(new RegExp(`/subscriptions/${id}$`));
     await see(page.getByRole('button', { name: 'Rotate secret…' })).toHaveAttribute('aria-disabled', 'true');
-  });
-
-  test('that was disabled automatically is tested and enabled, and held and missed events are delivered', async () => {
-    const { team, page, subscriber } = await open();
-    const { id } = await subscriber.subscribe();
-    subscriber.behave('status=500');
-    await subscriber.createClients(3);
-    await until('it is switched off', async () => {
-      const { json } = await team.owner.browser.ask('GET', `/subscriptions/${id}`);
-      return !json.enabled && json.health.held === 3;
-    });
-    await subscriber.createClients(2);
-    await visit(page, `subscriptions/${id}`, 'Billing');
-    await see(page.getByRole('alert')).toContainText(
-      'This subscription was disabled after repeated failures',
-    );
-    await see(page.getByRole('alert')).toContainText('20 consecutive failures');
-    await see(page.getByRole('alert')).toContainText('3 deliveries are held');
-    await page.getByRole('button', { name: 'Repair…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
-    await dialog.getByRole('button', { name: 'Send test delivery' }).click();
-    await see(dialog.getByText('The receiver failed (500)')).toBeVisible();
-    subscriber.behave();
-    await dialog.getByRole('button', { name: 'Send test delivery' }).click();
-    await see(dialog.getByText('It works.')).toBeVisible();
-    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
-    await see(dialog.getByText('3 deliveries from before it was disabled')).toBeVisible();
-    const before = subscriber.received().length;
-    await dialog.getByRole('button', { name: 'Release deliveries' }).click();
-    await see(dialog.getByText('They are being delivered.')).toBeVisible();
-    await dialog.getByRole('button', { name: 'Deliver missed events' }).click();
-    await see(dialog.getByText('Replay started.')).toBeVisible();
-    await see(dialog.getByRole('heading', { name: 'Handle held and missed events (done)' })).toBeVisible();
-    await until(
-      'all five arrive',
-      () =>
-        new Set(
-          subscriber
-            .received()
-            .slice(before)
-            .map((one) => one.id),
-        ).size === 5,
-    );
-    await dialog.getByRole('button', { name: 'Done' }).click();
-    await see(page.getByText('This subscription was disabled after repeated failures')).toBeHidden();
-  });
-
-  test('whose held deliveries are discarded sends none of them', async () => {
-    const { team, page, subscriber } = await open();
-    const { id } = await subscriber.subscribe();
-    subscriber.behave('status=500');
-    await subscriber.createClients(2);
-    await until('the first attempt', () => subscriber.received().length > 0);
-    await team.owner.browser.ask('POST', `/subscriptions/${id}/disable`);
-    const state = async () => (await team.owner.browser.ask('GET', `/subscriptions/${id}`)).json.health;
-    await until('both are held', async () => (await state()).held === 2);
-    subscriber.behave();
-    await visit(page, `subscriptions/${id}`, 'Billing');
-    await see(page.getByText('This subscription is disabled')).toBeVisible();
-    await page.goto(`subscriptions/${id}?dialog=repair`);
-    const dialog = page.getByRole('dialog', { name: 'Enable “Billing”' });
-    await dialog.getByRole('button', { name: 'Enable subscription' }).click();
-    await see(dialog.getByText('Enabled. New events')).toBeVisible();
-    await page.keyboard.press('Escape');
-    const before = subscriber.received().length;
-    await visit(page, 'subscriptions?state=undecided', 'Subscriptions');
-    await see(page.getByRole('row').filter({ hasText: 'Billing' })).toContainText('2 not yet');
-    await page.getByRole('link', { name: 'Billing' }).click();
-    await see(page.getByText('2 deliveries held')).toBeVisible();
-    await page.getByRole('button', { name: 'Discard deliveries' }).click();
-    await until('none is held', async () => (await state()).held === 0);
-    expect(subscriber.received().slice(before)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter, instantParameter } from './fields.ts';
+import { instantParameter } from './fields.ts';
 
 const replays = { ...memberDefaults, service: 'webhooks', role: 'developer' } as const;
 const number = z.int().min(0);
@@ -101,16 +101,11 @@ export const listReplays = defineOperation({
   role: 'viewer',
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 100, otherwise: 25 }),
-    cursor: cursorParameter,
     subscriptionId: idParameter.optional(),
   }),
   answers: {
     200: {
-      schema: z.object({
-        replays: z.array(replay).max(100),
-        nextCursor: z.string().nullable(),
-        hasMore: z.boolean(),
-      }),
+      schema: z.object({ replays: z.array(replay).max(100) }),
     },
   },
 });
@@ -124,13 +119,4 @@ export const cancelReplay = defineOperation({
   path: '/replays/{id}/cancel',
   answers: { 200: answer },
   errors: [409],
-});
-
-export const countHeld = defineOperation({
-  ...replays,
-  id: 'countHeld',
-  method: 'GET',
-  path: '/subscriptions/{id}/held',
-  role: 'viewer',
-  answers: { 200: { schema: z.object({ held: number, replay: replay.nullable() }) } },
 });

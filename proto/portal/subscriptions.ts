@@ -45,6 +45,8 @@ export const portalSubscription = subscription.extend({
     failed24h: count,
     held: count,
     waiting: count,
+    /** Failed for good, without a later replay of their events. */
+    givenUp: count,
     undelivered,
     lastSuccessUtc: instant.nullable(),
     lastFailureUtc: instant.nullable(),
@@ -65,7 +67,10 @@ export const previewConditions = defineOperation({
   answers: { 200: { schema: z.object({ matched: count, events: count }) } },
 });
 
-/** Also if a tool manages it; held deliveries stay held. Unless it is verified, a challenge comes first. */
+/**
+ * Also if a tool manages it; held deliveries stay held. Unless it is verified, a challenge comes first. If it is enabled and
+ * failing, its next attempt is made at once.
+ */
 export const enablePortalSubscription = defineOperation({
   ...subscriptions,
   id: 'enablePortalSubscription',

@@ -3,7 +3,7 @@ import { rootRoute, shellRoute } from '../model/routes.ts';
 import { agentsRoute } from '../pages/agents/routes.ts';
 import { auditRoute } from '../pages/audit/routes.ts';
 import { companyRoute } from '../pages/company/routes.ts';
-import { deliveriesRoute, deliveryRoute, replayRoute, sharedRoute } from '../pages/deliveries/routes.ts';
+import { deliveriesRoute, deliveryRoute, sharedRoute } from '../pages/deliveries/routes.ts';
 import { developersRoute } from '../pages/developers/routes.ts';
 import { eventRoute, eventsRoute } from '../pages/events/routes.ts';
 import { keyRoute, keysRoute } from '../pages/keys/routes.ts';
@@ -44,7 +44,6 @@ export const routeTree = rootRoute.addChildren([
     editSubscriptionRoute,
     deliveriesRoute,
     deliveryRoute,
-    replayRoute,
     eventsRoute,
     eventRoute,
     recordRoute,

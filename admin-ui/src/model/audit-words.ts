@@ -125,7 +125,7 @@ export const targetLink = ({ action, target: { kind, id } }: Entry) => {
     case 'event':
       return linkOptions({ to: '/events/$id', params });
     case 'replay':
-      return linkOptions({ to: '/replays/$id', params });
+      return linkOptions({ to: '/deliveries', search: { replay: params.id } });
     case 'person':
       return linkOptions({ to: '/clients/$id', params });
     case 'member':

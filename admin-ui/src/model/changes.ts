@@ -7,7 +7,6 @@ type ChangeId = {
 const subscription = [
   'listPortalSubscriptions',
   'getPortalSubscription',
-  'countHeld',
   'getAttention',
   'listPortalIncidents',
   'getFirstDeliverySteps',
@@ -19,7 +18,6 @@ const deliveries = [
   'getDelivery',
   'listFailureCauses',
   'listReplays',
-  'getReplay',
   ...subscription,
 ] as const;
 const keys = ['listApiKeys', 'getKeyUse', 'getFirstSteps', 'listMemberKeys', 'listAudit'] as const;

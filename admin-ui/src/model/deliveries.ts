@@ -47,7 +47,7 @@ export const pathOf = (delivery: Pick<Delivery, 'eventId' | 'subscriptionId' | '
   replay: delivery.replayId,
 });
 
-export type DeliverySearch = Omit<ReturnType<typeof deliveriesSearch>, 'view' | 'dialog'>;
+export type DeliverySearch = Omit<ReturnType<typeof deliveriesSearch>, 'view'>;
 
 export const periods = [
   { value: '15m', label: 'Last 15 minutes', minutes: 15 },

@@ -59,8 +59,7 @@ export const deliveriesSearch = searchOf({
   since: anyText,
   until: anyText,
   cursor: anyText,
-  view: oneOf(['causes', 'replays']),
-  dialog: oneOf(['replay']),
+  view: oneOf(['causes']),
 });
 
 export const eventsSearch = searchOf({ type: anyText, ...record, cursor: anyText });

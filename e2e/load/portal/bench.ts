@@ -155,7 +155,7 @@ const work = async (page: Page): Promise<void> => {
   await open('Deliveries');
   await page.getByRole('button', { name: 'More', exact: true }).click();
   await settle();
-  await page.getByRole('tab', { name: 'Replays' }).click();
+  await page.getByRole('tab', { name: 'Causes' }).click();
   await settle();
   await open('Events');
   await press('Control+K');

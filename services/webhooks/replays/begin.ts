@@ -33,8 +33,8 @@ export const assertOn = (
 };
 
 /**
- * Two replays at once would deliver the same events. Resends are exempt, and missed events may be replayed
- * beside held deliveries, because those are different events. The caller has locked the subscription's row.
+ * Two replays at once would deliver the same events. Resends are exempt, and held deliveries, missed events and failed
+ * deliveries are of different events. The caller has locked the subscription's row.
  * @throws Problem `conflict`
  */
 export const assertNoOther = async (
@@ -61,10 +61,10 @@ export const assertNoOther = async (
   throw refuse(`${what} for this subscription (${other.replay_id}); wait for it, or cancel it in the portal`);
 };
 
-const besides = (kind: ReplayKind): readonly ReplayKind[] => {
-  if (kind === 'missed') return ['release', 'drop'];
-  return kind === 'release' || kind === 'drop' ? ['missed'] : [];
-};
+const besides = (kind: ReplayKind): readonly ReplayKind[] =>
+  apart.some((kinds) => kinds.includes(kind)) ? apart.filter((kinds) => !kinds.includes(kind)).flat() : [];
+
+const apart: readonly (readonly ReplayKind[])[] = [['release', 'drop'], ['missed'], ['failed']];
 
 export const beginReplay = async (
   trx: Trx<Tables>,

@@ -101,6 +101,16 @@ test('A disabling that no dispatcher has applied holds what waited then, even af
   expect(queue).toMatchObject({ consecutive_failures: 0, next_due_utc: expect.any(Date) });
 });
 
+test('Enabling what is enabled ends the pause before the next attempt for a member, and not for a key', async () => {
+  const alone = await bootPortal({ commands: false });
+  const params = [await makeSubscription(alone.db, 902, { consecutive_failures: 6 })];
+  const changes = () => alone.database.query('SELECT * FROM subscription_changes');
+  await alone.ask('updateSubscription', 902, { params, body: { enabled: true } });
+  expect(await changes()).toEqual([]);
+  await alone.portal('enablePortalSubscription', 902, { params });
+  expect(await changes()).toMatchObject([{ resets_failures: 0, hold_utc: null }]);
+});
+
 test('Disabling that is interrupted anywhere goes on there: everything is held and counted once', async () => {
   const one = await subscribe(3_500);
   await one.switchTo(false);

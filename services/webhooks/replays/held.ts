@@ -1,24 +1,11 @@
-import { conflict, contract, definitions, stateConflict } from '@causeway/proto';
+import { conflict, definitions, stateConflict } from '@causeway/proto';
 import { type Answer, handler, json, type OperationCall, type Trx } from '@causeway/runtime';
 import { askDispatcher } from '../ask.ts';
 import type { WebhooksContext } from '../context.ts';
 import { editorOf } from '../subscriptions/editor.ts';
-import { lockSubscription, readSubscription } from '../subscriptions/record.ts';
+import { lockSubscription } from '../subscriptions/record.ts';
 import type { Tables } from '../tables.ts';
-import { assertNoOther, assertOn, beginReplay, replayAnswer, selectReplays } from './begin.ts';
-
-export const countHeld = ({ db }: WebhooksContext) =>
-  handler(contract.countHeld, async (call) => {
-    const { companyId } = call;
-    const subscription = await readSubscription(db, companyId, call.id('subscription'));
-    const running = await selectReplays(db, companyId)
-      .where('subscription_id', '=', subscription.subscription_id)
-      .where('state', '=', 'running')
-      .where('kind', 'in', ['release', 'drop'])
-      .limit(1)
-      .executeTakeFirst();
-    return json(200, { held: subscription.held_deliveries, replay: running ? replayAnswer(running) : null });
-  });
+import { assertNoOther, assertOn, beginReplay, replayAnswer } from './begin.ts';
 
 export const releaseHeldDeliveries = (context: WebhooksContext) =>
   handler(definitions.releaseHeldDeliveries, (call) => startHeldReplay(context, call, 'release'));

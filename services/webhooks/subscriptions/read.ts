@@ -72,6 +72,7 @@ export const portalSubscriptions = async (
     const open = groups.get(record.subscription_id) ?? [];
     const { oldestUtc, ...sum } = sumOfUndelivered(open);
     const missed = open.find(({ state }) => state === 'missed');
+    const countOf = (wanted: 'waiting' | 'failed') => open.find(({ state }) => state === wanted)?.count ?? 0;
     const { createdUtc, updatedUtc, ...shown } = subscriptionAnswer(record);
     return {
       ...shown,
@@ -95,7 +96,8 @@ export const portalSubscriptions = async (
         succeeded24h: Number(outcome?.succeeded ?? 0),
         failed24h: Number(outcome?.failed ?? 0),
         held: record.held_deliveries,
-        waiting: open.find(({ state }) => state === 'waiting')?.count ?? 0,
+        waiting: countOf('waiting'),
+        givenUp: countOf('failed'),
         undelivered: { ...sum, oldestUtc: oldestUtc?.toISOString() ?? null },
         lastSuccessUtc: outcome?.last_success?.toISOString() ?? null,
         lastFailureUtc: outcome?.last_failure?.toISOString() ?? null,

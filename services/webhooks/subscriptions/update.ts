@@ -126,10 +126,12 @@ const changeSubscription = async (
     const isThrottled = (['paused_utc', 'pace_limit', 'pace_seconds'] as const).some(
       (name) => name in fields && fields[name] !== before[name],
     );
+    // A member who enables a failing subscription again wants its next attempt now.
+    const isTried = call.audience === 'member' && changes.enabled === true && before.enabled === 1;
     const noted = [
       ...(isMoved(before, changes) ? (['moved'] as const) : []),
       ...(isSwitched ? ([switches.enabled === 1 ? 'enabled' : 'disabled'] as const) : []),
-      ...(isThrottled ? (['throttled'] as const) : []),
+      ...(isThrottled || isTried ? (['throttled'] as const) : []),
     ];
     const isNoted = noted.length > 0;
     for (const what of noted) await noteChange(trx, before, what, now);

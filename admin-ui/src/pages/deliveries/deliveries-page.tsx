@@ -1,7 +1,6 @@
-import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { ArrowUp, RefreshCw, RotateCcw } from 'lucide-react';
+import { ArrowUp, RefreshCw } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { type Answer, call } from '../../model/client.ts';
 import {
@@ -12,7 +11,7 @@ import {
   deliveriesQuery,
 } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
-import { useRefusal, useSession } from '../../model/session.ts';
+import { useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { number, plural, span } from '../../ui/format.ts';
 import { Card, Page, Row } from '../../ui/layout.tsx';
@@ -23,36 +22,18 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import s from './deliveries-page.module.css';
 import { DeliveryFilters } from './delivery-filters.tsx';
 import { FailureCauses } from './failure-causes.tsx';
-import { ReplayDialog, ReplayList } from './replay-list.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
-  const refusal = useRefusal('developer');
   const { settings } = useSession();
   const view = search.view ?? 'log';
   // The tab switches at once; its content follows.
   const shown = useDeferredValue(view);
-  const { dialog, ...filters } = search;
-  // A replay cannot be narrowed to one record: it would send more than the list shows.
-  const ofRecord = [filters.client, filters.invoice, filters.email, filters.external, filters.event].some(
-    (id) => id !== undefined,
-  );
   return (
     <Page
       title="Deliveries"
-      description={`Each event is delivered to every subscription to its type. Failed deliveries are retried for about ${span(settings.retryForMs)}. After ${failuresUntilProbing} failures in a row an endpoint gets one attempt at a time, with growing pauses; after ${failuresUntilDisabled}, its subscription is disabled and its deliveries are held.`}
-      actions={
-        <Button
-          icon={<RotateCcw />}
-          disabledReason={
-            refusal ?? (ofRecord ? 'Resend single deliveries, or clear the record and the event' : undefined)
-          }
-          onClick={() => void navigate({ search: { ...search, dialog: 'replay' } })}
-        >
-          Replay…
-        </Button>
-      }
+      description={`Each event goes to every subscription to its type, and is retried for about ${span(settings.retryForMs)}.`}
     >
       <Tabs
         label="Views"
@@ -61,25 +42,17 @@ export function DeliveriesPage() {
         tabs={[
           { id: 'log', label: 'Log' },
           { id: 'causes', label: 'Causes' },
-          { id: 'replays', label: 'Replays' },
         ]}
       >
         {shown === 'log' && <DeliveryLog />}
         {shown === 'causes' && <FailureCauses />}
-        {shown === 'replays' && <ReplayList cursor={search.cursor} />}
       </Tabs>
-      {dialog === 'replay' && refusal === undefined && !ofRecord && (
-        <ReplayDialog
-          filters={filters}
-          onClose={() => void navigate({ search: view === 'causes' ? { view } : filters, replace: true })}
-        />
-      )}
     </Page>
   );
 }
 
 function DeliveryLog() {
-  const { view, dialog, ...search } = useSearch({ from: '/in/deliveries' });
+  const { view, ...search } = useSearch({ from: '/in/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });
   const { settings } = useSession();
   const query = useQuery({ ...deliveriesQuery(search), placeholderData: keepPreviousData });

@@ -137,7 +137,7 @@ function DeliveryFacts({ delivery }: { readonly delivery: Answer<'getDelivery'> 
             replayId !== 0 && {
               label: 'Created by',
               value: (
-                <Link to="/replays/$id" params={{ id: replayId }}>
+                <Link to="/deliveries" search={{ replay: replayId }}>
                   Replay {replayId}
                 </Link>
               ),
@@ -223,8 +223,8 @@ function HeldHint({ delivery: { subscription, subscriptionId } }: { readonly del
   return (
     <>
       Held because its subscription is disabled.{' '}
-      <Link to="/subscriptions/$id" params={{ id: subscriptionId }} search={{ dialog: 'repair' }}>
-        Repair subscription
+      <Link to="/subscriptions/$id" params={{ id: subscriptionId }}>
+        Catch up
       </Link>
     </>
   );

@@ -68,11 +68,16 @@ const useActions = () => {
         onSelect: () => void navigate({ search: affected(one) }),
       },
       {
-        label: 'Replay all affected…',
+        label: 'Deliver all affected again…',
         disabledReason: disabledReason ?? (one.errorClass === null ? 'They were never attempted' : undefined),
         onSelect: () =>
           void navigate({
-            search: { ...affected(one), since: one.firstSeenUtc, view: 'causes', dialog: 'replay' },
+            to: '/subscriptions/$id',
+            params: { id: one.subscriptionId },
+            search: {
+              ...{ dialog: 'again', cause: one.errorClass ?? undefined, since: one.firstSeenUtc },
+              status: one.statusCode ?? undefined,
+            },
           }),
       },
     ];

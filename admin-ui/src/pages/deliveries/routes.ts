@@ -9,10 +9,10 @@ import { anyNumber, deliveriesSearch, oneOf, pathIds, searchOf } from '../../mod
 export const deliveriesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/deliveries',
-  staticData: pageLink('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend replay'),
+  staticData: pageLink('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { view, dialog, ...search } }) => {
+  loader: ({ context, deps: { view, ...search } }) => {
     if (view === undefined) load(context, deliveriesQuery(search), countsQuery(search));
     load(context, subscriptionsQuery, eventTypesQuery);
   },
@@ -26,13 +26,6 @@ export const deliveryRoute = createRoute({
   validateSearch: searchOf({ attempt: anyNumber, dialog: oneOf(['cancel', 'share']) }),
   loader: ({ context, params }) => load(context, deliveryQuery(params), eventQuery(params.event)),
   component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
-});
-
-export const replayRoute = createRoute({
-  getParentRoute: () => shellRoute,
-  path: '/replays/$id',
-  params: pathIds('id'),
-  component: lazyPage(() => import('./replay-page.tsx'), 'ReplayPage'),
 });
 
 export const sharedRoute = createRoute({

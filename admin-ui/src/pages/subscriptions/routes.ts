@@ -16,6 +16,7 @@ export const subscriptionsRoute = createRoute({
     state: oneOf(subscriptionFilters),
     sort: oneOf(subscriptionSorts),
     page: anyNumber,
+    dialog: oneOf(['catch-up']),
   }),
   loader: ({ context }) => load(context, subscriptionsQuery),
   component: lazyPage(() => import('./subscriptions-page.tsx'), 'SubscriptionsPage'),
@@ -32,7 +33,12 @@ export const subscriptionRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/subscriptions/$id',
   params: pathIds('id'),
-  validateSearch: searchOf({ dialog: oneOf(['test', 'rotate', 'delete', 'disable', 'repair']) }),
+  validateSearch: searchOf({
+    dialog: oneOf(['test', 'rotate', 'delete', 'disable', 'discard', 'again']),
+    cause: anyText,
+    status: anyNumber,
+    since: anyText,
+  }),
   loader: ({ context, params: { id } }) =>
     load(context, subscriptionQuery(id), deliveriesQuery({ subscription: id }, 8)),
   component: lazyPage(() => import('./subscription-page.tsx'), 'SubscriptionPage'),

@@ -1,7 +1,6 @@
 import { failuresUntilDisabled, failuresUntilProbing } from '@causeway/proto/delivery-states';
-import { useNavigate } from '@tanstack/react-router';
 import { call, useMutation } from '../../model/client.ts';
-import { IncidentFacts, useIncident } from '../../model/incidents.tsx';
+import { IncidentFacts, IncidentTold, useIncident } from '../../model/incidents.tsx';
 import { useSubscriptionCache } from '../../model/queries.ts';
 import { isAutoDisabled, nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,77 +9,41 @@ import { errorText, sentence } from '../../ui/errors.ts';
 import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast, toastError } from '../../ui/toast.ts';
+import { toast } from '../../ui/toast.ts';
 import { Moment, TimeAgo } from '../../ui/values.tsx';
-import { HeldStep } from './repair-dialog.tsx';
 import type { SubscriptionNoticeProps } from './subscription-rules.tsx';
 
-interface OffBannerProps extends SubscriptionNoticeProps {
-  readonly onRepair: () => void;
-}
-
-export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
-  const { enabled, disabledReason, disabledUtc, health, consecutiveFailures } = subscription;
-  const { expiresUtc, managedBy } = subscription;
-  const { held } = health;
+/** Why it does not get its deliveries. */
+export function OffBanner({ subscription, refusal }: SubscriptionNoticeProps) {
+  const { enabled, disabledReason, disabledUtc, consecutiveFailures, expiresUtc, managedBy } = subscription;
   const incident = useIncident(subscription.id);
   if (subscription.verification?.state === 'pending')
     return <VerificationBanner subscription={subscription} refusal={refusal} />;
-  if (enabled)
-    return (
-      <>
-        {held > 0 && <HeldNotice subscription={subscription} refusal={refusal} />}
-        {incident && (
-          <Notice
-            tone={incident.recoveredUtc === null ? 'bad' : 'info'}
-            title={incident.recoveredUtc === null ? 'The receiver is broken' : 'The receiver is catching up'}
-          >
-            <p>
-              <IncidentFacts incident={incident} />
-            </p>
-            {consecutiveFailures >= failuresUntilProbing && (
-              <p>
-                Nothing is lost. It is switched off after{' '}
-                {plural(failuresUntilDisabled - consecutiveFailures, '# more failure', '# more failures')}.
-              </p>
-            )}
-          </Notice>
-        )}
-      </>
-    );
-  const auto = isAutoDisabled(subscription);
+  if (enabled && !incident) return null;
+  const isBroken = enabled ? incident?.recoveredUtc === null : isAutoDisabled(subscription);
   return (
-    <Notice
-      tone={auto ? 'bad' : 'info'}
-      title={titleOf(subscription)}
-      actions={
-        <Button size="s" variant="primary" disabledReason={refusal} onClick={onRepair}>
-          {auto ? 'Repair…' : 'Enable…'}
-        </Button>
-      }
-    >
+    <Notice tone={isBroken ? 'bad' : 'info'} title={titleOf(subscription, isBroken)}>
       {disabledReason !== null && <p>{sentence(disabledReason)}</p>}
-      {auto && incident && (
+      {incident && (
+        <>
+          <p>
+            <IncidentFacts incident={incident} />
+          </p>
+          <IncidentTold incident={incident} />
+        </>
+      )}
+      {enabled && consecutiveFailures >= failuresUntilProbing && (
         <p>
-          <IncidentFacts incident={incident} />
+          Nothing is lost. It is switched off after{' '}
+          {plural(failuresUntilDisabled - consecutiveFailures, '# more failure', '# more failures')}.
         </p>
       )}
-      <p>
-        {disabledUtc !== null && (
-          <>
-            Disabled since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
-            ).
-          </>
-        )}{' '}
-        {held === 0
-          ? 'No deliveries are held.'
-          : plural(
-              held,
-              '# delivery is held until you release or discard it.',
-              '# deliveries are held until you release or discard them.',
-            )}{' '}
-        Events since then were not delivered.
-      </p>
+      {disabledUtc !== null && (
+        <p>
+          Disabled since <Moment time={disabledUtc} /> (<TimeAgo time={disabledUtc} />
+          ). What was waiting is held, and events since then are missed, until somebody enables it.
+        </p>
+      )}
       {expiresUtc !== null && (
         <p>
           This subscription will be removed on <Moment time={expiresUtc} /> unless it is enabled before, here
@@ -91,27 +54,13 @@ export function OffBanner({ subscription, refusal, onRepair }: OffBannerProps) {
   );
 }
 
-const titleOf = (subscription: Subscription): string => {
-  if (!isAutoDisabled(subscription)) return 'This subscription is disabled';
-  const { expiresUtc } = subscription;
-  const managedBy = subscription.managedBy ?? '';
+const titleOf = ({ enabled, expiresUtc, managedBy }: Subscription, isBroken: boolean): string => {
+  if (enabled) return isBroken ? 'The receiver is broken' : 'The receiver is catching up';
+  if (!isBroken) return 'This subscription is disabled';
   return expiresUtc === null
     ? 'This subscription was disabled after repeated failures'
-    : `This subscription was disabled because ${managedBy} no longer uses it`;
+    : `This subscription was disabled because ${managedBy ?? ''} no longer uses it`;
 };
-
-function HeldNotice({ subscription, refusal }: SubscriptionNoticeProps) {
-  const { held } = subscription.health;
-  return (
-    <Notice tone="warn" title={plural(held, '# delivery held', '# deliveries held')}>
-      {refusal === undefined ? (
-        <HeldStep subscriptionId={subscription.id} />
-      ) : (
-        <p>They were held while it was disabled, until someone releases or discards them. {refusal}</p>
-      )}
-    </Notice>
-  );
-}
 
 function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) {
   const { id, verification } = subscription;
@@ -163,57 +112,6 @@ function VerificationBanner({ subscription, refusal }: SubscriptionNoticeProps) 
           <p>{plural(held, '# delivery is held until then.', '# deliveries are held until then.')}</p>
         )}
       </Stack>
-    </Notice>
-  );
-}
-
-export function MissedNotice({ subscription, refusal }: SubscriptionNoticeProps) {
-  const { id, enabled, missed } = subscription;
-  const navigate = useNavigate();
-  const replay = useMutation({
-    mutationFn: (since: string) =>
-      call('createReplay', { body: { kind: 'missed', subscriptionId: id, since } }),
-    onSuccess: (made) => void navigate({ to: '/replays/$id', params: { id: made.id } }),
-  });
-  const cache = useSubscriptionCache();
-  const dismiss = useMutation({
-    mutationFn: () => call('dismissMissedEvents', { params: { id } }),
-    onSuccess: () => cache.changed({ ...subscription, missed: null }),
-    onError: toastError,
-  });
-  if (missed === null) return null;
-  const { count } = missed;
-  return (
-    <Notice
-      tone="warn"
-      title={plural(count, '# event missed', '# events missed')}
-      actions={
-        <>
-          <Button
-            size="s"
-            variant="primary"
-            disabledReason={refusal ?? (enabled ? undefined : 'Enable the subscription first')}
-            pending={replay.isPending}
-            onClick={() => replay.mutate(missed.sinceUtc)}
-          >
-            Replay missed events
-          </Button>
-          <Button
-            size="s"
-            disabledReason={refusal}
-            pending={dismiss.isPending}
-            onClick={() => dismiss.mutate()}
-          >
-            Dismiss
-          </Button>
-        </>
-      }
-    >
-      <p>
-        They occurred since <Moment time={missed.sinceUtc} />, while the subscription was disabled or the
-        company had reached its quota of pending deliveries. They stay in the event log when you dismiss them.
-      </p>
-      {replay.isError && <p>{errorText(replay.error)}</p>}
     </Notice>
   );
 }

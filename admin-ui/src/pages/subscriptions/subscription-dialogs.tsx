@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { History, Pause, Play, Power, Trash2 } from 'lucide-react';
+import { Pause, Play, Power, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { useSubscriptionCache } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
-import { isUndecided, nameOf, type Subscription } from '../../model/subscriptions.ts';
+import { nameOf, type Subscription } from '../../model/subscriptions.ts';
 import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
@@ -12,7 +12,7 @@ import { plural, span } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu-popup.tsx';
 import { Notice } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.ts';
+import { toast, toastError } from '../../ui/toast.ts';
 import { Moment } from '../../ui/values.tsx';
 import { usePause } from './subscription-rules.tsx';
 
@@ -138,7 +138,7 @@ export function DisableDialog({ open, subscription, onClose }: SubscriptionDialo
     >
       <Stack gap="s">
         <p>Pending deliveries are held until you release or discard them.</p>
-        <p>New events are not delivered; you can replay them when you enable the subscription again.</p>
+        <p>New events are not delivered. When you enable the subscription again, they can be.</p>
       </Stack>
     </ConfirmDialog>
   );
@@ -200,9 +200,13 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
   const disabledReason = useRefusal('developer');
   const { id, enabled, paused = false } = subscription;
   const pause = usePause(subscription);
-  const open = (dialog: 'delete' | 'disable' | 'repair') => () =>
+  const open = (dialog: 'delete' | 'disable') => () =>
     void navigate({ to: '/subscriptions/$id', params: { id }, search: { dialog } });
-  const repair = { label: 'Held and missed…', icon: <History />, disabledReason, onSelect: open('repair') };
+  const enable = useMutation({
+    mutationFn: () => call('enablePortalSubscription', { params: { id } }),
+    onSuccess: () => toast(`“${nameOf(subscription)}” enabled`),
+    onError: toastError,
+  });
   return [
     {
       label: paused ? 'Resume deliveries' : 'Pause deliveries',
@@ -211,12 +215,11 @@ export const useDialogActions = (subscription: Subscription): MenuProps['actions
       onSelect: () => pause.mutate(!paused),
     },
     {
-      label: enabled ? 'Disable…' : 'Enable…',
+      label: enabled ? 'Disable…' : 'Enable',
       icon: <Power />,
       disabledReason,
-      onSelect: open(enabled ? 'disable' : 'repair'),
+      onSelect: enabled ? open('disable') : () => enable.mutate(),
     },
-    ...(isUndecided(subscription) ? [repair] : []),
     'separator',
     { label: 'Delete…', icon: <Trash2 />, danger: true, disabledReason, onSelect: open('delete') },
   ];

@@ -14,15 +14,20 @@ import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
 import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
-import { RepairDialog } from './repair-dialog.tsx';
-import { MissedNotice, OffBanner } from './subscription-banners.tsx';
+import { CatchUp } from './catch-up-card.tsx';
+import { OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
 import { PausedNotice, ruleFacts } from './subscription-rules.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 export function SubscriptionPage() {
   const { id } = useParams({ from: '/in/subscriptions/$id' });
-  const query = useQuery({ ...subscriptionQuery(id), refetchInterval: 15_000 });
+  const query = useQuery({
+    ...subscriptionQuery(id),
+    // While it catches up, its numbers change every moment.
+    refetchInterval: ({ state: { data } }) =>
+      data?.enabled && data.health.undelivered.count > 0 && data.consecutiveFailures === 0 ? 2000 : 15_000,
+  });
   const { data } = query;
   const state = data && stateOf(data);
   return (
@@ -94,9 +99,9 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   const shared = { subscription, onClose: close };
   return (
     <>
-      <OffBanner subscription={subscription} refusal={refusal} onRepair={() => open('repair')} />
+      <OffBanner subscription={subscription} refusal={refusal} />
       <PausedNotice subscription={subscription} refusal={refusal} />
-      <MissedNotice subscription={subscription} refusal={refusal} />
+      {subscription.verification?.state !== 'pending' && <CatchUp subscription={subscription} />}
       <Split
         aside={
           <>
@@ -118,7 +123,6 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
           <RotateDialog open={dialog === 'rotate'} {...shared} />
           <DisableDialog open={dialog === 'disable'} {...shared} />
           <DeleteDialog open={dialog === 'delete'} {...shared} />
-          <RepairDialog open={dialog === 'repair'} {...shared} />
         </>
       )}
     </>

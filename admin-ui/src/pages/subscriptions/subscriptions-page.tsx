@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { FlaskConical, Pencil, Plus, Send } from 'lucide-react';
+import { FlaskConical, Pencil, Plus, RotateCcw, Send } from 'lucide-react';
 import { subscriptionsQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import {
@@ -18,19 +18,24 @@ import {
 import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
-import { Card, Page, Quiet, Row, Stack } from '../../ui/layout.tsx';
+import { Card, Page, Quiet, Row } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
 import { Filter, SearchBox, Toolbar } from '../../ui/toolbar.tsx';
 import { Badge, Cut, HealthBar, MinuteAgo } from '../../ui/values.tsx';
+import { isBehind } from './catch-up.ts';
+import { CatchUpDialog } from './catch-up-dialog.tsx';
 import { useDialogActions } from './subscription-dialogs.tsx';
 import { conditionText, paceText } from './subscription-rules.tsx';
 
 export function SubscriptionsPage() {
-  const query = useQuery({ ...subscriptionsQuery, refetchInterval: 30_000 });
-  const refusal = useRefusal('developer');
   const search = useSearch({ from: '/in/subscriptions' });
+  const query = useQuery({
+    ...subscriptionsQuery,
+    refetchInterval: search.dialog === 'catch-up' ? 2000 : 30_000,
+  });
+  const refusal = useRefusal('developer');
   const navigate = useNavigate({ from: '/subscriptions' });
   const set = (change: typeof search): void =>
     void navigate({ search: { ...search, page: undefined, ...change }, replace: true });
@@ -47,11 +52,24 @@ export function SubscriptionsPage() {
       Add subscription
     </LinkButton>
   );
+  const behind = all?.filter(isBehind) ?? [];
   return (
     <Page
       title="Subscriptions"
       description="Each subscription sends events from your CRM to a URL."
-      actions={add}
+      actions={
+        <>
+          {behind.length > 0 && refusal === undefined && (
+            <Button
+              icon={<RotateCcw />}
+              onClick={() => void navigate({ search: { ...search, dialog: 'catch-up' } })}
+            >
+              {plural(behind.length, 'Catch up # receiver…', 'Catch up # receivers…')}
+            </Button>
+          )}
+          {add}
+        </>
+      }
       refreshing={query.isRefetching}
     >
       <Card flush>
@@ -99,7 +117,11 @@ export function SubscriptionsPage() {
           onPage={(page) => set({ page: page === 1 ? undefined : page })}
         />
       </Card>
-      {/* The list above it may have any height. */}
+      <CatchUpDialog
+        open={search.dialog === 'catch-up' && refusal === undefined && all !== undefined}
+        subscriptions={all ?? []}
+        onClose={() => set({ dialog: undefined, page: search.page })}
+      />
     </Page>
   );
 }
@@ -134,27 +156,25 @@ const columns = (): readonly Column<Subscription>[] => [
     phone: 'title',
     grow: true,
     cell: (one) => (
-      <Stack gap="xs">
-        <Row gap="s">
-          <Link to="/subscriptions/$id" params={{ id: one.id }}>
-            <Cut strong text={nameOf(one)} />
-          </Link>
-          {one.managedBy !== null && (
-            <Badge tone="info" title={managedReason(one)}>
-              {one.managedBy}
-            </Badge>
-          )}
-          {one.conditions !== undefined && (
-            <Badge title={one.conditions.map(conditionText).join('\n')}>Filtered</Badge>
-          )}
-          {one.pace !== undefined && <Badge title={paceText(one.pace)}>Paced</Badge>}
-        </Row>
+      <Row gap="s" nowrap>
+        <Link to="/subscriptions/$id" params={{ id: one.id }}>
+          <Cut strong text={nameOf(one)} />
+        </Link>
+        {one.managedBy !== null && (
+          <Badge tone="info" title={managedReason(one)}>
+            {one.managedBy}
+          </Badge>
+        )}
+        {one.conditions !== undefined && (
+          <Badge title={one.conditions.map(conditionText).join('\n')}>Filtered</Badge>
+        )}
+        {one.pace !== undefined && <Badge title={paceText(one.pace)}>Paced</Badge>}
         {one.name !== null && (
           <Quiet small>
             <Cut text={shortUrl(one.url)} />
           </Quiet>
         )}
-      </Stack>
+      </Row>
     ),
   },
   {
@@ -163,11 +183,9 @@ const columns = (): readonly Column<Subscription>[] => [
     cell: (one) => {
       const { tone, label } = stateOf(one);
       return (
-        <Stack gap="xs">
-          <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
-            {label}
-          </Badge>
-        </Stack>
+        <Badge tone={tone} dot title={one.disabledReason ?? undefined}>
+          {label}
+        </Badge>
       );
     },
   },

@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useRef } from 'react';
+import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { useRefusal } from '../../model/session.ts';
+import type { Subscription } from '../../model/subscriptions.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { errorText } from '../../ui/errors.ts';
+import { number, plural } from '../../ui/format.ts';
+import { Card, Row, Stack } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/states.tsx';
+import { Moment } from '../../ui/values.tsx';
+import s from './catch-up.module.css';
+import { type Backlog, backlogOf, catchUp, isFailing, sizeOf, useMissedWhileOff } from './catch-up.ts';
+import { DeliverAgain } from './deliver-again.tsx';
+import { ReplayRow } from './replay-row.tsx';
+
+/** The one place where what has not arrived is delivered. */
+export function CatchUp({ subscription }: { readonly subscription: Subscription }) {
+  const { id, enabled } = subscription;
+  const refusal = useRefusal('developer');
+  const search = useSearch({ from: '/in/subscriptions/$id' });
+  const navigate = useNavigate({ from: '/subscriptions/$id' });
+  const backlog = backlogOf(subscription, useMissedWhileOff([subscription]).get(id));
+  const replays = useQuery({
+    ...operationQuery('listReplays', { query: { subscriptionId: id, limit: 5 } }),
+    refetchInterval: ({ state }) =>
+      state.data?.replays.some((one) => one.state === 'running') ? 1000 : 15_000,
+  }).data?.replays;
+  const running = replays?.some(({ state }) => state === 'running') ?? false;
+  const summary = useRef<HTMLParagraphElement>(null);
+  // What was pressed may be gone when it is done.
+  const stay = { onSettled: () => summary.current?.focus() };
+  const deliver = useMutation({
+    mutationFn: async (all: boolean) => {
+      if (all) await catchUp(id, { tests: false });
+      else await call('enablePortalSubscription', { params: { id } });
+    },
+    ...stay,
+  });
+  const dismiss = useMutation({ mutationFn: () => call('dismissMissedEvents', { params: { id } }), ...stay });
+  const discard = useMutation({
+    mutationFn: () => call('discardHeld', { params: { id } }),
+    onSuccess: () => void navigate({ search: {}, replace: true }),
+    ...stay,
+  });
+  const again = search.dialog === 'again' && refusal === undefined;
+  const size = sizeOf(backlog);
+  // What only waits, at a receiver that works, needs nobody.
+  const isStuck = !enabled || isFailing(subscription) || size > backlog.waiting;
+  const error = deliver.error ?? dismiss.error;
+  return (
+    <Card
+      title="Catch up"
+      actions={
+        refusal === undefined && (
+          <Button
+            size="s"
+            aria-expanded={again}
+            disabledReason={enabled ? undefined : 'Enable the subscription first'}
+            onClick={() => void navigate({ search: again ? {} : { dialog: 'again' }, replace: true })}
+          >
+            Deliver others again…
+          </Button>
+        )
+      }
+    >
+      <Stack gap="s">
+        <p ref={summary} tabIndex={-1} role="status" className={s.summary}>
+          {size === 0
+            ? running
+              ? 'Deliveries are under way.'
+              : 'Everything has arrived.'
+            : isStuck && !running && !deliver.isPending
+              ? plural(size, '# delivery has not arrived.', '# deliveries have not arrived.')
+              : plural(size, '# delivery is on its way.', '# deliveries are on their way.')}
+        </p>
+        {isStuck && (
+          <BacklogList subscription={subscription} backlog={backlog}>
+            {(part) =>
+              refusal !== undefined || running ? null : part === 'held' ? (
+                <Button size="s" onClick={() => void navigate({ search: { dialog: 'discard' } })}>
+                  Discard…
+                </Button>
+              ) : (
+                part === 'missed' &&
+                subscription.missed && (
+                  <Button size="s" pending={dismiss.isPending} onClick={() => dismiss.mutate()}>
+                    Dismiss
+                  </Button>
+                )
+              )
+            }
+          </BacklogList>
+        )}
+        {isStuck && refusal === undefined && (
+          <Row>
+            <Button
+              size="s"
+              variant="primary"
+              pending={deliver.isPending}
+              onClick={() => deliver.mutate(true)}
+            >
+              {enabled
+                ? `Deliver ${number(size)}`
+                : size > 0
+                  ? `Enable and deliver ${number(size)}`
+                  : 'Enable subscription'}
+            </Button>
+            {!enabled && size > 0 && (
+              <Button size="s" pending={deliver.isPending} onClick={() => deliver.mutate(false)}>
+                Enable only
+              </Button>
+            )}
+            <Button size="s" onClick={() => void navigate({ search: { dialog: 'test' } })}>
+              Test the receiver…
+            </Button>
+          </Row>
+        )}
+        {error && <Notice tone="bad">{errorText(error)}</Notice>}
+        {again && (
+          <DeliverAgain
+            subscription={subscription}
+            search={search}
+            onClose={() => {
+              void navigate({ search: {}, replace: true });
+              stay.onSettled();
+            }}
+          />
+        )}
+        {replays && replays.length > 0 && (
+          <ul className={s.list} aria-label="Replays">
+            {replays.map((one) => (
+              <ReplayRow key={one.id} replay={one} mayCancel={refusal === undefined} />
+            ))}
+          </ul>
+        )}
+      </Stack>
+      <ConfirmDialog
+        open={search.dialog === 'discard' && refusal === undefined}
+        onClose={() => void navigate({ search: {}, replace: true })}
+        title={plural(backlog.held, 'Discard # held delivery?', 'Discard # held deliveries?')}
+        confirm="Discard deliveries"
+        danger
+        mutation={discard}
+      >
+        <p>They are not sent. Their events stay in the event log, and can be delivered again.</p>
+      </ConfirmDialog>
+    </Card>
+  );
+}
+
+const parts = ['waiting', 'held', 'missed', 'givenUp'] as const;
+const states = { waiting: 'waiting', held: 'held', givenUp: 'failed' } as const;
+
+interface BacklogListProps {
+  readonly subscription: Subscription;
+  readonly backlog: Backlog;
+  readonly children: (part: keyof Backlog) => ReactNode;
+}
+
+function BacklogList({ subscription, backlog, children }: BacklogListProps) {
+  const { id, enabled, missed, disabledUtc } = subscription;
+  const since = missed?.sinceUtc ?? disabledUtc;
+  const texts = {
+    waiting: 'wait for the receiver, one attempt at a time',
+    held: 'are held since it was disabled',
+    missed: enabled ? 'were missed while it was off, or over the quota' : 'were missed since it was disabled',
+    givenUp: 'failed after their last attempt',
+  };
+  const shown = parts.filter((part) => backlog[part] > 0);
+  if (shown.length === 0) return null;
+  return (
+    <ul className={s.list}>
+      {shown.map((part) => (
+        <li key={part}>
+          <span>
+            {part === 'missed' ? (
+              <strong>{number(backlog.missed)}</strong>
+            ) : (
+              <Link to="/deliveries" search={{ subscription: id, state: states[part] }}>
+                {number(backlog[part])}
+              </Link>
+            )}{' '}
+            {texts[part]}
+            {part === 'missed' && since !== null && (
+              <>
+                {' '}
+                (<Moment time={since} />)
+              </>
+            )}
+          </span>
+          {children(part)}
+        </li>
+      ))}
+    </ul>
+  );
+}
