@@ -1,17 +1,19 @@
 import { contract } from '@causeway/proto';
-import { handler, json } from '@causeway/runtime';
+import { createTurns, handler, json } from '@causeway/runtime';
 import { type RawBuilder, sql } from 'kysely';
 import type { Access } from '../context.ts';
 import { pathOf } from './request-log.ts';
 
 const maxRows = 5_000;
 
-/** Of a company with very many requests, the database ends the statement. */
+/** A day of very many requests takes seconds, so a company has one such statement at a time; the database ends what takes too long. */
+const inTurn = createTurns();
+
 export const listUsage = ({ db }: Access) =>
-  handler(contract.listUsage, async ({ companyId, query }) => {
+  handler(contract.listUsage, async ({ companyId, deadlineMs, query }) => {
     const { since, until, keyId, only } = query;
     const sumWhere = (condition: RawBuilder<unknown>) => sql<number>`SUM(IF(${condition}, requests, 0))`;
-    const found = await db
+    const counted = db
       .selectFrom('request_log')
       .select(['key_id', 'operation', 'method'])
       .select([
@@ -28,8 +30,8 @@ export const listUsage = ({ db }: Access) =>
       .$if(only !== undefined, (rows) => rows.having(sql.ref(only!), '>', 0))
       .orderBy('refused', 'desc')
       .orderBy('all_requests', 'desc')
-      .limit(maxRows + 1)
-      .execute();
+      .limit(maxRows + 1);
+    const found = await inTurn(companyId, deadlineMs, () => counted.execute());
     const rows = found.slice(0, maxRows);
     const ids = [...new Set(rows.map(({ key_id }) => key_id))];
     const keys =

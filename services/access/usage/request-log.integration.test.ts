@@ -1,6 +1,7 @@
 import { type LoggedRequest, requestsLoggedSubject } from '@causeway/proto';
 import { readPartitions } from '@causeway/runtime';
 import { cleanUp } from '@causeway/runtime/testing';
+import { createConnection } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { browserOf, joinAsGateway, operatorOf, portalLaneOf, testWorld } from '../testing/boot.ts';
 
@@ -129,6 +130,27 @@ test('requests are counted by key, day and operation, with those over a limit, f
   ]);
   expect((await owner.ask('listUsage', undefined, [], `keyId=${key}`)).rows).toEqual([]);
   expect((await owner.ask('listUsage', undefined, [], 'since=yesterday')).status).toBe(400);
+});
+
+test('however often a company counts its requests, others get their connections to the database', async () => {
+  const stranger = await openOwner('bystander@example.com');
+  const outside = await createConnection(world.database.url);
+  cleanUp(() => outside.end());
+  await outside.query('LOCK TABLES request_log WRITE');
+  const counts = Promise.all(Array.from({ length: 24 }, () => owner.ask('listUsage')));
+  const waiting = async (): Promise<number> => {
+    const [rows] = await outside.query('SHOW FULL PROCESSLIST');
+    const infos = (rows as { Info: string | null; db: string | null }[]).filter(
+      ({ db, Info }) => db === world.database.name && Info?.includes('SUM(requests)'),
+    );
+    return infos.length;
+  };
+  // One at each replica, of five connections each.
+  await expect.poll(waiting).toBeGreaterThan(0);
+  expect((await stranger.owner.ask('listApiKeys')).keys).toHaveLength(1);
+  expect(await waiting()).toBeLessThanOrEqual(2);
+  await outside.query('UNLOCK TABLES');
+  await counts;
 });
 
 test('a stranger sees nothing of it', async () => {
