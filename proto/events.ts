@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { harmlessSchema } from './events/shared.ts';
+import { harmlessSchema, withSampleIds } from './events/shared.ts';
 import { affiliateCreated } from './events/types/affiliate-created.ts';
 import { agreementSigned } from './events/types/agreement-signed.ts';
 import { clientCreated } from './events/types/client-created.ts';
@@ -41,8 +41,9 @@ export const eventDefinitions = Object.fromEntries(
 
 export type EventPayload<Type extends EventType> = z.output<(typeof eventDefinitions)[Type]['payload']>;
 
+/** No record has its ids, so a receiver that stores the sample changes none. */
 export const samplePayload = <Type extends EventType>(type: Type, now: Date): EventPayload<Type> =>
-  eventDefinitions[type].sample(now.toISOString()) as EventPayload<Type>;
+  withSampleIds(eventDefinitions[type].sample(now.toISOString())) as EventPayload<Type>;
 
 const knownTypes: ReadonlySet<string> = new Set(eventTypes);
 export const isEventType = (text: string): text is EventType => knownTypes.has(text);

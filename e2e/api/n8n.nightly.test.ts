@@ -211,7 +211,7 @@ const typePrefix = 'n8n-nodes-causeway';
 const connected = async () => {
   const company = await world.company({ read: 1000, write: 1000 });
   const { value: apiKey } = await company.key();
-  const data = { baseUrl: `${world.baseUrl}/`, apiKey };
+  const data = { baseUrl: `${world.baseUrl}/api/v1/`, apiKey };
   const type = 'causewayApi';
   const { id } = await editor.ask('POST', '/rest/credentials', { name: 'Causeway', type, data });
   const credentials = { [type]: { id, name: 'Causeway' } };
@@ -318,6 +318,10 @@ test('new lead in, client out: once, as it was written, and unsubscribed in the 
   expect(await post({ ...other, payload: { text: 'x'.repeat(1024 * 1024) } }), 'a large body').toBe(413);
   expect(await post(other), 'another event').toBe(200);
   await until('one more execution', async () => (await executions()).length === 2);
+
+  const tested = await crm('POST', `/webhooks/subscriptions/${subscriptionId}/test`, {});
+  expect(JSON.parse(tested.responseBody)).toEqual({ ignored: expect.stringContaining('A test delivery') });
+  expect(await executions()).toHaveLength(2);
 
   // Published twice, it is subscribed once.
   await activate();

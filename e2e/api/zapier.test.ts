@@ -21,7 +21,7 @@ const connect = async (
 ) => {
   const company = await world.company({ read: 1000, write: 1000, ...limits });
   const { id: keyId, value: apiKey } = await company.key(scopes);
-  const authData = { baseUrl: `${world.baseUrl}/`, apiKey };
+  const authData = { baseUrl: `${world.baseUrl}/api/v1/`, apiKey };
   return {
     company,
     keyId,
@@ -106,6 +106,19 @@ test('text with the syntax of a template stays text', async () => {
   expect(await step('get_lead', { client_id: id })).toMatchObject([hostile]);
   expect(await step('find_lead', { external_id, email: person.email })).toMatchObject([{ id, external_id }]);
   expect(await step('find_lead', { external_id: '{{other}}', email: person.email })).toEqual([]);
+});
+
+test('an update has the values of a sheet as the fields take them, and empties what it names', async () => {
+  const { step } = await connect();
+  const { id } = await step('create_lead', { ...person, zip: 23666, phone: 15550104477, city: 'Bern' });
+  expect(await step('get_lead', { client_id: id })).toMatchObject([{ zip: '23666', phone: '15550104477' }]);
+  await step('update_lead', { client_id: String(id), fields_to_empty: ['zip', 'phone'], city: 3000 });
+  expect(await step('get_lead', { client_id: id })).toMatchObject([{ zip: null, phone: null, city: '3000' }]);
+  const affiliate = await step('create_affiliate', person);
+  await step('update_affiliate', { employee_id: affiliate.id, is_active: 'no', commission_rate: '12.50' });
+  expect(await step('get_affiliate', { employee_id: affiliate.id })).toMatchObject([
+    { is_active: false, commission_rate: 12.5 },
+  ]);
 });
 
 test('what is not there is not found, and is then made; made twice, it is one', async () => {
@@ -208,6 +221,10 @@ describe('a trigger', () => {
     expect(
       await run(perform, { subscribeData, rawRequest: { headers: {}, content: body.toString() } }),
     ).toEqual([]);
+
+    await ask('POST', `/webhooks/subscriptions/${subscribeData.id}/test`, {});
+    const test = arrived().find(({ body }) => JSON.parse(body.toString()).metadata?.test)!;
+    expect(await given(test.headers, test.body.toString()), 'a test delivery').toEqual([]);
 
     await run(performUnsubscribe, { subscribeData });
     await run(performUnsubscribe, { subscribeData });

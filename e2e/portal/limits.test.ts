@@ -41,7 +41,7 @@ describe('A viewer', () => {
       ['keys', 'API keys', ['Create API key']],
       ['subscriptions', 'Subscriptions', ['Add subscription']],
       [`subscriptions/${healthy}`, 'Billing', ['Send test delivery', 'Edit', 'Rotate secret…']],
-      [`deliveries/${delivery}`, 'Client 1042', ['Retry now']],
+      [`deliveries/${delivery}`, 'Client 9000000000001042', ['Retry now']],
     ];
     for (const [path, heading, names] of off) {
       await moveTo(page, { name: path, path, heading });

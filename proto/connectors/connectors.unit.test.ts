@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../events.ts';
+import { CausewayApi } from './n8n/credentials/CausewayApi.credentials.ts';
 import { actionProperties } from './n8n/nodes/properties.ts';
 import { isRepeated, receive, remember } from './n8n/nodes/receive.ts';
-import { problemOf, requestOf } from './request.ts';
+import { problemOf, requestOf, rootOf } from './request.ts';
 import { actions, events, lookups } from './table.ts';
 import { keyOf } from './zapier/names.ts';
 
@@ -19,6 +20,18 @@ test('no name that workflows and Zaps contain is gone', () => {
     expect.arrayContaining(['employees', 'affiliates', 'leadStatuses', 'clientStatuses', 'clients']),
   );
   expect(events.map(({ type }) => type)).toEqual([...eventTypes]);
+});
+
+test('no sample has an id that a record can have', () => {
+  const ids = (sample: object): readonly number[] =>
+    Object.entries(sample).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null
+        ? ids(value)
+        : /(?:^|_)id$/.test(name) && value !== null
+          ? [value]
+          : [],
+    );
+  for (const { sample } of [...actions, ...events]) expect(ids(sample).filter((id) => id < 9e15)).toEqual([]);
 });
 
 test('n8n shows each field once, under the name that the interface has', () => {
@@ -58,6 +71,37 @@ describe('a request', () => {
       query: { email: 'a@example.com' },
     });
   });
+
+  test('has each value as its field takes it', () => {
+    const create = { first_name: 'Ada', last_name: 7, email: 'a@example.com' };
+    const { body } = requestOf(action('leads', 'create'), {
+      ...{ ...create, zip: 23666, phone: 15550104477, city: true, state: '  ', status: 20 },
+      ...{ employee_id: ' 3 ', affiliate_id: '9007199254740993' },
+    });
+    expect(body).toEqual({
+      ...{ ...create, last_name: '7', zip: '23666', phone: '15550104477', city: 'true', state: null },
+      ...{ status: '20', employee_id: 3, affiliate_id: '9007199254740993' },
+    });
+    const flags = { true: true, FALSE: false, Yes: true, no: false, 1: true, 0: false, perhaps: 'perhaps' };
+    for (const [text, is_active] of Object.entries(flags)) {
+      const update = requestOf(action('affiliates', 'update'), {
+        ...{ employee_id: '31 ', is_active: text, commission_rate: '12.50', first_name: null },
+      });
+      expect(update).toMatchObject({ path: '/api/v1/integrations/affiliates/31' });
+      expect(update.body).toEqual({ is_active, commission_rate: 12.5, first_name: null });
+    }
+  });
+
+  test.each(['', '/', '/api/v1', '/api/v1/', '//api/v1//'])(
+    'goes to the same place by an address that ends in %j',
+    (end) => {
+      expect(rootOf(` https://crm.example.com${end} `)).toBe('https://crm.example.com');
+      const { baseURL } = new CausewayApi().test.request;
+      const expression = /^=\{\{(.*)\}\}$/.exec(baseURL)![1]!;
+      const inN8n = new Function('$credentials', `return ${expression}`);
+      expect(inN8n({ baseUrl: ` https://crm.example.com${end} ` })).toBe('https://crm.example.com');
+    },
+  );
 
   test('keeps a value that is no number, so that the interface says what is wrong', () => {
     const { body } = requestOf(action('affiliates', 'update'), { employee_id: 1, commission_rate: '12,5' });

@@ -84,6 +84,7 @@ declare module 'n8n-workflow' {
       status(code: number): { json(body: unknown): unknown };
       once(event: 'finish', done: () => void): unknown;
     };
+    getMode(): string;
     getWorkflow(): { id?: string };
     getHeaderData(): Record<string, string | string[] | undefined>;
     getWorkflowStaticData(type: 'node'): IDataObject;

@@ -1,4 +1,4 @@
-import type { Action } from './table.ts';
+import type { Action, Field } from './table.ts';
 
 export interface ConnectorRequest {
   readonly method: Action['method'];
@@ -12,9 +12,16 @@ export type Values = Readonly<Record<string, unknown>>;
 
 export const basePath = '/api/v1';
 
+/** Of an address as a person enters it: with a slash at its end, or with the path that the portal shows. */
+export const rootOf = (address: string): string =>
+  address
+    .trim()
+    .replace(/\/+$/, '')
+    .replace(/\/+api\/v1$/, '');
+
 /**
- * The request of an action. A field that was emptied is sent as null, which clears it; other values are sent as they
- * are, so that the interface judges them.
+ * The request of an action. A field that was emptied is sent as null, which clears it; what is not a value of its type is
+ * sent as it is, so that the interface judges it.
  * @throws ConnectorProblem if an ID of the path is none
  */
 export const requestOf = ({ method, path, fields }: Action, values: Values): ConnectorRequest => {
@@ -23,26 +30,34 @@ export const requestOf = ({ method, path, fields }: Action, values: Values): Con
   let filled = path;
   for (const { name, in: place, type, label } of fields) {
     const value = values[name];
+    const text = String(value ?? '').trim();
     if (place === 'path') {
       // `..` would name another resource.
-      if (!/^\d{1,16}$/.test(String(value)))
-        throw new ConnectorProblem(400, `${label} must be a positive integer`);
-      filled = filled.replace(`{${name}}`, String(value));
+      if (!/^\d{1,16}$/.test(text)) throw new ConnectorProblem(400, `${label} must be a positive integer`);
+      filled = filled.replace(`{${name}}`, text);
     } else if (value !== undefined) {
-      if (place === 'body') body[name] = bodyValue(type, value);
-      else if (value !== null && value !== '') query[name] = String(value);
+      if (place === 'body') body[name] = text === '' ? null : converted(type, value, text);
+      else if (text !== '') query[name] = String(value);
     }
   }
   return { method, path: basePath + filled, query, ...(method !== 'GET' && { body }) };
 };
 
-/** Tools have numbers as text too, as of a column of a sheet. */
-const bodyValue = (type: string, value: unknown): unknown => {
-  if (value === '') return null;
-  const isNumber = type === 'integer' || type === 'number';
-  return isNumber && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim())
-    ? Number(value)
-    : value;
+/** Tools have numbers and truth as text, and text as numbers, as of the columns of a sheet. */
+const converted = (type: Field['type'], value: unknown, text: string): unknown => {
+  if (typeof value === 'object') return value;
+  switch (type) {
+    case 'boolean':
+      return /^(?:true|yes|1)$/i.test(text) || (/^(?:false|no|0)$/i.test(text) ? false : value);
+    case 'integer':
+    case 'number':
+      // A number that JSON cannot carry exactly would become another.
+      return /^-?\d+(?:\.\d+)?$/.test(text) && Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER
+        ? Number(text)
+        : value;
+    default:
+      return typeof value === 'string' ? value : text;
+  }
 };
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { sampleDelivery } from '../events/sample.ts';
+import { withSampleIds } from '../events/shared.ts';
 import { eventDefinitions, eventTypes } from '../events.ts';
 import { methodNames } from '../method-names.ts';
 import { openApiDocument } from '../openapi/document.ts';
@@ -29,7 +30,9 @@ const actionOf = (operation: Described, { paths, components }: Any): Action => {
     schema.$ref ? { ...components.schemas[schema.$ref.split('/').at(-1)], ...schema } : schema;
   const body = requestBody ? resolved(requestBody.content['application/json'].schema) : { properties: {} };
   const fieldOf = (name: string, place: Field['in'], schema: Any, required: boolean): Field => {
-    const kinds: Any[] = (schema.anyOf ?? [schema]).map(resolved);
+    const kinds: Any[] = (schema.anyOf ?? [schema])
+      .map(resolved)
+      .flatMap((one: Any) => [one.type].flat().map((type: string | undefined) => ({ ...one, type })));
     const kind = kinds.find(({ type }) => type !== 'null');
     const about = operation.params[name] ?? schema.description ?? kind.description;
     const lookup = place === 'path' && resource === 'affiliates' ? undefined : lookupOf(name, resource);
@@ -39,6 +42,7 @@ const actionOf = (operation: Described, { paths, components }: Any): Action => {
       in: place,
       type: name === 'email' ? 'email' : typeOf(kind),
       required: required || (place === 'body' && name === 'new_status'),
+      ...(kinds.some(({ type }) => type === 'null') && { isOptional: true }),
       ...(about && { description: about }),
       ...(lookup && { lookup }),
     };
@@ -64,7 +68,7 @@ const actionOf = (operation: Described, { paths, components }: Any): Action => {
         .map(([name, schema]) => fieldOf(name, 'body', schema, body.required?.includes(name) ?? false)),
     ],
     ...(list && { list }),
-    sample: list ? example[list][0] : example,
+    sample: withSampleIds(list ? example[list][0] : example),
   };
 };
 
@@ -150,6 +154,8 @@ export interface Field {
   readonly in: 'path' | 'query' | 'body';
   readonly type: 'text' | 'longText' | 'email' | 'integer' | 'number' | 'boolean';
   readonly required: boolean;
+  /** A record may be without it. */
+  readonly isOptional?: true;
   readonly description?: string;
   /** The name of the lookup whose items are its values. */
   readonly lookup?: string;

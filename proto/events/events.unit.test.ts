@@ -17,6 +17,8 @@ describe.each(eventTypes)('%s', (type) => {
     expect(schema.parse(sample)).toEqual(sample);
     expect(Object.keys(sample)).toEqual(Object.keys(schema.shape).filter((name) => name in sample));
     expect(Object.keys(sample).length).toBe(Object.keys(schema.shape).length);
+    for (const [name, value] of Object.entries(sample))
+      if (name.endsWith('_id')) expect(value, name).toBeGreaterThan(9_000_000_000_000_000);
   });
 });
 

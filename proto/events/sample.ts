@@ -1,6 +1,7 @@
 import { type EventType, samplePayload } from '../events.ts';
 import { deliveryHeaders, openedSecret, signatureHeader, standardSignatureHeader } from '../signatures.ts';
 import { encodeEnvelope, encodePayload } from './ingest.ts';
+import { sampleId } from './shared.ts';
 
 /** Published, so that everybody can check a sample's signatures. It signs nothing else. */
 export const sampleSecret = `whsec_${Buffer.from('Causeway sample secret: not real').toString('base64')}`;
@@ -9,7 +10,7 @@ const secrets = [openedSecret(sampleSecret)];
 
 /** A delivery of a sample event as a receiver would get it: the body's bytes as text, and all headers. */
 export const sampleDelivery = (type: EventType, companyId: number, now: Date) => {
-  const event_id = 90_071;
+  const event_id = sampleId(90_071);
   const payload = encodePayload(samplePayload(type, now));
   const bytes = encodeEnvelope({ event_id, type, created_utc: now, company_id: companyId, payload });
   const body = bytes.toString();

@@ -14,6 +14,17 @@ interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly sample: (now: string) => z.output<Payload>;
 }
 
+/** Beyond every id that a record gets, and within the integers that JSON carries exactly. */
+export const sampleId = (id: number): number => 9_000_000_000_000_000 + id;
+
+export const withSampleIds = (sample: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(sample).map(([name, value]) => [
+      name,
+      /(?:^|_)id$/.test(name) && typeof value === 'number' ? sampleId(value) : value,
+    ]),
+  );
+
 const harmlessFields = new WeakSet<z.ZodType>();
 
 /** Marks a field that holds no personal data: viewers of the portal and strangers with a link to a delivery see it. */

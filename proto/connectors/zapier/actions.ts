@@ -29,9 +29,19 @@ const inputField = (
   } as PlainInputField;
 };
 
-const operationOf = (action: Action, inputs: Json = {}) => ({
-  inputFields: action.fields.map((field) => inputField(field, action)),
-  sample: withId(action.sample, inputs),
+/** Zapier leaves out what is empty, so an update names what it empties. */
+const emptied = 'fields_to_empty';
+
+const emptiedField = ({ method, fields }: Action): readonly PlainInputField[] => {
+  const optional = fields.filter(({ isOptional, required }) => isOptional && !required);
+  if (method !== 'PATCH' || optional.length === 0) return [];
+  const choices = Object.fromEntries(optional.map(({ name, label }) => [name, label]));
+  return [{ key: emptied, label: 'Fields To Empty', type: 'string', list: true, choices }];
+};
+
+const operationOf = (action: Action) => ({
+  inputFields: [...action.fields.map((field) => inputField(field, action)), ...emptiedField(action)],
+  sample: withId(action.sample, { client_id: 9_000_000_000_001_042 }),
 });
 
 const displayOf = (action: Action) => ({
@@ -44,9 +54,12 @@ const createOf = (action: Action): Create => ({
   noun: nounOf(action.resource),
   display: displayOf(action),
   operation: {
-    ...operationOf(action, { client_id: 1042 }),
-    perform: async (z: ZObject, bundle: Bundle) =>
-      withId(await send(z, bundle, requestOf(action, bundle.inputData)), bundle.inputData),
+    ...operationOf(action),
+    perform: async (z: ZObject, { inputData, ...bundle }: Bundle) => {
+      const names = (inputData[emptied] ?? []) as readonly string[];
+      const values = { ...inputData, ...Object.fromEntries(names.map((name) => [name, null])) };
+      return withId(await send(z, bundle, requestOf(action, values)), inputData);
+    },
   },
 });
 

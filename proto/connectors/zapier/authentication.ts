@@ -14,7 +14,7 @@ export const authentication: Authentication = {
       type: 'string',
       required: true,
       placeholder: 'https://crm.example.com',
-      helpText: 'Where your installation of Causeway is, without a path.',
+      helpText: 'Where your installation of Causeway is.',
     },
     {
       key: 'apiKey',

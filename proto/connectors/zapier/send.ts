@@ -1,5 +1,5 @@
 import type { Bundle, ZObject } from 'zapier-platform-core';
-import { type ConnectorRequest, type Json, problemOf } from '../request.ts';
+import { type ConnectorRequest, type Json, problemOf, rootOf } from '../request.ts';
 
 /**
  * Sends a request with the connection's key. Zapier refuses or drops a value with `{{…}}` in it, also where it is a person's
@@ -32,7 +32,7 @@ export const send = async (
     skipThrowForStatus: true,
     throwForThrottlingEarly: false,
   };
-  const answer = await z.request(authData.baseUrl!.trim().replace(/\/+$/, '') + path, options);
+  const answer = await z.request(rootOf(authData.baseUrl!) + path, options);
   const { status } = answer;
   const json = jsonIn(answer.content);
   if (status >= 200 && status < 300) return json;

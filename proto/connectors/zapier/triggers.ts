@@ -36,7 +36,7 @@ const triggerOf = ({ type, title, description, sample }: EventKind): Trigger => 
   },
 });
 
-/** @returns undefined for what Causeway did not send */
+/** @returns undefined for what Causeway did not send, and for a test delivery: nothing happened */
 const eventIn = async ({ rawRequest, subscribeData }: Bundle): Promise<Json | undefined> => {
   const headers = Object.entries(rawRequest?.headers ?? {}).map(([name, value]) => [
     // As Zapier names the headers of others.
@@ -46,7 +46,8 @@ const eventIn = async ({ rawRequest, subscribeData }: Bundle): Promise<Json | un
   const { signingSecret = '' } = (subscribeData ?? {}) as { signingSecret?: string };
   const { content = '' } = rawRequest ?? {};
   try {
-    return (await verifyWebhook(content, Object.fromEntries(headers), signingSecret)) as unknown as Json;
+    const event = await verifyWebhook(content, Object.fromEntries(headers), signingSecret);
+    return event.metadata?.test ? undefined : (event as unknown as Json);
   } catch (error) {
     if (error instanceof WebhookInvalid) return undefined;
     throw error;

@@ -23,7 +23,7 @@ export class CausewayApi implements ICredentialType {
       default: '',
       required: true,
       placeholder: 'https://crm.example.com',
-      description: 'Where your installation of Causeway is, without a path',
+      description: 'Where your installation of Causeway is',
     },
     {
       displayName: 'API Key',
@@ -44,7 +44,7 @@ export class CausewayApi implements ICredentialType {
 
   test: ICredentialTestRequest = {
     request: {
-      baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',
+      baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "").replace(/\\/+api\\/v1$/, "")}}',
       url: '/api/v1/integrations/me',
     },
   };

@@ -1,5 +1,5 @@
 import { type IExecuteFunctions, type IHookFunctions, type ILoadOptionsFunctions, sleep } from 'n8n-workflow';
-import { basePath, type ConnectorRequest, type Json, problemOf } from '../../request.ts';
+import { basePath, type ConnectorRequest, type Json, problemOf, rootOf } from '../../request.ts';
 import { lookups } from '../../table.ts';
 
 type Context = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions;
@@ -27,7 +27,7 @@ export const send = async (
   for (let repeats = 0; ; repeats++) {
     const answer = await context.helpers.httpRequestWithAuthentication.call(context, 'causewayApi', {
       method,
-      baseURL: baseUrl.trim().replace(/\/+$/, ''),
+      baseURL: rootOf(baseUrl),
       url: path,
       qs: query,
       ...(body && { body }),

@@ -88,6 +88,12 @@ export class CausewayTrigger implements INodeType {
       this.getWorkflowStaticData('node'),
     );
     const workflow = `${this.getWorkflow().id}:${this.getNode().id}`;
+    if (event?.metadata?.test && this.getMode() !== 'manual') {
+      response
+        .status(200)
+        .json({ ignored: 'A test delivery starts the workflow only while the editor listens.' });
+      return { noWebhookResponse: true };
+    }
     if (!event || isRepeated(workflow, event)) {
       response.status(status).json(answer);
       return { noWebhookResponse: true };
