@@ -22,8 +22,8 @@ import { migrationFolders } from '../migrate/config.ts';
 
 // First the migrations, then dispatchers, webhooks and crm, each while the others are of either release.
 
-/** The last commit before the dispatchers matched events themselves. */
-const before = '540edc4';
+/** The last commit before the migrations of 0.1.0 were joined. */
+const before = '03e86102';
 const root = resolve(import.meta.dirname, '../..');
 
 const checkOut = (): string => {

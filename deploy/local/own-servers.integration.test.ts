@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { connectDatabase, migrate, readEnv } from '@causeway/runtime';
 import { cleanUp, compileCache, provided, testNats, withDatabase } from '@causeway/runtime/testing';
@@ -29,7 +29,8 @@ const run = async (entry: string, env: NodeJS.ProcessEnv) => {
 };
 
 describe.runIf(mysqld)('a MySQL server of your own', { timeout: 180_000 }, async () => {
-  const home = mkdtempSync(join(provided('scratch'), 'own-'));
+  const home = mkdtempSync(join(provided('scratch'), 'causeway-test-own-'));
+  cleanUp(() => rmSync(home, { recursive: true }));
   const server = await startMysql({ home, program: mysqld!, binaryLog: true });
   cleanUp(() => server.stop());
   const admin = await createConnection({ uri: server.url, multipleStatements: true });

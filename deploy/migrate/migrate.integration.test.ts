@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { globSync, mkdtempSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { readEnv } from '@causeway/runtime';
 import { cleanUp, compileCache, provided, withDatabase } from '@causeway/runtime/testing';
@@ -65,7 +65,8 @@ test.runIf(mysqld)(
   'where only administrators may create triggers, the job does all else, and a later run adds them',
   { timeout: 120_000 },
   async () => {
-    const home = mkdtempSync(join(provided('scratch'), 'migrate-'));
+    const home = mkdtempSync(join(provided('scratch'), 'causeway-test-migrate-'));
+    cleanUp(() => rmSync(home, { recursive: true }));
     const server = await startMysql({ home, program: mysqld!, binaryLog: true });
     cleanUp(() => server.stop());
     const admin = await createConnection(server.url);
@@ -83,12 +84,12 @@ test.runIf(mysqld)(
     const first = run({ MYSQL_URL: url.href });
     expect(first).toMatchObject({ status: 0, stderr: '' });
     expect(first.stdout).toMatch(
-      /^crm\/\d{3}-lookup-versions\.sql: its triggers need log_bin_trust_function_creators/m,
+      /^crm\/\d{3}-lookup-triggers\.sql: its triggers need log_bin_trust_function_creators/m,
     );
     expect(await states()).toEqual({ triggers: 0, marks: 0 });
 
     await admin.query('SET GLOBAL log_bin_trust_function_creators = ON');
-    expect(run({ MYSQL_URL: url.href }).stdout).toMatch(/^applied crm\/\d{3}-lookup-versions\.sql$/m);
+    expect(run({ MYSQL_URL: url.href }).stdout).toMatch(/^applied crm\/\d{3}-lookup-triggers\.sql$/m);
     expect(await states()).toEqual({ triggers: 6, marks: 1 });
     expect(run({ MYSQL_URL: url.href }).stdout).toBe('nothing to apply\n');
   },

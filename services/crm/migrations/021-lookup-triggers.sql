@@ -1,18 +1,10 @@
--- One value per company, new with each change of what its lookups answer; company 0's is part of every company's. Unlike a
--- counter, UUID_SHORT never repeats, not even after a restore or a failover that lost the last changes.
-CREATE TABLE lookup_versions (
-  company_id BIGINT UNSIGNED NOT NULL,
-  version VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  PRIMARY KEY (company_id)
-) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_0900_ai_ci;
-
 -- Triggers, because the CRM's other modules write these tables too. They act with the rights of the migrations' user.
-CREATE TRIGGER lookup_employee_added AFTER INSERT ON employees FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_employee_added AFTER INSERT ON employees FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version)
   SELECT NEW.company_id, UUID_SHORT() FROM DUAL WHERE NEW.listed_as IS NOT NULL
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
-CREATE TRIGGER lookup_employee_changed AFTER UPDATE ON employees FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_employee_changed AFTER UPDATE ON employees FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version)
   SELECT changed.company_id, UUID_SHORT() FROM (SELECT OLD.company_id UNION SELECT NEW.company_id) AS changed
   WHERE NOT (
@@ -21,20 +13,20 @@ CREATE TRIGGER lookup_employee_changed AFTER UPDATE ON employees FOR EACH ROW
   )
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
-CREATE TRIGGER lookup_employee_removed AFTER DELETE ON employees FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_employee_removed AFTER DELETE ON employees FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version) VALUES (OLD.company_id, UUID_SHORT())
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
-CREATE TRIGGER lookup_status_added AFTER INSERT ON statuses FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_status_added AFTER INSERT ON statuses FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version) VALUES (NEW.company_id, UUID_SHORT())
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
-CREATE TRIGGER lookup_status_changed AFTER UPDATE ON statuses FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_status_changed AFTER UPDATE ON statuses FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version)
   SELECT changed.company_id, UUID_SHORT() FROM (SELECT OLD.company_id UNION SELECT NEW.company_id) AS changed
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
-CREATE TRIGGER lookup_status_removed AFTER DELETE ON statuses FOR EACH ROW
+CREATE TRIGGER IF NOT EXISTS lookup_status_removed AFTER DELETE ON statuses FOR EACH ROW
   INSERT INTO lookup_versions (company_id, version) VALUES (OLD.company_id, UUID_SHORT())
   ON DUPLICATE KEY UPDATE version = UUID_SHORT();
 
