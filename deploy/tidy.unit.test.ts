@@ -230,7 +230,7 @@ describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
     proto: 12_870,
-    'services/runtime': 6_350,
+    'services/runtime': 6_365,
     'services/identity': 990,
     'services/deliveries': 1_320,
     'services/gateway': 5_120,
