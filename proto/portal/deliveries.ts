@@ -4,7 +4,7 @@ import { defineOperation, memberDefaults } from '../operation.ts';
 import { idParameter, limitParameter } from '../schemas/fields.ts';
 import { fieldName, id, instant } from '../schemas/values.ts';
 import { eventTypeAnswer, knownEventType } from '../schemas/webhooks.ts';
-import { cursorParameter, instantParameter, rangeParameter, ranges, recordParameters } from './fields.ts';
+import { cursorParameter, instantParameter, rangeParameter, recordParameters } from './fields.ts';
 import { boundedCount, testAttempt, undelivered } from './subscriptions.ts';
 
 const deliveries = { ...memberDefaults, service: 'webhooks', role: 'viewer', method: 'GET' } as const;
@@ -207,29 +207,12 @@ export const getDeliveryStats = defineOperation({
   ...deliveries,
   id: 'getDeliveryStats',
   path: '/deliveries/stats',
-  query: z.strictObject({ range: rangeParameter, subscriptionId: idParameter.optional() }),
+  query: z.strictObject({ range: rangeParameter }),
   answers: {
     200: {
       schema: z.object({
-        range: z.enum(ranges),
-        fromUtc: instant,
-        untilUtc: instant,
-        stepMinutes: z.int().min(1),
         total: z.object(outcome),
         points: z.array(z.object({ utc: instant, ...outcome })),
-        /** Deleted ones too, if they have attempts in the range; disabled or failing ones first. */
-        subscriptions: z.array(
-          z.object({
-            id,
-            name: z.string().nullable(),
-            url: z.string().nullable(),
-            enabled: z.boolean(),
-            autoDisabled: z.boolean(),
-            isUnverified: z.boolean(),
-            consecutiveFailures: number,
-            ...outcome,
-          }),
-        ),
       }),
     },
   },

@@ -10,45 +10,21 @@ export const nameOf = (subscription: { readonly name: string | null; readonly ur
 
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '');
 
-export const isAutoDisabled = ({
-  enabled,
-  autoDisabled,
-}: Pick<Subscription, 'enabled' | 'autoDisabled'>): boolean => !enabled && autoDisabled;
+export const isAutoDisabled = ({ enabled, autoDisabled }: Subscription): boolean => !enabled && autoDisabled;
 
 /** Whether deliveries are held, or events were missed, though it is enabled. */
 export const isUndecided = ({ enabled, health, missed }: Subscription): boolean =>
   enabled && (health.held > 0 || missed !== null);
 
-export const stateOf = (subscription: Subscription): StateBadge => {
-  const { verification, health } = subscription;
-  return stateWith({
-    ...subscription,
-    isUnverified: verification?.state === 'pending',
-    succeeded: health.succeeded24h,
-    failed: health.failed24h,
-  });
-};
-
-interface StateBadge {
-  readonly tone: Tone;
-  readonly label: string;
-}
-
-interface StateFacts extends Pick<Subscription, 'enabled' | 'autoDisabled' | 'consecutiveFailures'> {
-  readonly isUnverified: boolean;
-  readonly paused?: boolean | undefined;
-  readonly succeeded: number;
-  readonly failed: number;
-}
-
-export const stateWith = (subscription: StateFacts): StateBadge => {
-  if (subscription.isUnverified) return { tone: 'warn', label: 'Waiting for verification' };
+export const stateOf = (subscription: Subscription): { readonly tone: Tone; readonly label: string } => {
+  const { verification, enabled, paused, consecutiveFailures, health } = subscription;
+  if (verification?.state === 'pending') return { tone: 'warn', label: 'Waiting for verification' };
   if (isAutoDisabled(subscription)) return { tone: 'bad', label: 'Auto-disabled' };
-  if (!subscription.enabled) return { tone: 'neutral', label: 'Disabled' };
-  if (subscription.paused) return { tone: 'warn', label: 'Paused' };
-  if (subscription.consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
-  if (subscription.consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
-  const { succeeded, failed } = subscription;
+  if (!enabled) return { tone: 'neutral', label: 'Disabled' };
+  if (paused) return { tone: 'warn', label: 'Paused' };
+  if (consecutiveFailures >= failuresUntilProbing) return { tone: 'bad', label: 'Failing' };
+  if (consecutiveFailures > 0) return { tone: 'warn', label: 'Recent failures' };
+  const { succeeded24h: succeeded, failed24h: failed } = health;
   // It was enabled after failures, and has not been attempted since.
   if (failed > 0 && succeeded === 0) return { tone: 'warn', label: 'No success yet' };
   if (failed > partlyFailing * (succeeded + failed)) return { tone: 'warn', label: 'Partly failing' };

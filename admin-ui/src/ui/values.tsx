@@ -56,18 +56,17 @@ export function Cut({ text, strong }: { readonly text: string; readonly strong?:
 interface HealthBarProps {
   readonly succeeded: number;
   readonly failed: number;
-  readonly wide?: boolean;
 }
 
-export function HealthBar({ succeeded, failed, wide }: HealthBarProps) {
+export function HealthBar({ succeeded, failed }: HealthBarProps) {
   const total = succeeded + failed;
   if (total === 0) return <span className={healthBarCss.none}>No attempts</span>;
   return (
     <span
-      className={clsx(healthBarCss.health, wide && healthBarCss.wide)}
+      className={healthBarCss.health}
       data-tip={`${number(succeeded)} succeeded, ${number(failed)} failed`}
     >
-      <span className={healthBarCss.bar} style={{ width: wide ? '100%' : '4.5rem' }} aria-hidden="true">
+      <span className={healthBarCss.bar} style={{ width: '4.5rem' }} aria-hidden="true">
         {succeeded > 0 && <span className={healthBarCss.good} data-mark style={{ flexGrow: succeeded }} />}
         {failed > 0 && <span className={healthBarCss.bad} data-mark style={{ flexGrow: failed }} />}
       </span>

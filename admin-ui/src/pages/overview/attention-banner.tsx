@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Attention, type LimitedKey, useAttention, useLimitedKeys } from '../../model/attention.ts';
 import { IncidentFacts, incidentsQuery } from '../../model/incidents.tsx';
 import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
@@ -44,20 +45,31 @@ export function AttentionBanner() {
           </li>
         )}
         {unverifiedCount > 0 && (
-          <li>
-            <strong>
-              {plural(
-                unverifiedCount,
-                '# subscription waits for verification',
-                '# subscriptions wait for verification',
-              )}
-            </strong>
+          <Item
+            what={plural(
+              unverifiedCount,
+              '# subscription waits for verification',
+              '# subscriptions wait for verification',
+            )}
+          >
             <Link to="/subscriptions" search={{ state: 'unverified' }}>
               View unverified
             </Link>
-          </li>
+          </Item>
         )}
-        {undecided.subscriptions > 0 && <UndecidedItem {...undecided} />}
+        {undecided.subscriptions > 0 && (
+          <Item
+            what={`${plural(
+              undecided.held + undecided.missed,
+              '# delivery held or missed',
+              '# deliveries held or missed',
+            )} of ${plural(undecided.subscriptions, '# enabled subscription', '# enabled subscriptions')}`}
+          >
+            <Link to="/subscriptions" search={{ state: 'undecided' }}>
+              Decide
+            </Link>
+          </Item>
+        )}
         {limited.length > 0 && <LimitedKeysItem keys={limited} />}
       </ul>
     </Notice>
@@ -67,14 +79,19 @@ export function AttentionBanner() {
 /** Incidents in the banner; the list has all. */
 const mostShown = 5;
 
+const Item = ({ what, children }: { readonly what: ReactNode; readonly children: ReactNode }) => (
+  <li>
+    <strong>{what}</strong>
+    {children}
+  </li>
+);
+
 function OffItem({ offCount, off }: Attention) {
   const [first] = off;
-  const only = offCount === 1 ? first : undefined;
   return (
-    <li>
-      <strong>{plural(offCount, '# subscription is off', '# subscriptions are off')}</strong>
-      {only ? (
-        <Link to="/subscriptions/$id" params={{ id: only.id }}>
+    <Item what={plural(offCount, '# subscription is off', '# subscriptions are off')}>
+      {first && offCount === 1 ? (
+        <Link to="/subscriptions/$id" params={{ id: first.id }}>
           View
         </Link>
       ) : (
@@ -82,45 +99,32 @@ function OffItem({ offCount, off }: Attention) {
           View
         </Link>
       )}
-    </li>
-  );
-}
-
-function UndecidedItem({ subscriptions, held, missed }: Attention['undecided']) {
-  return (
-    <li>
-      <span>
-        <strong>{plural(held + missed, '# delivery held or missed', '# deliveries held or missed')}</strong>{' '}
-        of {plural(subscriptions, '# enabled subscription', '# enabled subscriptions')}, until you decide
-      </span>
-      <Link to="/subscriptions" search={{ state: 'undecided' }}>
-        Decide
-      </Link>
-    </li>
+    </Item>
   );
 }
 
 function LimitedKeysItem({ keys }: { readonly keys: readonly LimitedKey[] }) {
-  const name = keys[0]?.name;
-  const count = number(keys.length);
   const total = keys.reduce((sum, { limited }) => sum + limited, 0);
+  const refused = plural(
+    total,
+    '(# request refused in the last hour)',
+    '(# requests refused in the last hour)',
+  );
   return (
-    <li>
-      <span>
-        <strong>
-          {keys.length === 1 ? (
-            <>
-              <bdi>{name}</bdi> reached its rate limit
-            </>
-          ) : (
-            `${count} API keys reached their rate limits`
-          )}
-        </strong>{' '}
-        {plural(total, '(# request refused in the last hour)', '(# requests refused in the last hour)')}
-      </span>
+    <Item
+      what={
+        keys.length === 1 ? (
+          <>
+            <bdi>{keys[0]?.name}</bdi> reached its rate limit {refused}
+          </>
+        ) : (
+          `${number(keys.length)} API keys reached their rate limits ${refused}`
+        )
+      }
+    >
       <Link to="/usage" search={{ only: 'refused' }}>
         View requests
       </Link>
-    </li>
+    </Item>
   );
 }

@@ -1,15 +1,16 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
 import { useAttention, useAttentionPending } from '../../model/attention.ts';
 import type { Answer } from '../../model/client.ts';
-import { countsQuery } from '../../model/deliveries.ts';
+import { countsQuery, type DeliverySearch } from '../../model/deliveries.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
   rangeLabels,
   ranges,
   statsQuery,
+  subscriptionsQuery,
   type UsageRange,
   usageQuery,
 } from '../../model/queries.ts';
@@ -23,7 +24,6 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import s from './overview-page.module.css';
-import { SubscriptionsByHealth } from './subscriptions-by-health.tsx';
 
 export function OverviewPage() {
   const { range: chosen = '24h' } = useSearch({ from: '/in/' });
@@ -92,7 +92,6 @@ const Charts = memo(function Charts({ range }: { readonly range: UsageRange }) {
         <UsageChart usage={usage} />
         <DeliveryChart stats={stats} />
       </Grid>
-      <SubscriptionsByHealth stats={stats} />
     </>
   );
 });
@@ -110,7 +109,9 @@ function Numbers({ usage, stats, range }: NumbersProps) {
   const { total, points } = stats.data ?? {};
   const tries = total ? total.succeeded + total.failed : 0;
   const period = range === '30d' ? undefined : range;
-  const undelivered = useQuery({ ...countsQuery({}), refetchInterval: 30_000 }).data?.undelivered;
+  const undelivered = useQuery(nowQuery({})).data?.undelivered;
+  const arrived = useQuery(nowQuery({ period })).data?.succeeded;
+  const subscriptions = useQuery(subscriptionsQuery).data?.subscriptions;
   const attention = useAttention();
   const troubled = attention && attention.offCount + attention.failingCount;
   const off = number(attention?.offCount ?? 0);
@@ -121,7 +122,7 @@ function Numbers({ usage, stats, range }: NumbersProps) {
     <dl className={s.numbers}>
       <Tile
         label="Delivered"
-        value={deliveredShare(total, undelivered)}
+        value={deliveredShare(total, arrived, undelivered)}
         note={
           undelivered && undelivered.count > 0 ? (
             <UndeliveredLink undelivered={undelivered} />
@@ -172,7 +173,7 @@ function Numbers({ usage, stats, range }: NumbersProps) {
           attention &&
           (troubled === 0 ? (
             <Link to="/subscriptions">
-              {stats.data?.subscriptions.length === 0 ? 'no subscriptions yet' : 'all subscriptions work'}
+              {subscriptions?.length === 0 ? 'no subscriptions yet' : 'all subscriptions work'}
             </Link>
           ) : (
             <Link to="/subscriptions" search={{ state: attention.offCount > 0 ? 'off' : 'failing' }}>
@@ -189,13 +190,27 @@ function Numbers({ usage, stats, range }: NumbersProps) {
 }
 
 type Total = Answer<'getDeliveryStats'>['total'];
-type Undelivered = Answer<'countDeliveries'>['undelivered'];
+type Counts = Answer<'countDeliveries'>;
 
-/** Of what arrived in the period and what has not arrived; undefined while it loads. */
-const deliveredShare = (total: Total | undefined, undelivered: Undelivered | undefined): string | undefined =>
-  total &&
-  undelivered &&
-  `${undelivered.isMore ? '< ' : ''}${share(total.succeeded, total.succeeded + undelivered.count)}`;
+const nowQuery = (search: DeliverySearch) => ({
+  ...countsQuery(search),
+  placeholderData: keepPreviousData,
+  refetchInterval: 30_000,
+});
+
+/**
+ * Of what arrived in the period and what has not arrived; undefined while it loads. Attempts are counted seconds after
+ * what has not arrived is known, so deliveries themselves are counted while they are few enough.
+ */
+const deliveredShare = (
+  total: Total | undefined,
+  arrived: Counts['succeeded'] | undefined,
+  undelivered: Counts['undelivered'] | undefined,
+): string | undefined => {
+  if (!total || !arrived || !undelivered) return undefined;
+  const succeeded = arrived.isMore ? Math.max(arrived.count, total.succeeded) : arrived.count;
+  return `${undelivered.isMore ? '< ' : ''}${share(succeeded, succeeded + undelivered.count)}`;
+};
 
 interface TileProps {
   readonly label: string;

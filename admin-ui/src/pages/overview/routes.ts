@@ -27,6 +27,7 @@ export const overviewRoute = createRoute({
       firstDeliveryStepsQuery,
       usageQuery(range),
       statsQuery(range),
+      countsQuery({}),
       countsQuery({ period: range === '30d' ? undefined : range }),
     ),
   component: lazyPage(() => import('./overview-page.tsx'), 'OverviewPage'),

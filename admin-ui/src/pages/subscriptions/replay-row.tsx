@@ -10,7 +10,7 @@ import type { Replay } from './catch-up.ts';
 
 /** What was begun here, how far it is, and what came of it. */
 export function ReplayRow({ replay, mayCancel }: { readonly replay: Replay; readonly mayCancel: boolean }) {
-  const { id, kind, state, createdUtc, createdBy } = replay;
+  const { id, kind, state, total, made: madeCount, createdUtc, createdBy } = replay;
   const deliversAgain = kind !== 'release' && kind !== 'drop';
   const cancel = useMutation({
     mutationFn: () => call('cancelReplay', { params: { id } }),
@@ -27,7 +27,9 @@ export function ReplayRow({ replay, mayCancel }: { readonly replay: Replay; read
           kindLabels[kind]
         )}
       </span>
-      {state === 'running' && <Progress replay={replay} deliversAgain={deliversAgain} />}
+      {state === 'running' && (
+        <progress aria-label="Deliveries made" max={total} value={madeCount} className={s.bar} />
+      )}
       <span>{state === 'cancelled' ? 'Cancelled' : outcomeOf(replay)}</span>
       <Quiet small>
         <Cut text={createdBy ?? 'An API key'} /> <TimeAgo time={createdUtc} />
@@ -38,31 +40,6 @@ export function ReplayRow({ replay, mayCancel }: { readonly replay: Replay; read
         </Button>
       )}
     </li>
-  );
-}
-
-interface ProgressProps {
-  readonly replay: Replay;
-  /** Otherwise it acts on held deliveries, and counts no outcome of its own. */
-  readonly deliversAgain: boolean;
-}
-
-function Progress({ replay: { total, made: madeCount, failed, succeeded }, deliversAgain }: ProgressProps) {
-  const good = deliversAgain ? succeeded : madeCount;
-  return (
-    <span
-      className={s.bar}
-      role="progressbar"
-      aria-label="Deliveries made"
-      aria-valuemin={0}
-      aria-valuemax={total}
-      aria-valuenow={madeCount}
-    >
-      <span className={s.good} data-mark style={{ flexGrow: good }} />
-      <span className={s.bad} data-mark style={{ flexGrow: failed }} />
-      <span className={s.way} data-mark style={{ flexGrow: Math.max(madeCount - good - failed, 0) }} />
-      <span style={{ flexGrow: Math.max(total - madeCount, 0) }} />
-    </span>
   );
 }
 

@@ -7,9 +7,7 @@ import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { subscriptionQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription, stateOf } from '../../model/subscriptions.ts';
-import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
-import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
@@ -114,7 +112,6 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
           </>
         }
       >
-        <SubscriptionHealth subscription={subscription} />
         <RecentDeliveries subscriptionId={subscription.id} />
       </Split>
       {refusal === undefined && (
@@ -136,7 +133,7 @@ interface SubscriptionFactsProps {
 }
 
 function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFactsProps) {
-  const until = subscription.previousSecretUntilUtc;
+  const { health, previousSecretUntilUtc: until } = subscription;
   return (
     <>
       <Card title="Settings">
@@ -165,6 +162,12 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
                   </Row>
                 ),
               },
+              {
+                label: 'Last 24 hours',
+                value: <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} />,
+              },
+              { label: 'Last success', value: when(health.lastSuccessUtc) },
+              { label: 'Last failure', value: when(health.lastFailureUtc) },
               ...ruleFacts(subscription),
               subscription.description !== null && { label: 'Description', value: subscription.description },
               subscription.managedBy !== null && {
@@ -199,34 +202,7 @@ function SubscriptionFacts({ subscription, refusal, onRotate }: SubscriptionFact
   );
 }
 
-function SubscriptionHealth({ subscription: { id, health } }: { readonly subscription: Subscription }) {
-  const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
-  return (
-    <Card title="Last 24 hours">
-      <Stack>
-        <HealthBar succeeded={health.succeeded24h} failed={health.failed24h} wide />
-        <Facts
-          columns={7.5}
-          facts={[
-            { label: 'Succeeded', value: number(health.succeeded24h) },
-            { label: 'Failed', value: number(health.failed24h) },
-            {
-              label: 'Not delivered',
-              value:
-                health.undelivered.count === 0 ? (
-                  '0'
-                ) : (
-                  <UndeliveredLink undelivered={health.undelivered} search={{ subscription: id }} />
-                ),
-            },
-            { label: 'Last success', value: when(health.lastSuccessUtc) },
-            { label: 'Last failure', value: when(health.lastFailureUtc) },
-          ]}
-        />
-      </Stack>
-    </Card>
-  );
-}
+const when = (time: string | null) => (time === null ? <Quiet>Never</Quiet> : <MinuteAgo time={time} />);
 
 function RecentDeliveries({ subscriptionId }: { readonly subscriptionId: number }) {
   const query = useQuery({

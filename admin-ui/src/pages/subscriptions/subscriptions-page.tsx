@@ -18,7 +18,7 @@ import {
 import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { number, plural } from '../../ui/format.ts';
-import { Card, Page, Quiet, Row } from '../../ui/layout.tsx';
+import { Card, Page, Quiet } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { actionsColumn, type Column, NumberedPager, pageOf, Table } from '../../ui/table.tsx';
@@ -28,6 +28,7 @@ import { isBehind } from './catch-up.ts';
 import { CatchUpDialog } from './catch-up-dialog.tsx';
 import { useDialogActions } from './subscription-dialogs.tsx';
 import { conditionText, paceText } from './subscription-rules.tsx';
+import s from './subscriptions-page.module.css';
 
 export function SubscriptionsPage() {
   const search = useSearch({ from: '/in/subscriptions' });
@@ -156,7 +157,7 @@ const columns = (): readonly Column<Subscription>[] => [
     phone: 'title',
     grow: true,
     cell: (one) => (
-      <Row gap="s" nowrap>
+      <div className={s.cell}>
         <Link to="/subscriptions/$id" params={{ id: one.id }}>
           <Cut strong text={nameOf(one)} />
         </Link>
@@ -170,11 +171,11 @@ const columns = (): readonly Column<Subscription>[] => [
         )}
         {one.pace !== undefined && <Badge title={paceText(one.pace)}>Paced</Badge>}
         {one.name !== null && (
-          <Quiet small>
+          <span className={s.url}>
             <Cut text={shortUrl(one.url)} />
-          </Quiet>
+          </span>
         )}
-      </Row>
+      </div>
     ),
   },
   {
