@@ -233,7 +233,7 @@ describe('the house does not grow', () => {
     'services/runtime': 6_365,
     'services/identity': 990,
     'services/deliveries': 1_320,
-    'services/gateway': 5_120,
+    'services/gateway': 5_115,
     'services/agents': 700,
     'services/access': 8_520,
     'services/crm': 6_490,

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { seconds } from '../load/report.ts';
 
 /** The largest effect that a fault may have on callers and receivers. */
@@ -21,8 +22,14 @@ export type Measured = Required<Bounds>;
 export const complaintsOfBounds = (bounds: Bounds, measured: Measured): readonly string[] =>
   (Object.keys(sentences) as (keyof Bounds)[]).flatMap((name) => {
     const [bound, found] = [bounds[name], measured[name]];
-    return bound === undefined || found <= bound ? [] : [sentences[name](found, bound)];
+    if (bound === undefined || found <= bound) return [];
+    return [sentences[name](found, bound) + (name === 'failedAtMost' ? '' : machineNote())];
   });
+
+const machineNote = (): string => {
+  const [load, processors] = [Math.round(loadavg()[0]!), availableParallelism()];
+  return load > processors ? `; the machine may be the cause: load ${load} on ${processors} processors` : '';
+};
 
 const sentences: Readonly<Record<keyof Bounds, (found: number, bound: number) => string>> = {
   failedAtMost: (found, bound) => `${found} requests failed, more than ${bound}`,

@@ -272,9 +272,9 @@ export const callService = (
   { operation, params }: { readonly operation: HttpOperation; readonly params: readonly string[] },
   caller: Pick<LaneCall, 'tenant' | 'caller' | 'key' | 'actor' | 'condition'>,
   body: Buffer,
-  query = head.query,
+  { query = head.query, spentMs = 0 }: { readonly query?: string; readonly spentMs?: number } = {},
 ): Promise<LaneAnswer> => {
-  const deadlineMs = performance.now() + operation.deadlineMs;
+  const deadlineMs = performance.now() + operation.deadlineMs - spentMs;
   const sending = sendingOf(operation, head, caller.caller);
   const send = () =>
     lanes[operation.service].request({

@@ -50,8 +50,8 @@ import { createRouter } from './routes.ts';
 import { countTraffic } from './traffic.ts';
 import { openUseReports } from './use-reports.ts';
 
-/** After this time the request is refused (contract, "Rate limits"). */
-const countTimeoutMs = 500;
+/** Leaves a second of the shortest deadline of an operation (contract, "Rate limits"). */
+const countTimeoutMs = 4_000;
 /** An election takes up to nine seconds if a server has just died. */
 const startPatienceMs = 30_000;
 const retryMs = 250;

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@causeway/runtime/testing/until';
 import { afterEach, describe, expect, test } from 'vitest';
 import { outcome } from '../support/clock.ts';
 import { endOf, ends, type Load, type Shot, startLoad } from '../support/load.ts';
 import { openTeam } from '../support/portal.ts';
-import { allReady, atLeast, keepAway, signal, sumOf } from '../support/processes.ts';
+import { allReady, atLeast, keepAway, metric, signal, sumOf } from '../support/processes.ts';
 import { openWorld, type Reply } from '../support/world.ts';
 
 const world = await openWorld();
@@ -89,6 +90,22 @@ test('The 503 in the lookup shape has reason and retryAfter too', async () => {
   expect((await world.ask(lookup, { key: 'nonsense' })).status).toBe(401);
   await allReady(world, gone);
   await answersAgain(key);
+});
+
+test('While the gateway that counts all requests, or NATS, stands still for a second and a half, requests wait', async () => {
+  const { value: key } = await (await world.company(unlimited)).key();
+  await answersAgain(key);
+  const gateways = atLeast(world, 'gateway', 2);
+  const owns = await Promise.all(gateways.map((gateway) => metric(gateway, 'limit_owner')));
+  const load = await startLoad(world, find, { key }, 16);
+  for (const name of [gateways[owns.indexOf(1)]!.name, 'nats']) {
+    signal(world, name, 'SIGSTOP');
+    await sleep(1_500); // As a busy machine does.
+    signal(world, name, 'SIGCONT');
+    const { length } = load.shots;
+    await until('more answers', () => load.shots.length >= length + 100);
+  }
+  expect(Object.keys(ends(await load.stop()))).toEqual(['200']);
 });
 
 test('Without crm a request gets 503 service_unavailable with rate-limit headers, or 504 if crm died during it; later requests succeed', async () => {

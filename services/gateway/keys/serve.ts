@@ -164,12 +164,14 @@ const forward = async (
   let early: Promise<LaneAnswer> | undefined;
   // If a limit has been reached, the answer would be discarded, so the service is not asked.
   const ahead = match.operation.method === 'GET' && !incoming && !limiter.likelyRefused(limits);
+  const askedMs = performance.now();
   const taken = limiter.take(limits);
   if (ahead) {
     early = ask(gateway, exchange, admitted, noBody);
     early.catch(ignore); // It may fail before it is awaited.
   }
   const verdict = await taken;
+  const spentMs = performance.now() - askedMs;
   if (!gateway.table.trusted() || !isUsable(gateway.table.key(name), Date.now()))
     await requireActive(gateway, exchange, name);
   exchange.counted(limitHeaders(verdict, Date.now(), limits.own.untilMs), (status) =>
@@ -196,7 +198,7 @@ const forward = async (
   // The place is kept until the service has answered, also if the client disconnects.
   const leave = isBatch && gateway.bounds.batches.enter(String(key.companyId));
   try {
-    const answer = await (early ?? ask(gateway, exchange, admitted, body));
+    const answer = await (early ?? ask(gateway, exchange, admitted, body, { spentMs }));
     exchange.pass(waitsFor ? await untilWritten(gateway, exchange, admitted, waitsFor, answer) : answer);
   } finally {
     if (leave) leave();
@@ -219,7 +221,7 @@ const untilWritten = async (
     kind,
     query: head.query,
     first,
-    ask: (query) => ask(gateway, exchange, admitted, noBody, query),
+    ask: (query) => ask(gateway, exchange, admitted, noBody, { query }),
     beginWaiting: (onGone) => exchange.hold(onGone),
   });
   // It may have been revoked meanwhile.
@@ -283,7 +285,7 @@ const ask = (
   exchange: Exchange,
   { proof, key, match }: Admitted,
   body: Buffer,
-  query?: string,
+  options?: Parameters<typeof callService>[5],
 ): Promise<LaneAnswer> => {
   const { address } = exchange;
   const caller = {
@@ -292,7 +294,7 @@ const ask = (
     key: { proof, address },
     condition: conditionOf(match.operation, exchange.head),
   };
-  return callService(gateway, exchange, match, caller, body, query);
+  return callService(gateway, exchange, match, caller, body, options);
 };
 
 const ignore = (): void => {};

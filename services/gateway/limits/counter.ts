@@ -1,7 +1,7 @@
-import { atTurnEnd, type Bus, type Log, type Metrics, noMetrics } from '@causeway/runtime';
+import { atTurnEnd, type Bus, eachTick, type Log, type Metrics, noMetrics } from '@causeway/runtime';
 import { gatewayMetrics } from '../metrics.ts';
 import { createAsker } from './ask.ts';
-import { type Positions, positionLength, type Takes } from './counts.ts';
+import { positionLength } from './counts.ts';
 import { createRoute } from './route.ts';
 
 /** The request was not counted in time, so it must not be admitted. */
@@ -57,21 +57,11 @@ export const createCounter = ({
   };
 
   let workedAtMs = performance.now();
-  /** When the first of the requests began that all failed since this server last worked. */
-  let failingSinceMs: number | undefined;
   /** A request was counted, or the server is a new one. */
   const noteWorking = (): void => {
     workedAtMs = performance.now();
-    failingSinceMs = undefined;
   };
   bus.onReconnect(noteWorking);
-  /** Leaves a NATS server that is cut off from the logs, though it answers. */
-  const noteFailure = (startedMs: number): void => {
-    failingSinceMs ??= Math.max(startedMs, workedAtMs);
-    if (performance.now() - failingSinceMs < timeoutMs * 0.9) return;
-    noteWorking();
-    bus.switchServer('too few logs of the limiter answer through it');
-  };
 
   const route = createRoute({ bus, asker, logs, timeoutMs, metrics, logger, tally });
   metrics.gauge(gatewayMetrics.limit_owner, () => Number(route.owned()));
@@ -85,15 +75,8 @@ export const createCounter = ({
     logger?.warn({ error: cause }, 'count failed');
   };
 
-  const countIn = async (window: number, takes: Takes): Promise<Positions> => {
-    const positions = await route.count(window, takes, performance.now() + timeoutMs);
-    if (!positions) throw new CountError('no owner counted in time');
-    return positions;
-  };
-
   const flush = (): void => {
     const gathered = waiting;
-    const startedMs = performance.now();
     waiting = [];
     flushing = false;
     for (const [window, requests] of Map.groupBy(gathered, ({ take }) => take.window)) {
@@ -101,17 +84,26 @@ export const createCounter = ({
       const fail = (error: CountError): void => {
         for (const request of requests) request.reject(error);
       };
-      const late = setTimeout(() => {
+      // Counts turns, because a process that stood still has answers that it has not read.
+      let turns = 0;
+      const stopWaiting = eachTick(() => {
+        turns++;
+        // The NATS server may be cut off from the logs, though it answers.
+        if (turns % turnsUntilLeft === 0 && performance.now() - workedAtMs >= serverSilentMs) {
+          noteWorking();
+          bus.switchServer('too few logs of the limiter answer through it');
+        }
+        if (turns * turnMs < timeoutMs) return;
+        stopWaiting();
         tally('timeout');
-        noteFailure(startedMs);
         fail(new CountError('the counters did not answer in time'));
-      }, timeoutMs);
+      }, turnMs);
       const takes = groups.flatMap(([{ take }, ...more]) => [
         ...[take.slot, take.limit, take.reads ? 0 : 1 + more.length, take.companySlot],
       ]);
-      countIn(window, takes).then(
+      route.count(window, takes, performance.now() + timeoutMs).then(
         (positions) => {
-          clearTimeout(late);
+          stopWaiting();
           noteWorking();
           for (const [at, group] of groups.entries()) {
             const position = positions[at * positionLength]!;
@@ -126,9 +118,8 @@ export const createCounter = ({
           }
         },
         (cause: unknown) => {
-          clearTimeout(late);
+          stopWaiting();
           tally('failed');
-          noteFailure(startedMs);
           logFailure(cause);
           fail(new CountError('not counted', { cause }));
         },
@@ -139,7 +130,7 @@ export const createCounter = ({
   const count: Counter['count'] = (take) =>
     new Promise((resolve, reject) => {
       // A lost connection is normally back within milliseconds, through another server.
-      if (asker.awayMs() > timeoutMs) {
+      if (asker.awayMs() > maxAwayMs) {
         tally('disconnected');
         return reject(new CountError('NATS is disconnected'));
       }
@@ -184,6 +175,12 @@ const gather = (requests: readonly WaitingRequest[]): readonly RequestGroup[] =>
 type RequestGroup = readonly [WaitingRequest, ...WaitingRequest[]];
 
 const deferMs = 10;
+const turnMs = 100;
+const turnsUntilLeft = 6;
+/** Less than `turnsUntilLeft`, whose first turn may come at once. */
+const serverSilentMs = 450;
+/** A request that begins later is refused at once. */
+const maxAwayMs = 500;
 const logEveryMs = 5_000;
 
 interface CounterOptions {

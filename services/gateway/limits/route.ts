@@ -11,10 +11,9 @@ import { createQuorum } from './quorum.ts';
 interface Route {
   /**
    * Counts before a time of `performance.now()`.
-   * @returns undefined if no owner counted the requests in time. They may have been counted.
-   * @throws LogsSilentError if the owner cannot be found.
+   * @throws LogsSilentError if no owner could be found or counted the requests in time. They may have been counted.
    */
-  count(window: number, takes: Takes, untilMs: number): Promise<Positions | undefined>;
+  count(window: number, takes: Takes, untilMs: number): Promise<Positions>;
   warm(): Promise<void>;
   owned(): boolean;
   /** Releases the counts if this process owns them. */
@@ -51,8 +50,8 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   const findOwner = (): Promise<string | null | undefined> => new Promise(quorum.findOwner);
 
   const listen = (owned: Owner): Listener => {
-    // No gateway sends a message again after its timeout, and all have the same.
-    const answers = createRecent<Promise<Positions>>(2 * timeoutMs);
+    // No gateway sends a message again after its timeout, and all have the same; it may be a second under way.
+    const answers = createRecent<Promise<Positions>>(timeoutMs + 1_000);
     const subscription = bus.nc.subscribe(limitCountSubject(owned.epoch), {
       callback: (error: Error | null, message: Msg) => {
         if (error || !isRequest(message)) return;
@@ -181,7 +180,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
   return {
     count: async (window, takes, untilMs) => {
       const request: CountRequest = { window, takes, id: `${sender}.${++batches}` };
-      let silent: LogsSilentError | undefined;
+      let silent = new LogsSilentError('no owner counted in time');
       while (performance.now() < untilMs) {
         // The owner's own requests take no turn, so that the append leaves together with the calls to services.
         if (!bus.connected() && !(await connectedBy(untilMs))) continue;
@@ -194,8 +193,7 @@ export const createRoute = ({ bus, asker, logs, timeoutMs, metrics, logger, tall
           await sleep(retryMs);
         }
       }
-      if (silent) throw silent;
-      return undefined;
+      throw silent;
     },
     warm: resolveOwner,
     owned: () => local?.owned() === true,
