@@ -18,7 +18,7 @@ const stopWrites = /`(SET GLOBAL super_read_only = ON)`/.exec(section)?.[1] ?? '
 const promote = /```sql\n(.*?)```/s.exec(section)?.[1]?.trim().split(';\n') ?? [];
 
 const open = async (name: string) => {
-  const server = await startMysql({ home: temporary(name), program: mysqld!, binaryLog: true });
+  const server = await startMysql({ home: temporary(name), program: mysqld! });
   cleanUp(() => server.stop());
   const connection = await createConnection(server.url);
   cleanUp(() => connection.end());

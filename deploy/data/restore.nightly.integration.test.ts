@@ -24,7 +24,7 @@ test.runIf(mysqld)(
     const home = temporary('restore');
     const backup = temporary('backup');
     const serve = async (folder: string) => {
-      const server = await startMysql({ home: join(home, folder), program: mysqld!, binaryLog: true });
+      const server = await startMysql({ home: join(home, folder), program: mysqld! });
       cleanUp(() => server.stop());
       return server;
     };

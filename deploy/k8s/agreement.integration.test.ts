@@ -1,3 +1,6 @@
+import { readEnv } from '@causeway/runtime';
+import { cleanUp, provided } from '@causeway/runtime/testing';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { compose, interpolate } from '../docker/testing/compose.ts';
 import { readers, required, variablesOf } from '../settings/testing/readers.ts';
@@ -53,3 +56,24 @@ test('the compose file and production use the same servers and have the same por
   const [gateway] = ofKind(production, 'Service').filter(({ metadata }) => metadata.name === 'gateway');
   expect(edge?.split(':').at(-1)).toBe(String(gateway!.spec.ports[0].port));
 });
+
+test.skipIf(readEnv().MYSQL_URL)(
+  'tests run MySQL with the options of the compose file and of the local overlay',
+  async () => {
+    const server = await createConnection(provided('mysqlUrl'));
+    cleanUp(() => server.end());
+    const [mysql] = podsOf(rendered['overlays/local']).filter(({ owner }) => owner.metadata.name === 'mysql');
+    const [{ args }] = mysql!.spec.containers as [Container];
+    // A production server has more memory than a test's.
+    const ofThisSize = /buffer-pool-size|redo-log-capacity/;
+    expect(args).toEqual(compose.services.mysql!.command!.filter((option) => !ofThisSize.test(option)));
+    for (const option of args!) {
+      const [, name = '', value] = /^--(.+)=(.+)$/.exec(option) ?? [];
+      const variable = name.replace('default-', '').replaceAll('-', '_');
+      const [rows] = await server.query<RowDataPacket[]>(`SELECT @@GLOBAL.${variable} AS value`);
+      expect(`${name}=${rows[0]?.value}`).toBe(`${name}=${value}`);
+    }
+    const [[log]] = await server.query<RowDataPacket[]>('SELECT @@log_bin AS value');
+    expect(log?.value).toBe(1);
+  },
+);

@@ -31,7 +31,7 @@ const run = async (entry: string, env: NodeJS.ProcessEnv) => {
 describe.runIf(mysqld)('a MySQL server of your own', { timeout: 180_000 }, async () => {
   const home = mkdtempSync(join(provided('scratch'), 'causeway-test-own-'));
   cleanUp(() => rmSync(home, { recursive: true }));
-  const server = await startMysql({ home, program: mysqld!, binaryLog: true });
+  const server = await startMysql({ home, program: mysqld! });
   cleanUp(() => server.stop());
   const admin = await createConnection({ uri: server.url, multipleStatements: true });
   cleanUp(() => admin.end());

@@ -67,10 +67,11 @@ test.runIf(mysqld)(
   async () => {
     const home = mkdtempSync(join(provided('scratch'), 'causeway-test-migrate-'));
     cleanUp(() => rmSync(home, { recursive: true }));
-    const server = await startMysql({ home, program: mysqld!, binaryLog: true });
+    const server = await startMysql({ home, program: mysqld! });
     cleanUp(() => server.stop());
     const admin = await createConnection(server.url);
     cleanUp(() => admin.end());
+    await admin.query('SET GLOBAL log_bin_trust_function_creators = OFF');
     await admin.query("CREATE USER causeway_migrate@'%' IDENTIFIED BY 'secret'");
     await admin.query("GRANT ALL ON causeway.* TO causeway_migrate@'%' WITH GRANT OPTION");
     const url = new URL(server.url);

@@ -2,6 +2,7 @@ import { readEnv } from '@causeway/runtime';
 import type { Report } from '../../deploy/local/report.ts';
 import { SetupError } from '../../deploy/local/setup-error.ts';
 import { onPath, run } from '../../deploy/local/toolchain/run.mjs';
+import { findProgram } from '../../deploy/local/toolchain/versions.mjs';
 
 /** The program's names on different systems. */
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -14,10 +15,10 @@ const headlessShell = 'chromium-headless-shell';
  * @returns the path of the program.
  */
 export const provideHeadlessShell = async (report: Report): Promise<string> => {
-  const find = () => onPath(headlessShell);
-  if (find() === null && mayInstall())
+  const find = () => findProgram(headlessShell, 'chromium');
+  if ((await find()) === null && mayInstall())
     await report.step(`installing ${headlessShell}`, () => install(headlessShell)).catch(() => {});
-  return find() ?? provideChromium(report);
+  return (await find()) ?? provideChromium(report);
 };
 
 /**
@@ -26,14 +27,19 @@ export const provideHeadlessShell = async (report: Report): Promise<string> => {
  * @throws SetupError with a way out.
  */
 export const provideChromium = async (report: Report): Promise<string> => {
-  const find = () => names.map(onPath).find((path) => path !== null) ?? null;
-  const found = find();
+  const find = () => findProgram(names, 'chromium');
+  const found = await find();
   if (found) return found;
   if (!mayInstall())
-    throw new SetupError('The portal’s tests need a browser: install Chromium, and run the command again.');
+    throw new SetupError(
+      'The portal’s tests need a browser: install a current Chromium, and run the command again.',
+    );
   await report.step('installing Chromium', () => install('chromium'));
-  const installed = find();
-  if (!installed) throw new SetupError('Chromium was installed, but is not on PATH: add its folder to PATH.');
+  const installed = await find();
+  if (!installed)
+    throw new SetupError(
+      'Debian’s Chromium was installed, but none of the version in deploy/versions.json is on PATH.',
+    );
   return installed;
 };
 

@@ -61,7 +61,7 @@ export const openStage = async (context: ScaleOutContext): Promise<Stage> => {
   const { home, pass } = openHome(context);
   const plain = await report.step('MySQL with the schema', async () => {
     // With a binary log too, as in production: only Vitess differs.
-    const place = { home: join(home, 'plain'), bufferPoolMiB: 128, binaryLog: true, gtids: true };
+    const place = { home: join(home, 'plain'), bufferPoolMiB: 128, gtids: true };
     const server = await startMysql({ ...place, program: mysqld });
     onEnd(() => server.stop());
     await migrate(server.url, migrationFolders(root));

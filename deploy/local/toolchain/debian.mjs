@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { isDiskFull, onPath, run } from './run.mjs';
 import { SetupError, step } from './terminal.mjs';
+import { archive } from './versions.mjs';
 
 export const machines = {
   x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
@@ -15,10 +16,14 @@ export const hasApt = () =>
 const notNeeded = ['perl', 'systemd-standalone-sysusers'];
 
 /** Without root: apt runs on a private state and checks signatures with the system's keys. */
-export async function unpackDebian({ packages, target, work }) {
+export async function unpackDebian({ packages, target }) {
+  const work = `${target}.downloads`;
   try {
     const files = await step(
-      `downloading ${packages.filter((name) => !name.startsWith('lib')).join(', ')}`,
+      `downloading ${packages
+        .filter((name) => !name.startsWith('lib'))
+        .join(', ')
+        .replace(/=[\d.*]+/g, '')}`,
       () => download(packages, work),
     );
     await step('unpacking', () => unpack(files, target));
@@ -43,7 +48,6 @@ async function download(packages, work) {
   const stanza = (name) =>
     `Package: ${name}\nStatus: install ok installed\nVersion: 999\nArchitecture: all\nMulti-Arch: allowed\nMaintainer: none\nDescription: not needed\n`;
   writeFileSync(join(work, 'status'), notNeeded.map(stanza).join('\n'));
-  writeFileSync(join(work, 'sources.list'), `deb ${signedBy()}${await mirror()} sid main\n`);
   writeFileSync(join(work, 'apt.conf'), await configuration(work));
 
   const env = {
@@ -52,7 +56,8 @@ async function download(packages, work) {
     LC_ALL: 'C',
     DEBIAN_FRONTEND: 'noninteractive',
   };
-  const fetch = async () => {
+  const fetch = async (source) => {
+    writeFileSync(join(work, 'sources.list'), `deb ${signedBy()}${source} sid main\n`);
     await run('apt-get', ['update', '-qq', '--error-on=any'], { env });
     await run(
       'apt-get',
@@ -60,8 +65,10 @@ async function download(packages, work) {
       { env },
     );
   };
-  // A mirror in the middle of its update can serve an index whose files have moved.
-  await fetch().catch((error) => (isDiskFull(error.output) ? Promise.reject(error) : fetch()));
+  const source = await mirror();
+  const or = (other) => (error) => (isDiskFull(error.output) ? Promise.reject(error) : fetch(other));
+  // A mirror in the middle of its update can serve an index whose files have moved. The archive has what a mirror has dropped.
+  await fetch(source).catch(or(source)).catch(or(archive));
   const archives = join(work, 'cache/archives');
   return readdirSync(archives)
     .filter((name) => name.endsWith('.deb'))
@@ -88,8 +95,8 @@ async function mirror() {
     if (/^[a-z]+$/.test(suite) && /\/debian$/.test(base)) return base;
   }
   throw new SetupError(
-    "This system's apt names no Debian mirror to take MySQL and nats-server from: install MySQL 8.4 or newer and " +
-      'nats-server 2.14.3 or newer so that `mysqld` and `nats-server` are on PATH, or set MYSQL_URL and NATS_URL.',
+    "This system's apt names no Debian mirror to take MySQL and nats-server from: put `mysqld` and " +
+      '`nats-server`, in the versions of deploy/versions.json, on PATH, or set MYSQL_URL and NATS_URL.',
   );
 }
 

@@ -3,16 +3,18 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasApt, machines, unpackDebian } from './debian.mjs';
 import { withLock } from './lock.mjs';
-import { onPath } from './run.mjs';
 import { SetupError } from './terminal.mjs';
+import { findProgram, pinned } from './versions.mjs';
 
 /**
- * From PATH, otherwise from Debian packages in `cache`. @returns `{command, args}` by program
+ * From PATH, in the version of `deploy/versions.json`, otherwise from Debian packages in `cache`. @returns `{command, args}` by program
  * @param wanted the packages of each program: `{wrk: 'wrk', php: ['php-cli', 'php-curl']}`.
  */
 export async function providePrograms(cache, names) {
-  const missing = Object.keys(names).filter((name) => onPath(name) === null);
-  const packages = missing.flatMap((name) => names[name]).sort();
+  const found = {};
+  for (const name of Object.keys(names)) found[name] = await findProgram(name);
+  const missing = Object.keys(names).filter((name) => found[name] === null);
+  const packages = missing.flatMap((name) => [names[name]].flat().map((part) => pinned(part, name))).sort();
   const id = createHash('sha256').update(`${process.arch} ${packages}`).digest('hex').slice(0, 12);
   const tree = join(cache, `debian-${id}`);
   if (missing.length > 0 && !existsSync(tree)) {
@@ -24,7 +26,7 @@ export async function providePrograms(cache, names) {
     mkdirSync(cache, { recursive: true });
     await withLock(join(cache, 'locks', id), async () => {
       if (existsSync(tree)) return;
-      await unpackDebian({ packages, target: tree, work: join(cache, `downloads-${id}`) });
+      await unpackDebian({ packages, target: tree });
     });
   }
   const { triplet, loader } = machines[process.arch];
@@ -37,7 +39,7 @@ export async function providePrograms(cache, names) {
   return Object.fromEntries(
     Object.keys(names).map((name) => [
       name,
-      missing.includes(name) ? unpacked(name) : { command: onPath(name), args: [] },
+      found[name] === null ? unpacked(name) : { command: found[name], args: [] },
     ]),
   );
 }

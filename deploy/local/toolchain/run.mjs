@@ -19,15 +19,20 @@ export function run(command, args, options = {}) {
   });
 }
 
-export function onPath(name) {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, name);
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {}
-  }
-  return null;
+export function everyOnPath(name) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .filter((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
 }
+
+export const onPath = (name) => everyOnPath(name)[0] ?? null;
 
 export const isDiskFull = (text) => /ENOSPC|No space left|don't have enough free space/i.test(text ?? '');

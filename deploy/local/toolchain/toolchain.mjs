@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { hasApt, machines, unpackDebian } from './debian.mjs';
 import { withLock } from './lock.mjs';
 import { baseNode, glibcVersion, isNewEnough, packagedNode, patchedNode } from './node.mjs';
-import { onPath, run } from './run.mjs';
+import { everyOnPath } from './run.mjs';
 import { SetupError } from './terminal.mjs';
+import { findProgram, pinned } from './versions.mjs';
 
 /** Increment this when the toolchain is built differently. */
 const recipe = 1;
@@ -15,28 +16,26 @@ const recipe = 1;
  * {command, args} | null}`. A server is null if the environment names one to use instead.
  */
 export async function ensureToolchain(root, cache, external) {
-  const mysqldOnPath = external.mysql ? null : onPath('mysqld');
-  const natsOnPath = external.nats ? null : onPath('nats-server');
-  const file = join(cache, `toolchain-${key(root, cache, external, mysqldOnPath, natsOnPath)}.json`);
+  const file = join(cache, `toolchain-${key(root, cache, external)}.json`);
   if (complete(file)) return file;
 
   return withLock(join(cache, 'locks', 'toolchain'), async () => {
     if (complete(file)) return file;
-    const toolchain = await make(root, cache, external, mysqldOnPath, natsOnPath);
+    const toolchain = await make(root, cache, external);
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(toolchain, null, 2));
     renameSync(`${file}.${process.pid}`, file);
     return file;
   });
 }
 
-async function make(root, cache, external, mysqldOnPath, natsOnPath) {
+async function make(root, cache, external) {
   const glibc = await glibcVersion();
-  const ownMysqld = mysqldOnPath !== null && (await isMysqlNewEnough(mysqldOnPath));
-  const ownNats = natsOnPath !== null && (await isNatsNewEnough(natsOnPath));
+  const mysqldOnPath = external.mysql ? null : await findProgram('mysqld');
+  const natsOnPath = external.nats ? null : await findProgram('nats-server');
   const needs = {
     node: !isNewEnough(glibc),
-    mysqld: !external.mysql && !ownMysqld,
-    natsServer: !external.nats && !ownNats,
+    mysqld: !external.mysql && mysqldOnPath === null,
+    natsServer: !external.nats && natsOnPath === null,
   };
   const packages = packagesFor(needs);
   const folderOf = (names) => join(cache, `debian-${short(`${recipe} ${process.arch} ${names}`)}`);
@@ -46,7 +45,7 @@ async function make(root, cache, external, mysqldOnPath, natsOnPath) {
   if (packages.length > 0 && !existsSync(debian)) {
     if (!hasApt()) throw new SetupError(withoutApt(needs));
     mkdirSync(cache, { recursive: true });
-    await unpackDebian({ packages, target: debian, work: join(cache, 'downloads') });
+    await unpackDebian({ packages, target: debian });
   }
 
   const base = baseNode(root);
@@ -62,8 +61,8 @@ async function make(root, cache, external, mysqldOnPath, natsOnPath) {
 
 const packagesFor = ({ node, mysqld, natsServer }) => [
   ...(node ? ['libc6', 'libstdc++6', 'libgcc-s1'] : []),
-  ...(mysqld ? ['mysql-server-core'] : []),
-  ...(natsServer ? ['nats-server'] : []),
+  ...(mysqld ? [pinned('mysql-server-core', 'mysqld')] : []),
+  ...(natsServer ? [pinned('nats-server', 'nats-server')] : []),
 ];
 
 function mysqldFrom(debian) {
@@ -79,29 +78,13 @@ function mysqldFrom(debian) {
 
 const mysqldInstalled = (file) => ({ command: file, args: [], baseDir: null, messagesDir: null });
 
-async function isMysqlNewEnough(file) {
-  const text = await run(file, ['--version']).catch(() => '');
-  const match = /Ver (\d+)\.(\d+)/.exec(text);
-  if (!match || /MariaDB/i.test(text)) return false;
-  return Number(match[1]) > 8 || (Number(match[1]) === 8 && Number(match[2]) >= 4);
-}
-
-/** Counter streams could corrupt a committed total before 2.12.12 and 2.14.3. */
-async function isNatsNewEnough(file) {
-  const match = /v(\d+)\.(\d+)\.(\d+)/.exec(await run(file, ['--version']).catch(() => ''));
-  if (!match) return false;
-  const [major, minor, patch] = match.slice(1).map(Number);
-  if (major !== 2) return major > 2;
-  return minor > 14 || (minor === 14 && patch >= 3) || (minor === 12 && patch >= 12);
-}
-
 function withoutApt(needs) {
   const missing = [
     ...(needs.node ? ['a GNU C library of 2.38 or newer (Debian 13, Ubuntu 24.04, Fedora 39 …)'] : []),
-    ...(needs.mysqld ? ['MySQL 8.4 or newer (`mysqld` on PATH, or MYSQL_URL)'] : []),
-    ...(needs.natsServer ? ['nats-server 2.14.3 or newer (on PATH, or NATS_URL)'] : []),
+    ...(needs.mysqld ? ['MySQL (`mysqld` on PATH, or MYSQL_URL)'] : []),
+    ...(needs.natsServer ? ['`nats-server` (on PATH, or NATS_URL)'] : []),
   ];
-  return `This system has no apt to fetch what is missing: please provide ${missing.join(' and ')}.`;
+  return `This system has no apt to fetch what is missing: please provide ${missing.join(' and ')}, in the versions of deploy/versions.json.`;
 }
 
 function complete(file) {
@@ -110,7 +93,7 @@ function complete(file) {
   return [node, mysqld?.command, natsServer?.command].every((path) => path === undefined || existsSync(path));
 }
 
-function key(root, cache, external, ...programs) {
+function key(root, cache, external) {
   const stamp = (file) =>
     file === null ? 'none' : `${file} ${statSync(file).mtimeMs} ${statSync(file).size}`;
   const node = stamp(existsSync(packagedNode(root)) ? packagedNode(root) : null);
@@ -123,7 +106,8 @@ function key(root, cache, external, ...programs) {
       cache,
       node,
       JSON.stringify(external),
-      ...programs.map(stamp),
+      packagesFor({ node: true, mysqld: true, natsServer: true }),
+      ...['mysqld', 'nats-server'].flatMap(everyOnPath).map(stamp),
     ].join('\n'),
   );
 }

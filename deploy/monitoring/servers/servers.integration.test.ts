@@ -82,7 +82,7 @@ test.runIf(mysqld)(
     timeout: 120_000,
   },
   async () => {
-    const server = await startMysql({ home: temporary(), program: mysqld!, binaryLog: true });
+    const server = await startMysql({ home: temporary(), program: mysqld! });
     cleanUp(() => server.stop());
     const connection = await createConnection(server.url);
     cleanUp(() => connection.end());

@@ -32,7 +32,6 @@ export const startTablet = async (options: TabletOptions): Promise<Tablet> => {
     program: options.mysqld,
     database,
     bufferPoolMiB: mysqlMiB,
-    binaryLog: true,
     gtids: true,
   });
   started.set(`mysql ${name}`, mysql);

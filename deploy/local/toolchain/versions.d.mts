@@ -1,0 +1,1 @@
+export declare function findProgram(names: string | readonly string[], like?: string): Promise<string | null>;
