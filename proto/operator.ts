@@ -233,6 +233,43 @@ const companyStatus = z.object({
 });
 export type CompanyStatusAnswer = z.output<typeof companyStatus>;
 
+export const listDeliveriesByCompany = defineOperation({
+  ...operator,
+  service: 'webhooks',
+  id: 'listDeliveriesByCompany',
+  body: z.strictObject({}),
+  answers: {
+    200: {
+      schema: z.object({
+        companies: z.array(
+          z.object({
+            company_id: id,
+            waiting: count,
+            late_seconds: count,
+            attempts_a_minute: count,
+            missed: count,
+          }),
+        ),
+      }),
+    },
+  },
+});
+
+export const listRequestsByCompany = defineOperation({
+  ...operator,
+  id: 'listRequestsByCompany',
+  body: z.strictObject({}),
+  answers: {
+    200: {
+      schema: z.object({
+        companies: z.array(
+          z.object({ company_id: id, name: z.string(), requests_a_minute: count, refused_a_minute: count }),
+        ),
+      }),
+    },
+  },
+});
+
 export const getCompanyStatus = defineOperation({
   ...operator,
   service: 'webhooks',

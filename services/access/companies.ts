@@ -8,6 +8,7 @@ import {
   problem,
 } from '@causeway/proto';
 import { acrossTenants, each, handler, json, laneHandler, transaction } from '@causeway/runtime';
+import { sql } from 'kysely';
 import { audit } from './audit.ts';
 import type { Access } from './context.ts';
 import { companyEntry, companyName } from './key-table/entries.ts';
@@ -49,6 +50,33 @@ export const listCompanies = (access: Access) =>
       .orderBy('company_id')
       .execute();
     return json<AnswerTo<'listCompanies'>>(200, { companies: rows.map(companyAnswer) });
+  });
+
+/** Of the last five minutes. */
+export const listRequestsByCompany = ({ db, now }: Access) =>
+  handler(contract.listRequestsByCompany, async () => {
+    const minutes = 5;
+    const rows = await acrossTenants(db, 'an operator asks which companies make many requests')
+      .selectFrom('request_minutes as r')
+      .innerJoin('companies as c', 'c.company_id', 'r.company_id')
+      .select((eb) => [
+        'c.company_id',
+        'c.name',
+        eb.fn.sum<number>(sql`r.answered + r.limited + r.failed`).as('requests'),
+        eb.fn.sum<number>(sql`r.limited + r.failed`).as('refused'),
+      ])
+      .where('r.minute_utc', '>', new Date(now().getTime() - minutes * 60_000))
+      .groupBy(['c.company_id', 'c.name'])
+      .execute();
+    const each = (sum: number): number => Math.round(Number(sum) / minutes);
+    return json(200, {
+      companies: rows.map(({ company_id, name, requests, refused }) => ({
+        company_id,
+        name,
+        requests_a_minute: each(requests),
+        refused_a_minute: each(refused),
+      })),
+    });
   });
 
 /** Trusts only the key's hash: a compromised gateway could claim any key. The gateway adds what it knows. */

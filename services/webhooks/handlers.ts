@@ -15,6 +15,7 @@ import * as replays from './replays/replays.ts';
 import * as resend from './replays/resend.ts';
 import * as reencrypt from './secrets/reencrypt.ts';
 import * as status from './status/status.ts';
+import * as top from './status/top.ts';
 import * as deliveries from './subscriptions/deliveries.ts';
 import * as incidents from './subscriptions/incidents.ts';
 import * as missed from './subscriptions/missed.ts';
@@ -44,6 +45,7 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...resend,
   ...reencrypt,
   ...status,
+  ...top,
   ...deliveries,
   ...incidents,
   ...missed,

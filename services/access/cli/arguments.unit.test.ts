@@ -15,6 +15,7 @@ const requestOf = (line: string) => {
 test.each([
   ['company create --name Acme', 'createCompany', { name: 'Acme' }],
   ['company list', 'listCompanies', {}],
+  ['company top', 'listDeliveriesByCompany', {}],
   ['company status --company 17', 'getCompanyStatus', { company_id: 17 }],
   [
     'key create --company 1001 --name k --scopes admin,events:read',

@@ -22,6 +22,11 @@ export interface Command {
   readonly operation: OperationId;
   /** `operator` by default. */
   readonly lane?: OperatorLane;
+  /** Asked too, without a body; one list results from both answers. */
+  readonly beside?: {
+    readonly operation: OperationId;
+    readonly join: (answer: Body, other: Body) => Body;
+  };
   /** What is wrong with the options together. The service checks all else. */
   readonly problem?: (values: Values) => string | undefined;
   readonly parts?: {
@@ -93,6 +98,28 @@ const resealing: Pick<Command, 'parts' | 'succeeded' | 'advice'> = {
       : 'What could not be opened is unchanged: the key ring does not have its key.',
 };
 
+const quiet = {
+  waiting: 0,
+  late_seconds: 0,
+  attempts_a_minute: 0,
+  requests_a_minute: 0,
+  refused_a_minute: 0,
+  missed: 0,
+};
+type CompanyLoad = typeof quiet & { readonly company_id: number; readonly name?: string };
+
+const busiest = (deliveries: Body, requests: Body): Body => {
+  const rows = [deliveries, requests].flatMap(({ companies }) => companies as readonly CompanyLoad[]);
+  const loads = [...Map.groupBy(rows, ({ company_id }) => company_id)].map(
+    ([company_id, parts]): CompanyLoad => Object.assign({ company_id, name: '', ...quiet }, ...parts),
+  );
+  const work = (load: CompanyLoad): number => load.attempts_a_minute + load.requests_a_minute;
+  loads.sort(
+    (a, b) => b.late_seconds - a.late_seconds || b.refused_a_minute - a.refused_a_minute || work(b) - work(a),
+  );
+  return { companies: loads.slice(0, 20) };
+};
+
 export const commands: readonly Command[] = [
   {
     words: ['company', 'create'],
@@ -105,6 +132,16 @@ export const commands: readonly Command[] = [
     about: 'List the companies',
     options: {},
     operation: 'listCompanies',
+  },
+  {
+    words: ['company', 'top'],
+    about:
+      'Show which companies wait, and which load the system: the 20 latest or busiest of the last five minutes',
+    options: {},
+    operation: 'listDeliveriesByCompany',
+    lane: 'operator-webhooks',
+    beside: { operation: 'listRequestsByCompany', join: busiest },
+    advice: () => 'More about one: company status --company ID',
   },
   {
     words: ['company', 'status'],

@@ -65,12 +65,17 @@ const ask = async (
   ]);
   try {
     const cluster = findCluster(terminal.env ?? readEnv(), root);
-    const { operation, lane = 'operator', parts } = command;
+    const { operation, lane = 'operator', parts, beside } = command;
     let answer: Body | undefined;
     for (let next: Body | undefined = body; next; next = parts?.next(answer)) {
       const { status, body: latest } = await call(cluster, lane, operation, next);
       if (status >= 400) return refuse(sentenceOf(latest));
       answer = answer ? (parts?.join(answer, latest) ?? latest) : latest;
+    }
+    if (beside && answer) {
+      const other = await call(cluster, 'operator', beside.operation, {});
+      if (other.status >= 400) return refuse(sentenceOf(other.body));
+      answer = beside.join(answer, other.body);
     }
     const shown = { ...answer, ...password?.shown };
     const advice = command.advice?.(shown);

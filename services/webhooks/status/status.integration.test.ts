@@ -64,6 +64,14 @@ test('the status of a company shows its queues, their health, the oldest deliver
     ],
   });
   expect(JSON.stringify(status)).not.toContain('secret-path');
+  const top = await ask({ operation: 'listDeliveriesByCompany', budgetMs: 20_000, body: Buffer.from('{}') });
+  const { companies } = contract.listDeliveriesByCompany.answers[200].schema.parse(
+    JSON.parse(top.body.toString()),
+  );
+  expect(companies.find(({ company_id }) => company_id === 17)).toEqual({
+    ...{ company_id: 17, waiting: 2, late_seconds: expect.closeTo(3_600, -2) },
+    ...{ attempts_a_minute: 0, missed: 0 },
+  });
   expect(await statusOf(19)).toMatchObject({
     events: { waiting: 0, oldest_utc: null },
     total: 0,
