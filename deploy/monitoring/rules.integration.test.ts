@@ -75,6 +75,50 @@ test.each(['15s', '11s'])(
   },
 );
 
+const instances = ['a', 'b'].map((instance) => `instance="${instance}"`);
+
+test.each([
+  { state: 'one receiver is slow', inFlight: 32, late: 0, dispatchers: 1 },
+  { state: 'a backlog waits for slots', inFlight: 500, late: 400, dispatchers: 6 },
+  { state: 'queues are late, and few slots are in use', inFlight: 20, late: 60, dispatchers: 2 },
+])(
+  'KEDA asks Prometheus for $dispatchers of two dispatchers when $state',
+  ({ inFlight, late, dispatchers }) => {
+    const { spec } = readYaml('../k8s/components/keda/dispatcher.yaml') as ScaledObject;
+    const { type, metadata } = spec.triggers[0]!;
+    expect(type).toBe('prometheus');
+    const folder = mkdtempSync(join(tmpdir(), 'causeway-keda-'));
+    cleanUp(() => rmSync(folder, { recursive: true }));
+    const input_series = instances.flatMap((instance) => [
+      { series: `dispatcher_attempts_in_flight{${instance}}`, values: `${inFlight}x8` },
+      { series: `dispatcher_slots{${instance}}`, values: '512x8' },
+      { series: `dispatcher_late_queues{${instance}}`, values: `${late}x8` },
+    ]);
+    // As the autoscaler does: the value over the threshold, rounded up.
+    const expr = `ceil((${metadata.query}) / ${metadata.threshold})`;
+    const exp_samples = [{ labels: '{}', value: dispatchers }];
+    const file = join(folder, 'keda.test.yaml');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        tests: [
+          { interval: '15s', input_series, promql_expr_test: [{ expr, eval_time: '1m', exp_samples }] },
+        ],
+      }),
+    );
+    expect(say('test', 'rules', file)).toMatchObject({ status: 0 });
+  },
+);
+
+interface ScaledObject {
+  readonly spec: {
+    readonly triggers: readonly {
+      readonly type: string;
+      readonly metadata: Readonly<Record<string, string>>;
+    }[];
+  };
+}
+
 test('Prometheus can parse every expression of the dashboard', () => {
   const { panels } = JSON.parse(
     readFileSync(join(import.meta.dirname, 'dashboards/causeway.json'), 'utf8'),
