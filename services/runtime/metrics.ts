@@ -32,8 +32,12 @@ const bucketsSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 
 export const createMetrics = ({ defaults = false } = {}): Metrics => {
   const registry = new Registry();
-  if (defaults)
+  if (defaults) {
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
+    // Gauges whose names end like counters'. The same numbers are in those without the ending.
+    for (const what of ['handles', 'requests', 'resources'])
+      registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  }
   const counters = new Map<string, CounterFamily<readonly string[]>>();
   const gauges = new Map<string, Series[]>();
   const timings = new Map<string, Timing>();

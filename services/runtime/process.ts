@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -38,6 +39,10 @@ export const runProcess = async <Config extends ProcessConfig>(
   }
   const instance = config.INSTANCE ?? `${name}-${randomBytes(4).toString('hex')}`;
   const metrics = createMetrics({ defaults: true });
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  metrics.gauge(runtimeMetrics.causeway_build_info, () => 1, { version });
   const lost = metrics.counter(runtimeMetrics.log_lines_lost_total).cell();
   const { log, flush } = createLog({ name, instance, level: config.LOG_LEVEL, onLost: () => lost.value++ });
   const checks = new Map<string, ReadyCheck>();
@@ -115,7 +120,7 @@ export const runProcess = async <Config extends ProcessConfig>(
     return;
   }
   started = true;
-  log.info({ metricsUrl: health.url }, 'ready');
+  log.info({ version, metricsUrl: health.url }, 'ready');
   process.send?.({ type: 'ready', metricsUrl: health.url });
 };
 
