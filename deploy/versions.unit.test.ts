@@ -10,6 +10,7 @@ const programs: Readonly<Record<string, string>> = {
   mysql: 'mysqld',
   nats: 'nats-server',
   'prom/prometheus': 'prometheus',
+  'prom/alertmanager': 'alertmanager',
 };
 
 test('the manifests and compose run the servers that tests run', () => {

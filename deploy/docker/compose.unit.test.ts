@@ -101,7 +101,7 @@ test('only dispatchers can reach the internet, and only gateways and the dashboa
   const out = own.filter(([, { networks = [] }]) => networks.includes('internet'));
   expect(out.map(([name]) => name)).toEqual(['dispatcher']);
   const open = Object.entries(compose.services).filter(([, { ports }]) => ports);
-  expect(open.map(([name]) => name)).toEqual(['gateway', 'prometheus', 'grafana']);
+  expect(open.map(([name]) => name)).toEqual(['gateway', 'prometheus', 'alertmanager', 'grafana']);
   for (const [, { ports = [] }] of open) {
     for (const port of ports) expect(interpolate(port, {})).toMatch(/^127\.0\.0\.1:/);
   }

@@ -1,4 +1,4 @@
-import { acrossTenants, deleteSome, type Repeated, repeat } from '@causeway/runtime';
+import { acrossTenants, deleteSome, type Metrics, type Repeated, repeat } from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Access } from './context.ts';
 import { linkMails } from './notices/links.ts';
@@ -12,9 +12,10 @@ const dayMs = 86_400_000;
 type CleanupContext = Pick<Access, 'db' | 'log' | 'now' | 'portal'>;
 
 /** Several replicas may run it at once. */
-export const startCleanup = (context: CleanupContext): Repeated =>
+export const startCleanup = (context: CleanupContext & { readonly metrics: Metrics }): Repeated =>
   repeat((stopping) => deleteExpired(context, stopping), {
     pauseMs,
+    removes: { of: 'request_minutes and others', metrics: context.metrics },
     onError: (error) => context.log.warn({ error }, 'cleanup of expired rows failed'),
   });
 

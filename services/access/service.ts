@@ -51,10 +51,10 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const uses = recordKeyUses({ bus, db, log, metrics, now });
   const requests = recordRequests({ bus, db, log, metrics, now });
   const requestLog = recordRequestLog({ bus, db, log, metrics, now });
-  const logRetention = startRequestLogRetention({ db, log, now });
+  const logRetention = startRequestLogRetention({ db, log, metrics, now });
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
-  const cleanup = startCleanup({ db, log, now, portal });
+  const cleanup = startCleanup({ db, log, metrics, now, portal });
   const notices = startNotices({
     ...{ bus, db, log, metrics, now },
     keyRing: portal.keyRing,

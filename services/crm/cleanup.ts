@@ -1,5 +1,13 @@
 import { deletionsKeptDays } from '@causeway/proto';
-import { acrossTenants, type Database, deleteSome, type Log, type Repeated, repeat } from '@causeway/runtime';
+import {
+  acrossTenants,
+  type Database,
+  deleteSome,
+  type Log,
+  type Metrics,
+  type Repeated,
+  repeat,
+} from '@causeway/runtime';
 import { sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
@@ -7,9 +15,10 @@ import type { Tables } from './tables.ts';
  * Deletes the expired rows of `idempotency_keys`, those of webhooks too, and forgets old erasures. Replicas may do it at
  * once.
  */
-export const startCleanup = ({ db, log, now }: CleanupOptions): Repeated =>
+export const startCleanup = ({ db, log, metrics, now }: CleanupOptions): Repeated =>
   repeat(async () => (await deleteExpired(db, now())) + (await forgetErasures(db, now())), {
     pauseMs,
+    removes: { of: 'idempotency_keys, erasures', metrics },
     onError: (error) => log.warn({ error }, 'cleanup failed'),
   });
 
@@ -57,5 +66,6 @@ const rowsAtOnce = 1_000;
 interface CleanupOptions {
   readonly db: Database<Tables>;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly now: () => Date;
 }

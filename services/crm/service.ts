@@ -59,7 +59,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
     metrics,
   });
   const indexer = startIndexer({ db, log, metrics });
-  const cleanup = startCleanup({ db, log, now });
+  const cleanup = startCleanup({ db, log, metrics, now });
   const erasures = startErasures({ db, log, now });
   return {
     ready: callers.ready,

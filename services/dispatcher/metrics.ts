@@ -30,6 +30,11 @@ export const dispatcherMetrics = declareMetrics({
     type: 'counter',
     help: 'Other dispatchers that this one has given up, because they gave no sign of life',
   },
+  dispatcher_late_companies: {
+    type: 'gauge',
+    help: 'Companies with a queue that is more than a minute late although no attempt of it is under way',
+  },
+  dispatcher_late_queues: { type: 'gauge', help: 'Their queues, up to 1,000' },
   dispatcher_leases_freed_total: {
     type: 'counter',
     help: 'Deliveries made due because the dispatcher that leased them was given up',
@@ -54,10 +59,6 @@ export const dispatcherMetrics = declareMetrics({
   },
   dispatcher_queue_taken_total: { type: 'counter', help: 'Deliveries taken from queues' },
   dispatcher_record_refused_total: { type: 'counter', help: 'Results that could not be recorded' },
-  dispatcher_retention_stale_seconds: {
-    type: 'gauge',
-    help: 'Time since the last retention run that succeeded',
-  },
   dispatcher_slots: { type: 'gauge', help: 'Attempts that may be in flight' },
   dispatcher_unrecorded: { type: 'gauge', help: 'Results that are not recorded yet' },
   dispatcher_waiting: { type: 'gauge', help: 'Deliveries that wait in memory for their turn' },

@@ -70,6 +70,23 @@ test('two dispatchers, of which one is replaced, begin no more attempts in a sec
   await Promise.all([second.drain(), third.drain()]);
 });
 
+test('a queue whose receiver is slow is no late queue with room', async () => {
+  const receiver = await testReceiver();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  receiver.answer = (response) => void released.then(() => response.writeHead(200).end());
+  const slow = await world.subscribe(receiver.url);
+  await world.deliver(slow, 3, { by: 'queue', dueMs: Date.now() - 300_000 });
+  const { metrics, drain } = await world.start({ timeoutMs: 20_000 });
+  const exported = () => metrics.registry.metrics();
+  await expect.poll(exported).toMatch(/^dispatcher_oldest_due_seconds\{kind="served"\} [34]\d\d/m);
+  const text = await exported();
+  expect(text).toMatch(/^dispatcher_oldest_due_seconds\{kind="open"\} [1-5]?\d(\.|$)/m);
+  expect(text).toMatch(/^dispatcher_late_companies 0$/m);
+  release();
+  await expect.poll(() => world.states(slow)).toEqual({ succeeded: 3 });
+  await drain();
+});
+
 test('a paced queue is late by its own due time, not by that of its deliveries', async () => {
   const receiver = await testReceiver();
   const paced = await world.subscribe(receiver.url, { pace_limit: 1, pace_seconds: 60 });
@@ -79,6 +96,9 @@ test('a paced queue is late by its own due time, not by that of its deliveries',
       /^dispatcher_oldest_due_seconds\{kind="open"\} (\d+)/m.exec(await metrics.registry.metrics())?.[1];
     await expect.poll(read).toMatch(/\d/);
     const seconds = Number(await read());
+    expect(await metrics.registry.metrics()).toMatch(
+      seconds > 60 ? /^dispatcher_late_companies [1-9]/m : /^dispatcher_late_companies 0$/m,
+    );
     await drain();
     return seconds;
   };

@@ -160,7 +160,6 @@ const startDeliveryRetention = ({ db, log, metrics, days, now }: DeliveryRetenti
     days,
     now,
     metrics,
-    stale: dispatcherMetrics.dispatcher_retention_stale_seconds,
     onDropped: async (table) => {
       if (table === 'deliveries') await recountHeld(db, now());
     },

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Metrics } from './metrics.ts';
 import { guarded } from './report.ts';
+import { runtimeMetrics } from './runtime-metrics.ts';
 
 export interface Repeated {
   /** Ends the pause; during a pass, the next one follows at once. */
@@ -10,13 +12,20 @@ export interface Repeated {
 /**
  * Pauses after a pass that did nothing (0) or failed, with 25 % jitter so that replicas do not run in step.
  * @param onError called with the first of consecutive failures.
+ * @param removes exports, for an alert, the time since it last removed old rows of these tables.
  */
 export const repeat = (
   work: (stopping: AbortSignal) => Promise<number>,
-  { pauseMs, onError }: RepeatOptions,
+  { pauseMs, onError, removes }: RepeatOptions,
 ): Repeated => {
   const stopping = new AbortController();
   let failing = false;
+  let succeededMs = performance.now();
+  removes?.metrics.gauge(
+    runtimeMetrics.retention_stale_seconds,
+    () => (performance.now() - succeededMs) / 1000,
+    { of: removes.of },
+  );
   let woken = new AbortController();
   const running = (async () => {
     while (!stopping.signal.aborted) {
@@ -25,6 +34,7 @@ export const repeat = (
       try {
         done = await work(stopping.signal);
         failing = false;
+        succeededMs = performance.now();
       } catch (error) {
         if (!failing) onError(error);
         failing = true;
@@ -48,6 +58,7 @@ export const repeat = (
 interface RepeatOptions {
   readonly pauseMs: number | (() => number);
   readonly onError: (error: unknown) => void;
+  readonly removes?: { readonly of: string; readonly metrics: Metrics };
 }
 
 /** An item that fails does not keep the others from their turn. @throws the first error, after all */

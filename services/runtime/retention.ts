@@ -3,25 +3,21 @@ import { isLockWaitTimeout } from './database/errors.ts';
 import type { Database } from './database/handle.ts';
 import { acrossTenants } from './database/tenant-guard.ts';
 import type { Log } from './log.ts';
-import type { Metric, Metrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { type Repeated, repeat } from './repeat.ts';
 
-/**
- * Runs on the replica that gets the lock. @param stale declares a gauge for the time since the last success
- */
+/** Runs on the replica that gets the lock. */
 export const startRetention = <DB>(
-  options: RetentionOptions<DB> & { readonly metrics: Metrics; readonly stale: Metric<'gauge', readonly []> },
+  options: RetentionOptions<DB> & { readonly metrics: Metrics },
 ): Repeated => {
-  const { log, metrics, stale } = options;
-  let succeededMs = performance.now();
-  metrics.gauge(stale, () => (performance.now() - succeededMs) / 1000);
+  const { log, metrics, tables } = options;
   const pass = async (): Promise<number> => {
     await keepDays({ ...options, now: () => earlier(options.now(), new Date()) });
-    succeededMs = performance.now();
     return 0;
   };
   return repeat(pass, {
     pauseMs,
+    removes: { of: tables.join(', '), metrics },
     onError: (error) => {
       if (isLockWaitTimeout(error))
         log.info('partition change postponed: a long transaction holds the table');

@@ -3,6 +3,7 @@ import { declareMetrics } from './metrics.ts';
 export const runtimeMetrics = declareMetrics({
   batch_flushes_total: { type: 'counter', help: 'Batches flushed', labels: ['batch'] },
   batch_items_total: { type: 'counter', help: 'Items flushed in batches', labels: ['batch'] },
+  causeway_build_info: { type: 'gauge', help: '1; the release of the process', labels: ['version'] },
   database_acquire_seconds: { type: 'histogram', help: 'Wait for a database connection' },
   database_clock_offset_seconds: { type: 'gauge', help: "The database's time less this machine's" },
   database_connections_in_use: { type: 'gauge', help: 'Database connections in use' },
@@ -56,4 +57,9 @@ export const runtimeMetrics = declareMetrics({
   },
   process_ready: { type: 'gauge', help: '1 if a readiness check passes, else 0', labels: ['check'] },
   process_unexpected_errors_total: { type: 'counter', help: 'Errors that no call could be told' },
+  retention_stale_seconds: {
+    type: 'gauge',
+    help: 'Time since old rows of these tables were last removed without an error',
+    labels: ['of'],
+  },
 });

@@ -18,7 +18,6 @@ import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } fr
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
 import { startMemberEndings } from './members/endings.ts';
-import { webhooksMetrics } from './metrics.ts';
 import { startEnds } from './subscriptions/ends.ts';
 import { startChallenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
@@ -88,7 +87,6 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
     days: options.retentionDays ?? retentionDays,
     now,
     metrics,
-    stale: webhooksMetrics.webhooks_retention_stale_seconds,
   });
   return {
     ready: callers.ready,

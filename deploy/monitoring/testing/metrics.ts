@@ -5,7 +5,6 @@ import { agentsMetrics } from '../../../services/agents/metrics.ts';
 import { crmMetrics } from '../../../services/crm/metrics.ts';
 import { dispatcherMetrics } from '../../../services/dispatcher/metrics.ts';
 import { gatewayMetrics } from '../../../services/gateway/metrics.ts';
-import { webhooksMetrics } from '../../../services/webhooks/metrics.ts';
 import { serversMetrics } from '../servers/watch.ts';
 
 export const declaredMetrics = [
@@ -16,7 +15,6 @@ export const declaredMetrics = [
   agentsMetrics,
   dispatcherMetrics,
   gatewayMetrics,
-  webhooksMetrics,
   serversMetrics,
 ].flatMap((room) => Object.values(room));
 

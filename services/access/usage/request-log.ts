@@ -9,7 +9,7 @@ import {
   requestsLoggedSubject,
   type Scope,
 } from '@causeway/proto';
-import { type Database, handler, json, keepDays, type Repeated, repeat } from '@causeway/runtime';
+import { type Database, handler, json, type Metrics, type Repeated, startRetention } from '@causeway/runtime';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { noteRefused } from '../audit.ts';
@@ -94,17 +94,9 @@ const noteRefusedNetworks = (
   }
 };
 
-export const startRequestLogRetention = ({ db, log, now }: Pick<Access, 'db' | 'log' | 'now'>): Repeated =>
-  repeat(
-    async () => {
-      await keepDays({ db, log, now, tables: ['request_log'], lock: 'request log', days: keptDays });
-      return 0;
-    },
-    {
-      pauseMs: 600_000,
-      onError: (error) => log.warn({ error }, 'partitions of the request log not changed'),
-    },
-  );
+export const startRequestLogRetention = (
+  options: Pick<Access, 'db' | 'log' | 'now'> & { readonly metrics: Metrics },
+): Repeated => startRetention({ ...options, tables: ['request_log'], lock: 'request log', days: keptDays });
 
 const logOf = ({ db, now }: Access, companyId: number, keyId: number) =>
   db

@@ -9,7 +9,6 @@ import {
 } from '@causeway/runtime';
 import { testDatabase } from '@causeway/runtime/testing';
 import { expect, test } from 'vitest';
-import { webhooksMetrics } from '../metrics.ts';
 import { type Tables, tenantTables } from '../tables.ts';
 import { bootWebhooks, webhooksMigrations } from '../testing/boot.ts';
 import { makeDelivery, makeEvents } from '../testing/make.ts';
@@ -90,7 +89,6 @@ test('a clock that is days ahead of the process drops nothing', async () => {
   const retention = startRetention({
     ...{ db, log, tables, lock: 'retention', days: 2, now: () => after(today, 30) },
     metrics: createMetrics(),
-    stale: webhooksMetrics.webhooks_retention_stale_seconds,
   });
   await retention.stop();
   expect((await readPartitions(db, 'events'))[0]).toBe(name(today));
