@@ -40,21 +40,19 @@ export const listChanges = defineOperation({
   tag: 'Changes',
   summary: 'Follow all changes',
   description:
-    'Every person, affiliate and note at its latest change, in the order in which the changes were committed. Without `cursor` it begins with the oldest, so reading to `hasMore: false` gives every record once. Then ask again with the last `nextCursor`, at any time. A record that changes meanwhile comes again, at its new place. Whoever applies each entry whose `version` is higher than the one it has, and reads to `hasMore: false`, has the state of that moment. A page can have fewer entries than `limit`, or none, while `hasMore` is true. To learn of changes at once, follow with `wait=25`.',
+    'Every person, affiliate and note at its latest change, in the order in which the changes were committed. Without `cursor` it begins with the oldest, so reading to `hasMore: false` gives every record once. Then ask again with the last `nextCursor`, at any time. A record that changes meanwhile comes again, at its new place. Whoever applies each entry whose `version` is higher than the one it has, and reads to `hasMore: false`, has the state of that moment. To start from now, begin with `cursor=latest`. To learn of changes within a second or two, follow with `wait=25&limit=1000`, which fits into the limit of reads. Your own changes come too, at the `version` that the answer to the write had.',
   params: {},
   query: z.strictObject({
     cursor: z
       .string()
       .regex(/^[\w-]{1,200}$/, { error: 'invalid cursor' })
       .optional()
-      .meta({ description: 'The opaque `nextCursor` of an earlier answer for the same `types`.' }),
+      .meta({
+        description: 'The opaque `nextCursor` of an earlier answer for the same `types`, or `latest`.',
+      }),
     types: changedTypes,
     limit: limitParameter({ min: 1, max: 1000, otherwise: 100 }),
     wait: waitParameter,
-    exclude_origin: z
-      .enum(['self'], { error: 'exclude_origin must be self' })
-      .optional()
-      .meta({ description: '`self` leaves out records whose latest change was made with the same API key.' }),
   }),
   answers: {
     200: {

@@ -33,7 +33,7 @@ export const listEvents = defineOperation({
   waitsFor: 'events',
   summary: 'List events',
   description:
-    'Lists events, newest first by default. Polling `order=asc` with the last `nextCursor`, at any time, never skips an event. To start from now, send `order=asc&cursor=latest`: the answer is an empty page whose `nextCursor` is at the end of the log. To learn of events at once, poll with `wait=25`. A page can have fewer events than `limit`, or none, if events are large or of a rare type: `hasMore` says whether there are more now.',
+    'Lists events, newest first by default. Polling `order=asc` with the last `nextCursor`, at any time, never skips an event. To start from now, send `order=asc&cursor=latest`: the answer is an empty page whose `nextCursor` is at the end of the log. To learn of events within a second or two, poll with `wait=25`. A page can have fewer events than `limit`, or none, if events are large or of a rare type: `hasMore` says whether there are more now.',
   params: {},
   query: z.strictObject({
     limit: limitParameter({ min: 1, max: 1000, otherwise: 25 }),

@@ -54,7 +54,7 @@ export const listPeople = defineOperation({
   id: 'listPeople',
   path: '/integrations/people',
   summary: 'List leads and clients',
-  description: `Every lead and client with all fields. ${inOrder} With \`external_id\`, given up to ${maxExternalIds} times, the answer has those records in the order asked, and names the unknown ones in \`not_found\`; \`limit\` then does not apply. With \`kind\` a page can have fewer records than \`limit\`, or none, while \`hasMore\` is true.`,
+  description: `Every lead and client with all fields. ${inOrder} With \`external_id\`, given up to ${maxExternalIds} times, the answer has those records in the order asked, and names the unknown ones in \`not_found\`; \`limit\` then does not apply. With \`kind\` a page can have fewer records than \`limit\` while \`hasMore\` is true.`,
   params: {},
   query: z
     .strictObject({

@@ -175,7 +175,7 @@ export const limitParameter = ({ min, max, otherwise }: LimitRange) =>
 /** Contract, "Waiting". */
 export const waitParameter = limitParameter({ min: 0, max: 25, otherwise: 0 }).meta({
   description:
-    'Seconds. If the page would be empty, the answer waits until there is something for it, at most this long.',
+    'Seconds. At the end of the list, the answer waits until there is something for it, and gathers more for up to a second; at most this long.',
 });
 
 export const idParameter = z

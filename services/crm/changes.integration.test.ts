@@ -47,6 +47,17 @@ const person = { first_name: 'Ann', last_name: 'Lee', email: 'ann@example.com' }
 const createLead = async (companyId: number, more: object = {}): Promise<number> =>
   (await crm.act('createLead', companyId, { ...person, ...more })).body.client_id;
 
+const makePeople = (companyId: number, count: number) => {
+  const rows = Array.from({ length: count }, (_, at) => ({
+    company_id: companyId,
+    status_id: statusIds.leadNew,
+    first_name: 'Ann',
+    last_name: `${at}`,
+    email: 'ann@example.com',
+  }));
+  return crm.db.insertInto('clients').values(rows).execute();
+};
+
 describe('The changes', () => {
   test('of a company without records are empty, and can be followed from there', async () => {
     const companyId = newCompany();
@@ -122,16 +133,34 @@ describe('The changes', () => {
       expect((await follow(companyId, { limit })).entries).toEqual(entries);
   });
 
-  test('are narrowed to types and to what others changed, and a page without any still goes on', async () => {
+  test('are narrowed to types', async () => {
     const companyId = newCompany();
     const id = await createLead(companyId);
     await crm.act('addClientNote', companyId, { text: 'Hello' }, id);
     const typesOf = async (query: Query) => (await follow(companyId, query)).entries.map(({ type }) => type);
     expect(await typesOf({ types: 'note' })).toEqual(['note']);
     expect(await typesOf({ types: 'note,person' })).toEqual(['person', 'note']);
-    const own = await readPage(companyId, { exclude_origin: 'self' });
-    expect([own.changes, own.hasMore]).toEqual([[], false]);
-    expect((await follow(companyId, {}, own.nextCursor)).entries).toEqual([]);
+  });
+
+  test('fill the first page of a rare type, and are followed from the end without being read', async () => {
+    const companyId = newCompany();
+    await makePeople(companyId, 2_300);
+    const person = await makeClient(crm.db, companyId, {});
+    await crm.act('addClientNote', companyId, { text: 'Hello' }, person);
+    const { changes } = await readPage(companyId, { types: 'note' });
+    expect(changes).toMatchObject([{ type: 'note', sequence: 2_302 }]);
+
+    const other = newCompany();
+    await makePeople(other, 2_300);
+    let cursor = 'latest';
+    for (let hasMore = true; hasMore; ) {
+      const page = await readPage(other, { cursor });
+      expect(page.changes).toEqual([]);
+      ({ nextCursor: cursor, hasMore } = page);
+    }
+    const id = await createLead(other);
+    expect((await follow(other, {}, cursor)).entries).toMatchObject([{ id, sequence: 2_301 }]);
+    expect(await readPage(newCompany(), { cursor: 'latest' })).toMatchObject({ changes: [], hasMore: false });
   });
 
   test('of another company are not visible, and its cursor is refused, as is one of other types', async () => {
@@ -164,17 +193,12 @@ describe('The changes', () => {
 
   test('come whole and once to readers that begin together, after more writes than one reading numbers', async () => {
     const companyId = newCompany();
-    const rows = Array.from({ length: 2_300 }, (_, at) => ({
-      company_id: companyId,
-      status_id: 1,
-      first_name: 'Ann',
-      last_name: `${at}`,
-      email: 'ann@example.com',
-    }));
-    await crm.db.insertInto('clients').values(rows).execute();
+    await makePeople(companyId, 2_300);
     const readers = await Promise.all(Array.from({ length: 12 }, () => follow(companyId, { limit: '1000' })));
     for (const { entries } of readers)
-      expect(entries.map(({ sequence }) => sequence)).toEqual(rows.map((_, at) => at + 1));
+      expect(entries.map(({ sequence }) => sequence)).toEqual(
+        Array.from({ length: 2_300 }, (_, at) => at + 1),
+      );
   });
 });
 

@@ -5,35 +5,42 @@ import type { CrmContext } from './context.ts';
 import { openCursor, sealCursor } from './cursors.ts';
 import { hasUnfinishedErasure } from './erasures.ts';
 import { type ChangeRow, createNumbering } from './number-changes.ts';
-import { leastConsidered, maxPageLength, readRecords, type ShownRecord } from './records.ts';
+import { leastConsidered, maxPageLength, readRecords, type ShownRecord, untilFilled } from './records.ts';
 import type { Tables } from './tables.ts';
 
 /** Pages through `record_changes` (contract, "Changes"), once the company's changes are numbered. */
 export const listChanges = ({ db }: CrmContext) => {
   const readNumbered = createNumbering(db);
-  return handler(contract.listChanges, async ({ companyId, keyId, query }) => {
-    const { types, limit, exclude_origin } = query;
+  return handler(contract.listChanges, async ({ companyId, query }) => {
+    const { types, limit } = query;
     const list = `changes ${types.join()}`;
-    const [after = 0, day = today()] = query.cursor ? openCursor(companyId, list, query.cursor, 2) : [];
+    const isLatest = query.cursor === 'latest';
+    const [from = 0, day = today()] =
+      query.cursor && !isLatest ? openCursor(companyId, list, query.cursor, 2) : [];
     if (today() - day > deletionsKeptDays)
       throw new Problem({ code: 'cursor_expired', publicMessage: changesForgotten });
-    const ownOrigin = exclude_origin === 'self' ? `key:${keyId}` : undefined;
     const most = Math.max(limit, leastConsidered);
-    let isErasing = false;
-    const { rows, last, isUnfinished } = await readNumbered(companyId, async (from) => {
-      isErasing = await hasUnfinishedErasure(from, companyId);
-      return selectChanges(from, companyId, after, most + 1);
-    });
-    const considered = rows.slice(0, most);
-    const selected = considered.filter(({ type, origin }) => types.includes(type) && origin !== ownOrigin);
-    const page = await readPage(db, companyId, selected, limit);
-    const place = page.after ?? considered.at(-1)?.sequence ?? after;
-    // Numbers beyond the moment are those of deletions that came between.
-    const hasMore = page.hasMore || rows.length > most || isUnfinished || isErasing || place > last;
-    const nextCursor = sealCursor(companyId, list, [place, today()]);
+    const readFrom = async (after: number) => {
+      let isErasing = false;
+      const { rows, last, isUnfinished } = await readNumbered(companyId, async (numbered) => {
+        isErasing = await hasUnfinishedErasure(numbered, companyId);
+        return isLatest ? [] : selectChanges(numbered, companyId, after, most + 1);
+      });
+      if (isLatest) return { entries: [], place: last, hasMore: isUnfinished };
+      const considered = rows.slice(0, most);
+      const selected = considered.filter(({ type }) => types.includes(type));
+      const page = await readPage(db, companyId, selected, limit);
+      const place = page.after ?? considered.at(-1)?.sequence ?? after;
+      // Numbers beyond the moment are those of deletions that came between.
+      const hasMore = page.hasMore || rows.length > most || isUnfinished || isErasing || place > last;
+      return { entries: page.entries, place, hasMore };
+    };
+    const { entries, place, hasMore } = await untilFilled(from, readFrom);
+    // Before all records have a number, the end has none.
+    const nextCursor = isLatest && hasMore ? 'latest' : sealCursor(companyId, list, [place, today()]);
     return {
       status: 200,
-      body: `{"changes":[${page.entries.join()}],"nextCursor":"${nextCursor}","hasMore":${hasMore}}`,
+      body: `{"changes":[${entries.join()}],"nextCursor":"${nextCursor}","hasMore":${hasMore}}`,
     };
   });
 };

@@ -11,6 +11,7 @@ import {
   selectPeople,
   showAffiliate,
   showPerson,
+  untilFilled,
 } from './records.ts';
 import type { Tables } from './tables.ts';
 
@@ -106,10 +107,25 @@ interface PageOf<Row, Shown> {
 }
 
 const readPage = async <Row, Shown>(rows: Rows<Row>, page: PageOf<Row, Shown>): Promise<Answer> => {
-  const { companyId, list, name, order, cursor, since, limit, most = limit, show, isWanted } = page;
+  const { companyId, list, name, order, cursor } = page;
+  const from = cursor ? openCursor(companyId, list, cursor, order.length) : null;
+  const { entries, place, hasMore } = await untilFilled(from, (place) => readPart(rows, page, place));
+  const nextCursor = hasMore ? `"${sealCursor(companyId, list, place!)}"` : null;
+  return {
+    status: 200,
+    body: `{"${name}":[${entries.join()}],"nextCursor":${nextCursor},"hasMore":${hasMore}}`,
+  };
+};
+
+/** A place of null is the beginning. */
+const readPart = async <Row, Shown>(
+  rows: Rows<Row>,
+  { order, since, limit, most = limit, show, isWanted }: PageOf<Row, Shown>,
+  after: readonly number[] | null,
+) => {
   const conditions = [
     ...(since ? [sql<boolean>`updated_utc >= ${storable(since.getTime())}`] : []),
-    ...(cursor ? [isAfter(order, openCursor(companyId, list, cursor, order.length))] : []),
+    ...(after ? [isAfter(order, after)] : []),
   ];
   const from = conditions.reduce((some, condition) => some.where(condition), rows);
   const ordered = order.reduce((some, column) => some.orderBy(sql.ref(column)), from);
@@ -128,11 +144,10 @@ const readPage = async <Row, Shown>(rows: Rows<Row>, page: PageOf<Row, Shown>): 
     bytes += entry.length;
   }
   const hasMore = last !== undefined && last !== found.at(-1);
-  const place = hasMore ? order.map((column) => Number(last![column])) : null;
-  const nextCursor = place && `"${sealCursor(companyId, list, place)}"`;
   return {
-    status: 200,
-    body: `{"${name}":[${entries.join()}],"nextCursor":${nextCursor},"hasMore":${hasMore}}`,
+    entries,
+    place: last === undefined ? after : order.map((column) => Number(last![column])),
+    hasMore,
   };
 };
 

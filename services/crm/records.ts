@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RecordType } from '@causeway/proto';
 import { affiliate, note, person } from '@causeway/proto/schemas';
 import type { Kysely } from 'kysely';
@@ -100,6 +101,31 @@ type ReadRecords = (
   companyId: number,
   ids: readonly number[],
 ) => Promise<ReadonlyMap<number, ShownRecord>>;
+
+interface PartOfPage<Place> {
+  /** As JSON. */
+  readonly entries: readonly string[];
+  /** Where the next page continues. */
+  readonly place: Place;
+  readonly hasMore: boolean;
+}
+
+/** Reads on while there is nothing to show and more to read, for a limited time (contract, "Reading records"). */
+export const untilFilled = async <Place, Part extends PartOfPage<Place>>(
+  from: Place,
+  read: (place: Place) => Promise<Part>,
+): Promise<Part> => {
+  const endMs = performance.now() + longestSearchMs;
+  for (let place = from; ; ) {
+    const part = await read(place);
+    if (part.entries.length > 0 || !part.hasMore || performance.now() > endMs) return part;
+    // What is being erased, or changed at this moment, is not there sooner by asking for it at once.
+    if (part.place === place) await sleep(pauseMs);
+    place = part.place;
+  }
+};
+const longestSearchMs = 300;
+const pauseMs = 20;
 
 /** Rows that a page looks at for a filter without an index, so that what is rare is found in few requests. */
 export const leastConsidered = 1_000;

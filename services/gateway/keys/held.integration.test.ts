@@ -27,7 +27,9 @@ const answerOf = (status: number, value: unknown): LaneAnswer => ({
   body: Buffer.from(JSON.stringify(value)),
 });
 const empty = (nextCursor = 'a') => answerOf(200, { events: [], nextCursor, hasMore: false });
-const page = answerOf(200, { events: [{ id: 1 }], nextCursor: 'b', hasMore: false });
+const pageOf = (ids: readonly number[], hasMore = false) =>
+  answerOf(200, { events: ids.map((id) => ({ id })), nextCursor: 'b', hasMore });
+const page = pageOf([1]);
 
 /** A client's request. The service answers with what `ask` says. */
 const hold = (
@@ -71,7 +73,8 @@ test('a notice is followed by a look, which continues where the last one ended',
   expect(asked).toHaveLength(2);
   held.announce(7);
   expect(await one.answer).toBe(page);
-  expect(asked.map((query) => new URLSearchParams(query).get('cursor'))).toEqual(['a', 'c', 'd']);
+  // The last look finds what was gathered.
+  expect(asked.map((query) => new URLSearchParams(query).get('cursor'))).toEqual(['a', 'c', 'd', 'd']);
   expect(asked[0]).toContain('order=asc');
 });
 
@@ -80,7 +83,37 @@ test('what is written between the first answer and the notice is found; so is th
   expect(await hold(held, async () => page).answer).toBe(page);
   let looks = 0;
   expect(await hold(held, async () => (++looks === 1 ? empty() : page)).answer).toBe(page);
-  expect(looks).toBe(2);
+  expect(looks).toBe(3);
+});
+
+test('a page gathers for a second, so that a reader who follows fast writers asks once a second', async () => {
+  const held = await open();
+  const fromMs = performance.now();
+  let written = 1;
+  const soFar = async () => pageOf(Array.from({ length: written }, (_, at) => at));
+  const found = hold(held, soFar, { first: await soFar() });
+  const due = hold(held, soFar);
+  written = 3;
+  const fuller = await soFar();
+  for (const { answer } of [found, due]) expect(await answer).toEqual(fuller);
+  expect(performance.now() - fromMs).toBeGreaterThanOrEqual(990);
+});
+
+test('a page gathers nothing if there is more to read, and no longer than the client waits', async () => {
+  const held = await open();
+  let looks = 0;
+  const ask = async () => {
+    looks++;
+    return page;
+  };
+  const full = pageOf([1], true);
+  expect(await hold(held, ask, { first: full }).answer).toBe(full);
+  expect(looks).toBe(0);
+  expect(await hold(held, ask, { first: page, wait: 1 }).answer).toBe(page);
+  const hangs = hold(held, () => new Promise(() => {}), { first: page, wait: 2 });
+  const refused = answerOf(401, {});
+  expect(await hold(held, async () => refused, { first: page }).answer).toBe(refused);
+  expect(await hangs.answer).toBe(page);
 });
 
 test('a company that is written to all the time is looked at a few times a second', async () => {

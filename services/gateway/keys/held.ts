@@ -10,12 +10,12 @@ import type { Subscription } from '@nats-io/transport-node';
 import { createAdmissionBound } from '../bounds.ts';
 import { gatewayMetrics } from '../metrics.ts';
 
-/** Requests with `wait` whose page is empty (contract, "Waiting"). */
+/** Requests with `wait` that have read to the end (contract, "Waiting"). */
 export interface HeldRequests {
   /**
-   * Asks again whenever something is written to the company, until the page is not empty or the time is over.
-   * The gateway waits, not the service, so that a held request takes no place of a lane.
-   * @returns the last answer; at once if the page is not empty, or no place is free.
+   * Asks again whenever something is written to the company, until the page is not empty or the time is over. A page that is
+   * not empty gathers more for a second. The gateway waits, not the service, so that a held request takes no place of a lane.
+   * @returns the last answer; at once if there is more to read, or no place is free.
    */
   hold(request: HeldRequest): Promise<LaneAnswer>;
   /** Answers all now; later ones are not held. */
@@ -74,28 +74,33 @@ export const createHeldRequests = ({ bus, metrics }: HeldOptions): HeldRequests 
   const waitForPage = async (waiting: Waiting, { query, first, ask }: HeldRequest): Promise<LaneAnswer> => {
     // What was written before the server has the subscription is found by the next look.
     await bus.flush();
+    // A service that hangs does not make the answer late.
+    const look = async (): Promise<LaneAnswer | undefined> => {
+      const answer = await Promise.race([ask(from).catch(unlessUnanswered), waiting.over]);
+      return answer && answer.status < 500 ? answer : undefined;
+    };
+    let from = query;
     let last = first;
-    for (let looks = 0; !waiting.isOver; looks++) {
+    for (let looks = 0; isEmptyPage(last); looks++) {
+      from = continuing(query, last);
+      if (waiting.isOver) return last;
       waiting.isTold = false;
-      const answer = ask(continuing(query, last)).catch(unlessUnanswered);
-      // A service that hangs does not make the answer late.
-      const next = await Promise.race([answer, waiting.over]);
-      if (next && next.status < 500) {
-        if (!isEmptyPage(next)) return next;
-        last = next;
-      }
+      last = (await look()) ?? last;
+      if (!isEmptyPage(last)) break;
       // A company that writes much that the request leaves out is not asked about all the time.
       await waiting.sleep(looks === 0 ? 0 : Math.min(firstPauseMs * 2 ** (looks - 1), longestPauseMs));
       await waiting.untilTold(lookAnywayMs);
     }
-    return last;
+    if (!isAtEnd(last)) return last;
+    await waiting.sleep(gatherMs);
+    return (waiting.isOver ? undefined : await look()) ?? last;
   };
 
   return {
     hold: async (request) => {
       const { key, kind, query, first, beginWaiting } = request;
       const waitMs = 1000 * Number(readQueryString(query).values.wait ?? 0);
-      if (closed || waitMs === 0 || !isEmptyPage(first)) return first;
+      if (closed || waitMs === 0 || !isAtEnd(first)) return first;
       const leaveKey = ofKeys.tryEnter(String(key.id));
       const leaveCompany = leaveKey && ofCompanies.tryEnter(String(key.companyId));
       if (!leaveCompany) {
@@ -177,11 +182,15 @@ const createWaiting = (forMs: number): Waiting => {
   return waiting;
 };
 
-const isEmptyPage = ({ status, body }: LaneAnswer): boolean => {
-  if (status !== 200 || body.length > longestEmptyPage) return false;
-  const page: Record<string, unknown> = JSON.parse(body.toString());
-  const lists = Object.values(page).filter(Array.isArray);
-  return lists.every(({ length }) => length === 0) && !page.hasMore;
+/** A page can be long, so it is not parsed. */
+const isAtEnd = ({ status, body }: LaneAnswer): boolean =>
+  status === 200 && body.subarray(-pageEnd.length).equals(pageEnd);
+const pageEnd = Buffer.from('"hasMore":false}');
+
+const isEmptyPage = (answer: LaneAnswer): boolean => {
+  if (!isAtEnd(answer) || answer.body.length > longestEmptyPage) return false;
+  const lists = Object.values(JSON.parse(answer.body.toString())).filter(Array.isArray);
+  return lists.every(({ length }) => length === 0);
 };
 
 /** Its cursor stands after all that was left out, so that nothing is looked at twice. */
@@ -203,6 +212,8 @@ const maxHeld = 1_000;
 /** In bytes; its cursor has at most 200. */
 const longestEmptyPage = 300;
 const firstPauseMs = 100;
+/** A request that follows without a pause fits 60 times into a minute. */
+const gatherMs = 1_000;
 const longestPauseMs = 1_000;
 /** A notice may get lost. */
 const lookAnywayMs = 5_000;
