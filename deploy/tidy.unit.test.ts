@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 12_890,
+    proto: 12_990,
     'services/runtime': 6_385,
     'services/identity': 990,
     'services/deliveries': 1_320,
-    'services/gateway': 5_115,
+    'services/gateway': 5_125,
     'services/agents': 700,
     'services/access': 8_585,
-    'services/crm': 6_495,
+    'services/crm': 6_695,
     'services/webhooks': 5_840,
     'services/dispatcher': 7_430,
     'admin-ui': 17_045,
     deploy: 4_500,
-    tests: 64_015,
+    tests: 64_370,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(42_045);
+    expect(words).toBeLessThanOrEqual(42_275);
   });
 });
 

@@ -16,8 +16,9 @@ export { changesForgotten, deletionsKeptDays, type RecordType, recordTypes } fro
 export { meAtOnce } from './operations/me.ts';
 export * from './operations.ts';
 export * from './operator.ts';
-export { type BatchItem, readBatch, readItem } from './parse/batch.ts';
+export { type BatchItem, readBatch, readItem, upsertOf } from './parse/batch.ts';
 export { parseJson, readJsonObject } from './parse/json.ts';
+export type { WithBody } from './parse/read.ts';
 export { readQueryString } from './parse/read.ts';
 export { hasReadOnly, updateProblems } from './parse/read-only.ts';
 export * from './parse.ts';

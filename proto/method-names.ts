@@ -12,6 +12,8 @@ export const methodNames = {
   searchClients: 'lookups.clients',
   listPeople: 'people.list',
   getPerson: 'people.get',
+  updatePerson: 'people.update',
+  updatePersonByExternalId: 'people.updateByExternalId',
   erasePerson: 'people.erase',
   createLead: 'leads.create',
   getLead: 'leads.get',

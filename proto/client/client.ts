@@ -25,16 +25,17 @@ export const createClient = (options: ClientOptions): Causeway => {
   ) as unknown as Causeway;
 };
 
-/** Arguments are the ids of the path, then the query or body, then the options. */
+/** Arguments are the ids of the path, then the query, the body and the options. */
 const callOf = (operation: Operation, callArguments: readonly unknown[]): Call => {
   const rest = [...callArguments];
   const path = operation.path.replace(/\{\w+\}/g, () => encodeURIComponent(String(rest.shift())));
-  const input = operation.takes ? rest.shift() : undefined;
+  const inputOf = (part: 'query' | 'body'): object | undefined =>
+    operation.takes?.includes(part) ? ((rest.shift() ?? {}) as object) : undefined;
   return {
     operation,
     path,
-    query: operation.takes === 'query' ? ((input ?? {}) as Call['query']) : {},
-    body: operation.takes === 'body' ? (input ?? {}) : undefined,
+    query: (inputOf('query') ?? {}) as Call['query'],
+    body: inputOf('body'),
     options: (rest[0] ?? {}) as Call['options'],
   };
 };

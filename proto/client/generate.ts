@@ -66,11 +66,10 @@ const methodOf = ({ method, operation, document }: Described): string => {
   const ids = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${camel(name!)}: number`);
   const { body, query } = operation;
   const optional = document.requestBody?.required ? '' : '?';
-  const input = body
-    ? [`body${optional}: ${bodyType(document)}`]
-    : query
-      ? [`query?: ${queryName(operation.id)}`]
-      : [];
+  const input = [
+    ...(query ? [`query${body ? '' : '?'}: ${queryName(operation.id)}`] : []),
+    ...(body ? [`body${optional}: ${bodyType(document)}`] : []),
+  ];
   const sign = (inputs: readonly string[], options: string, answer: string): string =>
     `  ${method}(${[...ids, ...inputs, options].join(', ')}): ${answer};`;
   const answer = answerType(document);
@@ -99,10 +98,11 @@ const methodOf = ({ method, operation, document }: Described): string => {
 
 const rowOf = ({ method, operation }: Described): string => {
   const list = pagedName(operation);
+  const takes = (['query', 'body'] as const).filter((part) => operation[part]);
   const facts = [
     `method: '${operation.method}'`,
     `path: '${operation.path}'`,
-    ...(operation.body ? ["takes: 'body'"] : operation.query ? ["takes: 'query'"] : []),
+    ...(takes.length > 0 ? [`takes: '${takes.join(' and ')}'`] : []),
     ...(list ? [`list: '${list}'`] : []),
   ];
   return `    ${method}: { ${facts.join(', ')} },`;
@@ -138,8 +138,8 @@ const queryType = (id: string, { parameters = [] }: Any): readonly string[] => {
   const query = parameters.filter((one: Any) => one.in === 'query');
   if (query.length === 0) return [];
   const fields = query.map(
-    ({ name, schema, description }: Any) =>
-      `${comment(description, '  ')}  ${name}?: ${typeOf(schema, '  ')} | undefined;`,
+    ({ name, schema, description, required }: Any) =>
+      `${comment(description, '  ')}  ${name}${required ? '' : '?'}: ${typeOf(schema, '  ')}${required ? '' : ' | undefined'};`,
   );
   return [`export interface ${queryName(id)} {\n${fields.join('\n')}\n}\n`];
 };

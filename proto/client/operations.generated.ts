@@ -56,6 +56,8 @@ export const operations: { readonly [resource: string]: { readonly [method: stri
     erase: { method: 'DELETE', path: '/integrations/people/{client_id}' },
     get: { method: 'GET', path: '/integrations/people/{client_id}' },
     list: { method: 'GET', path: '/integrations/people', takes: 'query', list: 'people' },
+    update: { method: 'PATCH', path: '/integrations/people/{client_id}', takes: 'body' },
+    updateByExternalId: { method: 'PATCH', path: '/integrations/people', takes: 'query and body' },
   },
   replays: {
     create: { method: 'POST', path: '/webhooks/subscriptions/{id}/replays', takes: 'body' },

@@ -3,7 +3,7 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** What follows the ids among the arguments. */
-  readonly takes?: 'query' | 'body';
+  readonly takes?: 'query' | 'body' | 'query and body';
   /** The field of the answer that has a page's items. */
   readonly list?: string;
 }

@@ -13,7 +13,7 @@ test('no name that workflows and Zaps contain is gone', () => {
     create_affiliate get_affiliate update_affiliate
     create_client find_client get_client update_client update_client_status
     create_lead find_lead get_lead update_lead update_lead_status
-    create_note get_person`;
+    create_note get_person update_person update_person_by_external_id`;
   const keys = actions.map(keyOf);
   expect(published.trim().split(/\s+/)).toEqual(keys);
   expect(lookups.map(({ name }) => name)).toEqual(

@@ -172,10 +172,9 @@ const parametersOf = (operation: KeyOperation, components: Components): Json => 
     name,
     in: 'query',
     required: required.includes(name),
-    // A blank parameter counts as absent (contract, "Requests and errors").
-    allowEmptyValue: true,
     ...(text !== undefined && { description: text }),
-    schema: blankable(schema),
+    // A blank parameter counts as absent (contract, "Requests and errors").
+    ...(required.includes(name) ? { schema } : { allowEmptyValue: true, schema: blankable(schema) }),
   }));
   const inHead = takesIdempotencyKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
   const parameters = [...inPath, ...inQuery, ...inHead, ...ofVersions(operation)];

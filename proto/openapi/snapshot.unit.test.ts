@@ -92,8 +92,8 @@ test('Additions and wider rules break nothing', () => {
     lead.properties.first_name.maxLength = 500;
     lead.required = lead.required.filter((name: string) => name !== 'email');
     schemaOf(document, 'ListEventsAnswer').properties.total = { type: 'integer' };
-    schemaOf(document, 'PersonCreated').properties.version = { type: 'integer' };
-    schemaOf(document, 'PersonCreated').required.push('version');
+    schemaOf(document, 'PersonCreated').properties.revision = { type: 'integer' };
+    schemaOf(document, 'PersonCreated').required.push('revision');
     propertyOf(document, 'LookupError', 'error_code').enum.push('teapot');
     schemaOf(document, 'EventType').enum.push('lead.updated');
     webhooks['lead.updated'] = webhooks['lead.created'];

@@ -3,13 +3,13 @@ import { defineOperation } from '../operation.ts';
 import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
 import { action } from '../schemas/records.ts';
-import { id, instant } from '../schemas/values.ts';
 
 const createdExample = {
   employee_id: 31,
   affiliate_code: 'K7M2QX9D',
   is_approved: false,
   created_utc: '2026-01-15T09:30:00.000Z',
+  version: 1,
 };
 
 export const createAffiliate = defineOperation({
@@ -66,8 +66,8 @@ export const updateAffiliate = defineOperation({
   answers: {
     200: {
       description: 'Updated.',
-      schema: z.object({ success: z.literal(true), updated_utc: instant, employee_id: id }),
-      example: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31 },
+      schema: r.affiliateUpdated,
+      example: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31, version: 2 },
     },
   },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('affiliate') },

@@ -76,7 +76,7 @@ const rules =
 const created = {
   index: 0,
   status: 201,
-  body: { client_id: 1042, status: 'Lead - New', created_utc: '2026-01-15T09:30:00.000Z' },
+  body: { client_id: 1042, status: 'Lead - New', created_utc: '2026-01-15T09:30:00.000Z', version: 1 },
   dropped: [],
 };
 const refused = {
@@ -100,10 +100,10 @@ const answersOf = (first: object) => ({
 });
 
 const personItems = (kind: 'lead' | 'client') =>
-  `the body of \`POST /integrations/${kind}s\`, or, with \`client_id\`, of \`PATCH /integrations/${kind}s/{client_id}\`.`;
+  `the body of \`POST /integrations/${kind}s\`, or of \`PATCH /integrations/people/{client_id}\` with its \`client_id\` or \`external_id\`.`;
 const person = { first_name: 'Katherine', last_name: 'Johnson', email: 'katherine@example.com' };
 const modes =
-  '`create` takes what a POST takes; `update` takes what a PATCH takes, with the id among the fields; `upsert` updates items that have an id and creates the others.';
+  '`create` takes what a POST takes. `update` takes what a PATCH takes, with the id or the `external_id` of the record among the fields. `upsert` updates the record that has the id or `external_id`, for which the required fields need not be sent, and creates the others; null clears a field.';
 
 export const batchLeads = defineOperation({
   ...batch,
@@ -140,7 +140,7 @@ export const batchClients = defineOperation({
     ],
   },
   answers: answersOf({
-    body: { client_id: 1043, status: 'Client - Active', created_utc: '2026-01-15T09:30:00.000Z' },
+    body: { client_id: 1043, status: 'Client - Active', created_utc: '2026-01-15T09:30:00.000Z', version: 1 },
     dropped: [
       {
         field: 'phone',
@@ -161,12 +161,12 @@ export const batchAffiliates = defineOperation({
   description: `${modes} ${rules}`,
   body: bodyOf(
     batchModes,
-    'the body of `POST /integrations/affiliates`, or, with `employee_id`, of `PATCH /integrations/affiliates/{employee_id}`.',
+    'the body of `POST /integrations/affiliates`, or of `PATCH /integrations/affiliates/{employee_id}` with its `employee_id` or `external_id`.',
   ),
   bodyExample: { mode: 'update', items: [{ employee_id: 31, is_approved: true }] },
   answers: answersOf({
     status: 200,
-    body: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31 },
+    body: { success: true, updated_utc: '2026-01-15T09:31:00.000Z', employee_id: 31, version: 2 },
   }),
 });
 
@@ -182,5 +182,5 @@ export const batchNotes = defineOperation({
     'the body of `POST /integrations/clients/{client_id}/notes`, with `client_id` among the fields.',
   ),
   bodyExample: { mode: 'create', items: [{ client_id: 1042, text: 'Prefers to be called in the morning.' }] },
-  answers: answersOf({ body: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z' } }),
+  answers: answersOf({ body: { client_note_id: 501, created_utc: '2026-01-15T09:32:00.000Z', version: 1 } }),
 });

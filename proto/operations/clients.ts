@@ -52,7 +52,7 @@ export const updateClient = defineOperation({
   description:
     'Only the sent fields change. null clears an optional field. Answers 404 unless the record is a client.',
   params: r.clientPath,
-  body: r.updatePerson,
+  body: r.updateOfKind,
   bodyExample: { employee_id: 7, external_id: 'crm-89' },
   answers: { 200: { description: 'Updated.', schema: r.personUpdated, example: r.personUpdatedExample } },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('client') },
@@ -78,6 +78,7 @@ export const updateClientStatus = defineOperation({
         previous_status: 'Lead - Contacted',
         new_status: 'Client - Active',
         updated_utc: '2026-01-15T09:31:00.000Z',
+        version: 2,
       },
     },
   },
@@ -101,6 +102,7 @@ export const addClientNote = defineOperation({
   answers: r.createdOrUpdated(['The note', 'A note'], r.noteCreated, {
     client_note_id: 501,
     created_utc: '2026-01-15T09:32:00.000Z',
+    version: 1,
   }),
   errors: { 400: r.actionInvalid('text'), 404: r.recordMissing('client') },
 });

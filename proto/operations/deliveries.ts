@@ -159,12 +159,13 @@ const keyReplayBody = z
     }),
   })
   .check(
-    rule(({ kind, since, states, statusCodes }) => {
+    rule(({ kind, since, until, states, statusCodes }) => {
       const fault = (field: string, code: 'required' | 'must_agree', sentence: string) => ({
         field,
         code,
         message: `${field} ${sentence}`,
       });
+      if (since && until && until <= since) return fault('until', 'must_agree', 'must be after since');
       if (kind === 'filter')
         return states === undefined
           ? fault('states', 'required', 'is required if kind is filter')

@@ -53,7 +53,7 @@ export const updateLead = defineOperation({
   description:
     'Only the sent fields change. null clears an optional field. Answers 404 unless the record is a lead.',
   params: r.clientPath,
-  body: r.updatePerson,
+  body: r.updateOfKind,
   bodyExample: { phone: '+1 555 010 4478', city: null },
   answers: { 200: { description: 'Updated.', schema: r.personUpdated, example: r.personUpdatedExample } },
   errors: { 400: r.externalIdTaken, 404: r.recordMissing('lead') },
@@ -79,6 +79,7 @@ export const updateLeadStatus = defineOperation({
         previous_status: 'Lead - New',
         new_status: 'Lead - Contacted',
         updated_utc: '2026-01-15T09:31:00.000Z',
+        version: 2,
       },
     },
   },

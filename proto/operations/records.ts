@@ -3,17 +3,23 @@ import { defineOperation } from '../operation.ts';
 import { cursorParameter, instantParameter } from '../portal/fields.ts';
 import { limitParameter, recordId } from '../schemas/fields.ts';
 import {
+  action,
   actionInvalid,
   affiliate,
   affiliateExample,
   affiliatePath,
   clientPath,
+  externalIdTaken,
   note,
   noteExample,
   person,
   personExample,
+  personUpdated,
+  personUpdatedExample,
   reading,
   recordMissing,
+  updateNamedPerson,
+  updatePerson as updatePersonBody,
 } from '../schemas/records.ts';
 import { id, rule, text } from '../schemas/values.ts';
 
@@ -23,10 +29,10 @@ const since = instantParameter.meta({
   description: 'Only records whose `updated_utc` is not before this time. Write `+` of an offset as `%2B`.',
 });
 
-const page = {
-  limit: limitParameter({ min: 1, max: 200, otherwise: 100 }),
+const pageOf = (max: number) => ({
+  limit: limitParameter({ min: 1, max, otherwise: 100 }),
   cursor: cursorParameter,
-};
+});
 
 const nextPage = {
   nextCursor: z.string().nullable().meta({ description: 'Cursor of the next page; null at the end.' }),
@@ -58,7 +64,7 @@ export const listPeople = defineOperation({
   params: {},
   query: z
     .strictObject({
-      ...page,
+      ...pageOf(1000),
       updated_since: since,
       kind: z
         .enum(['lead', 'client'], { error: 'kind must be lead or client' })
@@ -76,7 +82,7 @@ export const listPeople = defineOperation({
     200: {
       description: 'The records, and the cursor of the next page.',
       schema: z.object({
-        people: z.array(person).max(200),
+        people: z.array(person).max(1000),
         ...nextPage,
         not_found: z
           .array(z.string())
@@ -100,6 +106,44 @@ export const getPerson = defineOperation({
   params: clientPath,
   answers: { 200: onePerson },
   errors: { 404: recordMissing('person') },
+});
+
+const eitherKind =
+  'Of either kind. Only the sent fields change; null clears an optional field. A `status` that is no lead status makes a client of a lead; a client gets no lead status.';
+const updated = {
+  answers: { 200: { description: 'Updated.', schema: personUpdated, example: personUpdatedExample } },
+  errors: { 400: externalIdTaken, 404: recordMissing('person') },
+} as const;
+
+export const updatePerson = defineOperation({
+  ...action,
+  id: 'updatePerson',
+  method: 'PATCH',
+  path: '/integrations/people/{client_id}',
+  tag: 'Records',
+  summary: 'Update a lead or client',
+  description: eitherKind,
+  params: clientPath,
+  body: updatePersonBody,
+  bodyExample: { phone: null, status: 'Client - Active' },
+  ...updated,
+});
+
+export const updatePersonByExternalId = defineOperation({
+  ...action,
+  id: 'updatePersonByExternalId',
+  method: 'PATCH',
+  path: '/integrations/people',
+  tag: 'Records',
+  summary: 'Update a lead or client by its external_id',
+  description: eitherKind,
+  params: {},
+  query: z.strictObject({
+    external_id: text({ min: 1, max: 100 }).meta({ description: 'Compared exactly.' }),
+  }),
+  body: updateNamedPerson,
+  bodyExample: { city: 'Hampton' },
+  ...updated,
 });
 
 export const getLead = defineOperation({
@@ -131,7 +175,7 @@ export const listNotes = defineOperation({
   summary: 'List the notes of a lead or client',
   description: 'Oldest first.',
   params: clientPath,
-  query: z.strictObject(page),
+  query: z.strictObject(pageOf(200)),
   answers: {
     200: {
       description: 'The notes, and the cursor of the next page.',
@@ -152,11 +196,11 @@ export const listAllAffiliates = defineOperation({
   summary: 'List affiliates',
   description: `Every affiliate with all fields, inactive and unapproved ones too. ${inOrder}`,
   params: {},
-  query: z.strictObject({ ...page, updated_since: since }),
+  query: z.strictObject({ ...pageOf(1000), updated_since: since }),
   answers: {
     200: {
       description: 'The records, and the cursor of the next page.',
-      schema: z.object({ affiliates: z.array(affiliate).max(200), ...nextPage }),
+      schema: z.object({ affiliates: z.array(affiliate).max(1000), ...nextPage }),
       example: { affiliates: [affiliateExample], nextCursor: null, hasMore: false },
     },
   },

@@ -50,10 +50,22 @@ export interface ReadItem<Value> {
 }
 
 /**
+ * An upsert as it is read: where the record exists, what a create requires may be absent and null clears a field.
+ * @returns an operation to read an item with.
+ */
+export const upsertOf = (create: WithBody): WithBody & { readonly requires: readonly string[] } => {
+  const body = create.body as z.ZodObject;
+  const requires = Object.entries(body.shape).flatMap(([name, field]) =>
+    field.safeParse(undefined).success ? [] : [name],
+  );
+  return { ...create, method: 'PATCH', path: '', body: body.partial(), requires };
+};
+
+/**
  * Reads an item as the body of the operation for one record.
  * @param drops whether optional fields that are not valid are left out (contract, "Batches").
  */
-export const readItem = <O extends WithBody>(
+export const readItem = <O extends WithBody & { readonly requires?: readonly string[] }>(
   operation: O,
   { fields, problems: before }: BatchItem,
   params: readonly string[],
@@ -65,7 +77,8 @@ export const readItem = <O extends WithBody>(
   const shape = (operation.body as z.ZodObject).shape;
   const wrong = new Set(whole.problems.map(({ field }) => /^[^.[]*/.exec(field)![0]));
   const mayDrop = (name: string): boolean =>
-    !Object.hasOwn(shape, name) || (!kept.has(name) && shape[name]!.safeParse(undefined).success);
+    !Object.hasOwn(shape, name) ||
+    (!kept.has(name) && !operation.requires?.includes(name) && shape[name]!.safeParse(undefined).success);
   if (!drops || whole.problems.length > maxItemProblems || ![...wrong].every(mayDrop)) return refusal;
   const rest = Object.entries(fields).filter(([name]) => Object.hasOwn(shape, name) && !wrong.has(name));
   const again = readFields(operation, Object.fromEntries(rest), [], params);

@@ -17,38 +17,61 @@ export const setsSomething = rule((body, issues) =>
     : { code: 'empty_update', message: noFieldToChange },
 );
 
-export const updatePerson = z
-  .strictObject({
-    client_id: pathId,
-    first_name: f.personName.optional(),
-    last_name: f.personName.optional(),
-    email: f.email.optional(),
-    phone: f.optionalPhone,
-    ...f.personDetails,
-    employee_id: f.optionalRecordId,
-    affiliate_id: f.optionalRecordId,
-    external_id: f.externalId,
-    ...readOnly('package_keyword', 'status_id', 'status', 'is_lead', 'created_utc', 'updated_utc', 'version'),
-  })
-  .check(setsSomething)
-  .meta({ minProperties: 1 });
+const personChanges = {
+  first_name: f.personName.optional(),
+  last_name: f.personName.optional(),
+  email: f.email.optional(),
+  phone: f.optionalPhone,
+  ...f.personDetails,
+  employee_id: f.optionalRecordId,
+  affiliate_id: f.optionalRecordId,
+};
+const readOnlyOfPerson = readOnly(
+  'package_keyword',
+  'status_id',
+  'is_lead',
+  'created_utc',
+  'updated_utc',
+  'version',
+);
+const update = <Shape extends z.ZodRawShape>(fields: Shape) =>
+  z.strictObject(fields).check(setsSomething).meta({ minProperties: 1 });
 
-export const updateAffiliateBody = z
-  .strictObject({
-    employee_id: pathId,
-    first_name: f.personName.optional(),
-    last_name: f.personName.optional(),
-    email: f.email.optional(),
-    phone: f.optionalPhone,
-    affiliate_company_name: f.affiliateCompanyName,
-    commission_rate: f.commissionRate,
-    is_active: f.flag.optional(),
-    is_approved: f.flag.optional(),
-    external_id: f.externalId,
-    ...readOnly('affiliate_code', 'created_utc', 'updated_utc', 'version'),
-  })
-  .check(setsSomething)
-  .meta({ minProperties: 1 });
+export const updateOfKind = update({
+  client_id: pathId,
+  ...personChanges,
+  external_id: f.externalId,
+  ...readOnly('status'),
+  ...readOnlyOfPerson,
+});
+const changesOfEitherKind = {
+  ...personChanges,
+  status: f.statusReference.optional(),
+  ...readOnlyOfPerson,
+};
+export const updatePerson = update({
+  client_id: pathId,
+  external_id: f.externalId,
+  ...changesOfEitherKind,
+});
+export const updateNamedPerson = update({
+  ...changesOfEitherKind,
+  ...readOnly('client_id', 'external_id'),
+});
+
+export const updateAffiliateBody = update({
+  employee_id: pathId,
+  first_name: f.personName.optional(),
+  last_name: f.personName.optional(),
+  email: f.email.optional(),
+  phone: f.optionalPhone,
+  affiliate_company_name: f.affiliateCompanyName,
+  commission_rate: f.commissionRate,
+  is_active: f.flag.optional(),
+  is_approved: f.flag.optional(),
+  external_id: f.externalId,
+  ...readOnly('affiliate_code', 'created_utc', 'updated_utc', 'version'),
+});
 
 export const changeStatus = z
   .strictObject({
@@ -76,27 +99,43 @@ export const noteBody = z.strictObject({
   external_id: f.externalId,
 });
 
-export const personCreated = z.object({ client_id: id, status: z.string(), created_utc: instant });
+const version = z.int().min(1).meta({ description: 'Rises with each change of a value.' });
+
+export const personCreated = z.object({ client_id: id, status: z.string(), created_utc: instant, version });
 export const personCreatedExample = (status: string) => ({
   client_id: 1042,
   status,
   created_utc: '2026-01-15T09:30:00.000Z',
+  version: 1,
 });
 
-export const personUpdated = z.object({ success: z.literal(true), updated_utc: instant, client_id: id });
+export const personUpdated = z.object({
+  success: z.literal(true),
+  updated_utc: instant,
+  client_id: id,
+  version,
+});
 export const personUpdatedExample = {
   success: true,
   updated_utc: '2026-01-15T09:31:00.000Z',
   client_id: 1042,
+  version: 2,
 } as const;
 
-export const noteCreated = z.object({ client_note_id: id, created_utc: instant });
+export const noteCreated = z.object({ client_note_id: id, created_utc: instant, version });
+export const affiliateUpdated = z.object({
+  success: z.literal(true),
+  updated_utc: instant,
+  employee_id: id,
+  version,
+});
 
 export const affiliateCreated = z.object({
   employee_id: id,
   affiliate_code: z.string(),
   is_approved: z.boolean(),
   created_utc: instant,
+  version,
 });
 
 const text = z.string();
@@ -105,7 +144,7 @@ const kept = {
   external_id: optionalText,
   created_utc: instant,
   updated_utc: instant,
-  version: z.int().min(1).meta({ description: 'Rises with each change of a value.' }),
+  version,
 };
 
 /** Every field of a lead or client (decision "People": one record over its life). */
@@ -225,6 +264,7 @@ export const statusChanged = z.object({
   previous_status: z.string(),
   new_status: z.string(),
   updated_utc: instant,
+  version,
 });
 
 /** Of a create that updates the record with the same `external_id`. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { eventCatalog, eventTypes, paramsIn, sampleDelivery, takesIdempotencyKey } from '@causeway/proto';
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { ZodObject } from 'zod';
 import { CausewayError, Invalid, RateLimited } from '../../proto/client/errors.ts';
 import type { Agent } from './agent.ts';
 import { TooLong } from './interface.ts';
@@ -44,8 +45,8 @@ Calls count against the limits of the API key, a minute at a time. When a tool s
 type Arguments = Readonly<Record<string, unknown>>;
 
 const callTool = async ({ operation }: AgentTool, input: Arguments, { send, gone, requestId }: Agent) => {
-  const { [idempotencyArgument]: written, ...others } = input;
-  const [key, rest] = takesIdempotencyKey(operation) ? [written, others] : [undefined, input];
+  const { [idempotencyArgument]: written, ...unkeyed } = input;
+  const [key, rest] = takesIdempotencyKey(operation) ? [written, unkeyed] : [undefined, input];
   const idempotencyKey = key === undefined ? undefined : textOf(key);
   if (idempotencyKey !== undefined && !/^[\x20-\x7e]*$/.test(idempotencyKey))
     return failed(`${idempotencyArgument} must be ASCII\n${adviceOf(400, undefined, true)}`);
@@ -55,14 +56,16 @@ const callTool = async ({ operation }: AgentTool, input: Arguments, { send, gone
   const segments = new Map(ids.map((name) => [name, encodeURIComponent(textOf(rest[name]).toWellFormed())]));
   if ([...segments.values()].some(isNoSegment))
     return failed(`not found\n${adviceOf(404, undefined, false)}`);
-  const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !segments.has(name)));
+  const others = Object.entries(rest).filter(([name]) => !segments.has(name));
+  // An operation without a body refuses an argument that it does not know by the name of the parameter.
+  const inQuery = ([name]: readonly [string, unknown]): boolean =>
+    !operation.body || parametersOf(operation).has(name);
   try {
     const answer = await send({
       operation,
       path: operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segments.get(name)!),
-      // An operation without a body refuses an argument that it does not know by the name of the parameter.
-      query: operation.body ? {} : queryOf(fields),
-      body: operation.body ? fields : undefined,
+      query: queryOf(others.filter(inQuery)),
+      body: operation.body ? Object.fromEntries(others.filter((one) => !inQuery(one))) : undefined,
       options: { signal: gone, requestId, idempotencyKey },
     });
     const structuredContent = (answer ?? {}) as Arguments;
@@ -77,9 +80,12 @@ const callTool = async ({ operation }: AgentTool, input: Arguments, { send, gone
 /** URLs drop dots, and no name is longer (contract, "Identifiers, keys, scopes"). */
 const isNoSegment = (segment: string): boolean => /^\.{1,2}$/.test(segment) || segment.length > 255;
 
-const queryOf = (fields: Arguments): Arguments =>
+const parametersOf = ({ query }: AgentTool['operation']): ReadonlySet<string> =>
+  new Set(query ? Object.keys((query as ZodObject).shape) : []);
+
+const queryOf = (parameters: readonly (readonly [string, unknown])[]): Arguments =>
   Object.fromEntries(
-    Object.entries(fields)
+    parameters
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)]),
   );

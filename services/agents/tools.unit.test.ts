@@ -38,6 +38,8 @@ notes_list: reads
 people_erase: overwrites, again without effect
 people_get: reads
 people_list: reads
+people_update: overwrites
+people_update_by_external_id: overwrites
 replays_create: adds, reaches outside
 replays_get: reads
 subscriptions_create: adds, reaches outside

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { untilFilled } from './records.ts';
 import { bootCrm } from './testing/boot.ts';
 import { makeAffiliate, makeClient, makeEmployee, statusIds } from './testing/make.ts';
 
@@ -142,24 +143,34 @@ describe('The changes', () => {
     expect(await typesOf({ types: 'note,person' })).toEqual(['person', 'note']);
   });
 
-  test('fill the first page of a rare type, and are followed from the end without being read', async () => {
+  test('of a rare type are found in few pages, and are followed from the end without being read', async () => {
     const companyId = newCompany();
     await makePeople(companyId, 2_300);
     const person = await makeClient(crm.db, companyId, {});
     await crm.act('addClientNote', companyId, { text: 'Hello' }, person);
-    const { changes } = await readPage(companyId, { types: 'note' });
-    expect(changes).toMatchObject([{ type: 'note', sequence: 2_302 }]);
+    expect((await follow(companyId, { types: 'note' })).entries).toMatchObject([
+      { type: 'note', sequence: 2_302 },
+    ]);
+    // A page that has no entry yet is filled as long as there is more to read.
+    const read = async (place: number) => ({
+      entries: place < 5 ? [] : ['{}'],
+      place: place + 1,
+      hasMore: place < 9,
+    });
+    expect(await untilFilled(0 as number, read, 60_000)).toEqual({
+      entries: ['{}'],
+      place: 6,
+      hasMore: true,
+    });
+    expect(await untilFilled(0 as number, read, -1)).toEqual({ entries: [], place: 1, hasMore: true });
 
     const other = newCompany();
     await makePeople(other, 2_300);
-    let cursor = 'latest';
-    for (let hasMore = true; hasMore; ) {
-      const page = await readPage(other, { cursor });
-      expect(page.changes).toEqual([]);
-      ({ nextCursor: cursor, hasMore } = page);
-    }
+    let latest = await readPage(other, { cursor: 'latest' });
+    while (latest.hasMore) latest = await readPage(other, { cursor: 'latest' });
+    expect(latest.changes).toEqual([]);
     const id = await createLead(other);
-    expect((await follow(other, {}, cursor)).entries).toMatchObject([{ id, sequence: 2_301 }]);
+    expect((await follow(other, {}, latest.nextCursor)).entries).toMatchObject([{ id, sequence: 2_301 }]);
     expect(await readPage(newCompany(), { cursor: 'latest' })).toMatchObject({ changes: [], hasMore: false });
   });
 

@@ -192,7 +192,7 @@ describe('The list of people', () => {
       'external_id must be given at most 100 times',
     ]);
     expect(await messageFor('limit=1&limit=2')).toEqual([400, 'limit must be given only once']);
-    expect(await messageFor({ limit: '201' })).toEqual([400, 'limit must be an integer between 1 and 200']);
+    expect(await messageFor({ limit: '1001' })).toEqual([400, 'limit must be an integer between 1 and 1000']);
   });
 });
 

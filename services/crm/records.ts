@@ -114,8 +114,9 @@ interface PartOfPage<Place> {
 export const untilFilled = async <Place, Part extends PartOfPage<Place>>(
   from: Place,
   read: (place: Place) => Promise<Part>,
+  forMs = 300,
 ): Promise<Part> => {
-  const endMs = performance.now() + longestSearchMs;
+  const endMs = performance.now() + forMs;
   for (let place = from; ; ) {
     const part = await read(place);
     if (part.entries.length > 0 || !part.hasMore || performance.now() > endMs) return part;
@@ -124,7 +125,6 @@ export const untilFilled = async <Place, Part extends PartOfPage<Place>>(
     place = part.place;
   }
 };
-const longestSearchMs = 300;
 const pauseMs = 20;
 
 /** Rows that a page looks at for a filter without an index, so that what is rare is found in few requests. */

@@ -1,8 +1,10 @@
 import type { Action } from '../table.ts';
 
 /** Keys are permanent: Zaps contain them. */
-export const keyOf = ({ resource, operation }: Action): string =>
-  operation === 'updateStatus' ? `update_${singular(resource)}_status` : `${operation}_${singular(resource)}`;
+export const keyOf = ({ resource, operation }: Action): string => {
+  const [verb, ...rest] = snake(operation).split('_');
+  return [verb, singular(resource), ...rest].join('_');
+};
 
 export const singular = (resource: string): string =>
   resource === 'people' ? 'person' : resource.replace(/s$/, '');

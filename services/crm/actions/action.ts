@@ -20,6 +20,10 @@ export interface Submission<Body> {
   readonly body: Body;
   /** The record of the path; 0 where the path names none. */
   readonly recordId: number;
+  /** Of the record that is updated, where no id names it. */
+  readonly externalId?: string | undefined;
+  /** What the body lacks if there is no record to update. */
+  readonly incomplete?: Problem | undefined;
   /** Who caused it (contract, "Changes"). */
   readonly origin: string;
   readonly condition?: Condition | undefined;
@@ -58,15 +62,16 @@ export const refusalOf = <Id extends string>(
   { refused }: Pick<Group, 'refused'>,
   one: Submission<unknown>,
   ...met: [id: Id, met: MetRecord<Id> | undefined]
-): Problem | undefined => brokenCondition(one.condition, ...met) ?? refused.get(one);
+): Problem | undefined =>
+  brokenCondition(one.condition, ...met) ?? refused.get(one) ?? (met[1] ? undefined : one.incomplete);
 
-/** An answer with the version of the record that it is about (contract, "Versions"). */
+/** An answer with the version that the record has now (contract, "Versions"). */
 export const versionedAnswer = (
   status: number,
   body: object,
   { version }: { readonly version: number },
 ): Answer => ({
-  ...json(status, body),
+  ...json(status, { ...body, version }),
   headers: { ETag: entityTag(version) },
 });
 

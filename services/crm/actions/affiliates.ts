@@ -23,7 +23,7 @@ export const createAffiliate = (context: ActionsContext) =>
   handleAction(context, contract.createAffiliate, null, makeAffiliate(context.random));
 
 export const updateAffiliate = (context: ActionsContext) =>
-  handleAction(context, contract.updateAffiliate, 'affiliate', changeAffiliate);
+  handleAction(context, contract.updateAffiliate, 'affiliate', affiliateUpdates.update);
 
 interface AffiliateChange extends Change {
   /** Without a `before`, it is new. */
@@ -146,13 +146,15 @@ const createdPayload = (row: AffiliateRow) => ({
 type AffiliateChanges = BodyOf<typeof contract.updateAffiliate>;
 
 /** Employees who are not affiliates are not found. */
-export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> = {
-  locks: ({ recordId }) => ({ affiliateById: recordId }),
+const affiliateUpdate = (
+  name: 'affiliateById' | 'affiliateByExternalId',
+): Action<AffiliateChanges, Answer, AffiliateChange> => ({
+  locks: ({ recordId, externalId }) => ({ [name]: name === 'affiliateById' ? recordId : externalId }),
   takes: ({ body }) => ({ affiliateByExternalId: body.external_id }),
   change: async (group, submissions) => {
     const { trx, locked } = group;
     const changes = submissions.map((submission): AffiliateChange | Problem => {
-      const before = locked.get(submission)?.affiliateById;
+      const before = locked.get(submission)?.[name];
       if (before?.role_id !== affiliateRoleId) return notFound('affiliate');
       const refused = refusalOf(group, submission, 'employee_id', before);
       if (refused) return refused;
@@ -180,6 +182,12 @@ export const changeAffiliate: Action<AffiliateChanges, Answer, AffiliateChange> 
       'employee_id',
       await holderOf(db, ['employees', 'employee_id'], companyId, body.external_id!),
     ),
+});
+
+/** Two, as those of people. */
+export const affiliateUpdates = {
+  update: affiliateUpdate('affiliateById'),
+  updateNamed: affiliateUpdate('affiliateByExternalId'),
 };
 
 const changedFields = ({ commission_rate, is_active, is_approved, ...rest }: AffiliateChanges) => ({

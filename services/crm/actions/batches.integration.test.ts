@@ -280,7 +280,7 @@ describe('drop_optional', () => {
       ['nickname unknown_field', 'phone phone_invalid'],
       ['affiliate_id wrong_kind', 'employee_id inactive', 'status not_found'],
       [],
-      ['employee_id inactive', 'status read_only'],
+      ['employee_id inactive', 'status wrong_kind'],
       [],
       [],
       [],

@@ -10,6 +10,7 @@ import {
   Problem,
   problem,
   readBatch,
+  upsertOf,
 } from '@causeway/proto';
 import {
   type Answer,
@@ -26,11 +27,13 @@ import {
   laneHandler,
 } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
+import { holdersOf } from '../store/store.ts';
 import type { Action, Submission } from './action.ts';
-import { changeAffiliate, makeAffiliate } from './affiliates.ts';
+import { affiliateUpdates, makeAffiliate } from './affiliates.ts';
 import {
   createSeen,
   duplicateItemError,
+  externalIdOf,
   type ReadTarget,
   readTarget,
   type Target,
@@ -40,21 +43,29 @@ import { addNote } from './notes.ts';
 import { personActions } from './people.ts';
 
 export const batchLeads = (context: ActionsContext) =>
-  handleBatch(context, contract.batchLeads, {
-    create: target(contract.createLead, personActions.lead.create),
-    update: target(contract.updateLead, personActions.lead.update, 'client_id'),
-  });
+  handleBatch(context, contract.batchLeads, peopleTargets(contract.createLead, personActions.lead));
 
 export const batchClients = (context: ActionsContext) =>
-  handleBatch(context, contract.batchClients, {
-    create: target(contract.createClient, personActions.client.create),
-    update: target(contract.updateClient, personActions.client.update, 'client_id'),
-  });
+  handleBatch(context, contract.batchClients, peopleTargets(contract.createClient, personActions.client));
+
+const peopleTargets = (
+  create: (typeof contract)['createLead' | 'createClient'],
+  actions: typeof personActions.lead,
+): Targets => ({
+  create: target(create, actions.create),
+  upsert: upsertOf(create),
+  update: target(contract.updatePerson, actions.update, 'client_id'),
+  updateNamed: target(contract.updatePerson, actions.updateNamed),
+  holder: ['clients', 'client_id'],
+});
 
 export const batchAffiliates = (context: ActionsContext) =>
   handleBatch(context, contract.batchAffiliates, {
     create: target(contract.createAffiliate, makeAffiliate(context.random)),
-    update: target(contract.updateAffiliate, changeAffiliate, 'employee_id'),
+    upsert: upsertOf(contract.createAffiliate),
+    update: target(contract.updateAffiliate, affiliateUpdates.update, 'employee_id'),
+    updateNamed: target(contract.updateAffiliate, affiliateUpdates.updateNamed),
+    holder: ['employees', 'employee_id'],
   });
 
 export const batchNotes = (context: ActionsContext) =>
@@ -128,7 +139,7 @@ const answerOrThrow = (earlier: Answer | Problem): Answer => {
 type PreparedItem = Problem | (Target & { readonly submission: Submission<object> });
 
 const prepare = async (
-  { runner }: ActionsContext,
+  { runner, db }: ActionsContext,
   call: Call,
   targets: Targets,
   { body: { mode, invalid: whenInvalid }, items }: ReturnType<typeof readBatch<BatchOperation>>,
@@ -149,17 +160,21 @@ const prepare = async (
     const found = await runner.problems(referring);
     refused.forEach((one, at) => void problemsOf.set(one, found[at]!));
   }
-  const seen = createSeen();
+  const named = read.flatMap((one) => externalIdOf(one) ?? []);
+  const { holder } = targets;
+  const mayMeet = holder && named.length > 0 && read.some(({ recordId }) => recordId > 0);
+  const seen = createSeen(holder?.[1], mayMeet ? await holdersOf(db, holder, companyId, named) : new Map());
   return read.map((item, index) => {
-    const { body, problems, dropped, recordId, condition, valid } = item;
+    const { body, problems, dropped, recordId, externalId, incomplete, condition, valid } = item;
     if (!body) {
       const refused = invalid([...problems, ...problemsOf.get(item)!]);
       if (condition === undefined) return refused;
-      return { ...item, submission: { companyId, body: valid, recordId, origin, condition, refused } };
+      const more = { externalId, condition, refused };
+      return { ...item, submission: { companyId, body: valid, recordId, origin, ...more } };
     }
     const first = seen.note(item, index);
     if (first !== undefined) return duplicateItemError(first);
-    const more = { condition, ...(drops && { dropped: [...dropped] }) };
+    const more = { externalId, incomplete, condition, ...(drops && { dropped: [...dropped] }) };
     return { ...item, submission: { companyId, body, recordId, origin, ...more } };
   });
 };

@@ -2,12 +2,12 @@ import { type BodyOf, contract, notFound, type Problem } from '@causeway/proto';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { type ClientRow, notes } from '../store/store.ts';
-import { type Action, type Change, isChange, refusalOf, timeOfChange, versionedAnswer } from './action.ts';
+import { type Action, type Change, isChange, refusalOf, versionedAnswer } from './action.ts';
 import { handleAction } from './handle-action.ts';
 import { defaultVisibility } from './notes.ts';
-import { writeChanges } from './people.ts';
-import { otherKindError, withChanges } from './person.ts';
-import { convertedEvent, type Status } from './statuses.ts';
+import { changePerson, writeChanges } from './people.ts';
+import { otherKindError } from './person.ts';
+import type { Status } from './statuses.ts';
 
 export const updateLeadStatus = (context: ActionsContext) =>
   handleAction(context, contract.updateLeadStatus, 'lead', changeStatus('lead'));
@@ -22,7 +22,6 @@ interface StatusChange extends Change {
   readonly after: ClientRow;
   readonly from: Status;
   readonly to: Status;
-  readonly reason: Body;
   readonly note: ReturnType<typeof statusNote> | null;
 }
 
@@ -49,20 +48,14 @@ const changeStatus = (kind: 'lead' | 'client'): Action<Body, Answer, StatusChang
         submission.companyId,
         (reason.new_status ?? reason.new_status_id)!,
       )!;
-      const after = withChanges(
-        before,
-        { status_id: to.id },
-        submission,
-        timeOfChange(group, 'clients', submission),
-      );
-      const events =
-        kind === 'client' && after !== before ? [convertedEvent(after, from, to, reason, now)] : [];
+      const change = changePerson(group, submission, before, {}, to, reason);
+      const { after } = change;
       // Without a status change there is no history row to carry the note.
       const note =
         reason.status_note && after === before
           ? statusNote(after, reason.status_note, submission, now)
           : null;
-      return { before, after, from, to, reason, note, events, changed: after !== before || note !== null };
+      return { ...change, note, changed: change.changed || note !== null };
     });
     const valid = changes.filter(isChange);
     await writeChanges(group, valid);

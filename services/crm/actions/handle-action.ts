@@ -22,7 +22,7 @@ export const handleAction = <O extends KeyOperation>(
   laneHandler(
     operation,
     each(async (call) => {
-      const { body, refused } = await parse(operation, call, async (valid) => {
+      const { body, refused, externalId } = await parse(operation, call, async (valid) => {
         const references = action.references?.(valid);
         if (!references) return [];
         const [found = []] = await runner.problems([{ companyId: call.tenant, references }]);
@@ -31,7 +31,7 @@ export const handleAction = <O extends KeyOperation>(
       const recordId = what === null ? 0 : parseId(call.params[0], what);
       const { tenant: companyId, condition, actor, caller: keyId } = call;
       const origin = originOf({ actor, keyId });
-      const submission = { companyId, body, recordId, origin, condition, refused };
+      const submission = { companyId, body, recordId, externalId, origin, condition, refused };
       return runner.submit(action, submission, call.deadlineMs, identify(call));
     }),
   );
@@ -44,12 +44,17 @@ const parse = async <O extends KeyOperation>(
   operation: O,
   call: Call,
   problemsOf: (validFields: Partial<BodyOf<O>>) => Promise<readonly Detail[]>,
-): Promise<{ readonly body: BodyOf<O>; readonly refused?: Problem }> => {
-  const { body, problems, extra, validFields } = readCall(operation, call);
-  if (body !== undefined && problems.length === 0) return { body };
+): Promise<{
+  readonly body: BodyOf<O>;
+  readonly refused?: Problem;
+  readonly externalId: string | undefined;
+}> => {
+  const { query, body, problems, extra, validFields } = readCall(operation, call);
+  const externalId = (query as { readonly external_id?: string } | undefined)?.external_id;
+  if (body !== undefined && problems.length === 0) return { body, externalId };
   const valid = validFields();
   const refused = invalid([...problems, ...(await problemsOf(valid))], extra);
   const isNoObject = problems.some(({ field, code }) => field === 'body' && code !== 'empty_update');
-  if (call.condition === undefined || isNoObject) throw refused;
-  return { body: valid as BodyOf<O>, refused };
+  if (call.condition === undefined || isNoObject || query === undefined) throw refused;
+  return { body: valid as BodyOf<O>, refused, externalId };
 };

@@ -28,7 +28,10 @@ describe('addClientNote', () => {
     const companyId = newCompany();
     const id = await makeClient(crm.db, companyId, { status_id });
     const { status, body } = await crm.act('addClientNote', companyId, { text: ' Likes\ntea. ' }, id);
-    expect([status, body]).toEqual([201, { client_note_id: expect.any(Number), created_utc: instant }]);
+    expect([status, body]).toEqual([
+      201,
+      { client_note_id: expect.any(Number), created_utc: instant, version: 1 },
+    ]);
     expect(await notes(companyId)).toMatchObject([
       {
         client_note_id: body.client_note_id,
@@ -48,7 +51,10 @@ describe('addClientNote', () => {
     const add = (more: object) =>
       crm.act('addClientNote', companyId, { text: 'a', external_id: 'n', ...more }, id);
     const first = await add({ note_type: 'call', visibility: 'public' });
-    expect(await add({ text: 'b', visibility: null })).toEqual({ status: 200, body: first.body });
+    expect(await add({ text: 'b', visibility: null })).toEqual({
+      status: 200,
+      body: { ...first.body, version: 2 },
+    });
     expect(await notes(companyId)).toMatchObject([{ text: 'b', note_type: 'call', visibility: 'public' }]);
   });
 
@@ -58,7 +64,7 @@ describe('addClientNote', () => {
     const other = await makeClient(crm.db, companyId);
     const first = await crm.act('addClientNote', companyId, { text: 'a', external_id: 'n' }, other);
     const second = await crm.act('addClientNote', companyId, { text: 'b', external_id: 'n' }, id);
-    expect(second).toEqual({ status: 200, body: first.body });
+    expect(second).toEqual({ status: 200, body: { ...first.body, version: 2 } });
     expect(await notes(companyId)).toMatchObject([{ client_id: id, text: 'b' }]);
   });
 
@@ -110,6 +116,7 @@ describe('createAffiliate', () => {
         affiliate_code: expect.stringMatching(/^[2-9A-HJKMNP-Z]{8}$/),
         is_approved: false,
         created_utc: instant,
+        version: 1,
       },
     ]);
     expect(await row(companyId, body.employee_id)).toMatchObject({
@@ -148,7 +155,7 @@ describe('createAffiliate', () => {
     const again = { ...affiliate, phone: '12345', affiliate_code: null, external_id: 'a' };
     expect(await crm.act('createAffiliate', companyId, again)).toEqual({
       status: 200,
-      body: { ...first.body, is_approved: true },
+      body: { ...first.body, is_approved: true, version: 3 },
     });
     expect(await row(companyId, first.body.employee_id)).toMatchObject({ phone: '12345' });
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
@@ -208,7 +215,7 @@ describe('updateAffiliate', () => {
     const answer = await crm.act('updateAffiliate', companyId, { is_approved: true, employee_id: id }, id);
     expect(answer).toEqual({
       status: 200,
-      body: { success: true, updated_utc: instant, employee_id: id },
+      body: { success: true, updated_utc: instant, employee_id: id, version: 2 },
     });
     expect(await listed()).toEqual([{ affiliate_id: id, full_name: 'Lise Meitner' }]);
     await crm.act(
@@ -229,7 +236,7 @@ describe('updateAffiliate', () => {
   test('200: its code and times may be sent back; a different code is reported once', async () => {
     const companyId = newCompany();
     const made = (await crm.act('createAffiliate', companyId, affiliate)).body;
-    const { is_approved, ...whole } = made;
+    const { is_approved, version, ...whole } = made;
     const act = (more: object) =>
       crm.act('updateAffiliate', companyId, { ...whole, ...affiliate, ...more }, made.employee_id);
     expect((await act({ last_name: 'M' })).status).toBe(200);

@@ -41,6 +41,7 @@ describe('createLead', () => {
       client_id: expect.any(Number),
       status: 'Lead - New',
       created_utc: expect.stringMatching(instant),
+      version: 1,
     });
     expect(await row(companyId, body.client_id)).toMatchObject({
       ...fields,
@@ -115,7 +116,7 @@ describe('createLead', () => {
     // On a create null counts as absent, so it clears no field.
     const again = { ...person, last_name: 'Goble', city: null, external_id: 'x' };
     const second = await crm.act('createLead', companyId, again);
-    expect(second).toEqual({ status: 200, body: first.body });
+    expect(second).toEqual({ status: 200, body: { ...first.body, version: 2 } });
     expect(await row(companyId, first.body.client_id)).toMatchObject({ last_name: 'Goble', city: 'Hampton' });
     expect(await eventsOf(crm.db, companyId)).toHaveLength(1);
   });
@@ -125,7 +126,10 @@ describe('createLead', () => {
     const client = await crm.act('createClient', companyId, { ...person, external_id: 'x' });
     const fields = { ...person, first_name: 'Kat', package_keyword: 'pro', external_id: 'x' };
     const lead = { ...fields, status: 'Lead - New' };
-    expect(await crm.act('createLead', companyId, lead)).toEqual({ status: 200, body: client.body });
+    expect(await crm.act('createLead', companyId, lead)).toEqual({
+      status: 200,
+      body: { ...client.body, version: 2 },
+    });
     expect(client.body.status).toBe('Client - Active');
     expect(await row(companyId, client.body.client_id)).toMatchObject({
       first_name: 'Kat',
@@ -245,7 +249,7 @@ describe('createClient', () => {
     const lead = await crm.act('createLead', companyId, { ...person, external_id: 'x' });
     const client = await crm.act('createClient', companyId, { ...person, email: 'k@b.co', external_id: 'x' });
     expect(client.status).toBe(200);
-    expect(client.body).toEqual({ ...lead.body, status: 'Client - Active' });
+    expect(client.body).toEqual({ ...lead.body, status: 'Client - Active', version: 2 });
     expect(await historyOf(crm.db, companyId)).toMatchObject([
       {
         client_id: lead.body.client_id,
@@ -294,7 +298,8 @@ describe.each([
     const sent = { client_id: id, first_name: 'New', city: null, employee_id, external_id: 'e' };
     const { status, body } = await crm.act(operation, companyId, sent, id);
     expect(status).toBe(200);
-    expect(body).toEqual({ success: true, updated_utc: expect.stringMatching(instant), client_id: id });
+    const updated_utc = expect.stringMatching(instant);
+    expect(body).toEqual({ success: true, updated_utc, client_id: id, version: 2 });
     expect(await row(companyId, id)).toMatchObject({
       first_name: 'New',
       last_name: 'Lee',
@@ -358,7 +363,7 @@ describe.each([
     const same = { first_name, email: ` ${email}`, phone: '555 0101', city: null, external_id: 'e' };
     expect(await crm.act(operation, companyId, same, id)).toEqual({
       status: 200,
-      body: { success: true, updated_utc: then.toISOString(), client_id: id },
+      body: { success: true, updated_utc: then.toISOString(), client_id: id, version: 1 },
     });
     const { last_name } = before;
     const again = { first_name, last_name, email, external_id: 'e' };
@@ -463,7 +468,7 @@ describe.each([
     const { status, body } = await crm.act(operation, companyId, { ...reference, ...reason }, id);
     expect([status, body]).toEqual([
       200,
-      { previous_status: from, new_status: to, updated_utc: expect.stringMatching(instant) },
+      { previous_status: from, new_status: to, updated_utc: expect.stringMatching(instant), version: 2 },
     ]);
     expect((await row(companyId, id)).status_id).toBe(toId);
     expect(await historyOf(crm.db, companyId)).toEqual([
@@ -500,7 +505,7 @@ describe.each([
     const answer = await crm.act(operation, companyId, { new_status: from }, id);
     expect(answer).toEqual({
       status: 200,
-      body: { previous_status: from, new_status: from, updated_utc: updated_utc.toISOString() },
+      body: { previous_status: from, new_status: from, updated_utc: updated_utc.toISOString(), version: 1 },
     });
     expect(await historyOf(crm.db, companyId)).toEqual([]);
     expect(await eventsOf(crm.db, companyId)).toEqual([]);

@@ -7,6 +7,7 @@ import {
   type Problem,
   updateProblems,
 } from '@causeway/proto';
+import type { StatusReference } from '@causeway/proto/schemas';
 import type { Answer } from '@causeway/runtime';
 import type { ActionsContext } from '../context.ts';
 import { newEvent } from '../events/event-log.ts';
@@ -44,6 +45,12 @@ export const updateLead = (context: ActionsContext) =>
 
 export const updateClient = (context: ActionsContext) =>
   handleAction(context, contract.updateClient, 'client', personActions.client.update);
+
+export const updatePerson = (context: ActionsContext) =>
+  handleAction(context, contract.updatePerson, 'person', personActions.person.update);
+
+export const updatePersonByExternalId = (context: ActionsContext) =>
+  handleAction(context, contract.updatePersonByExternalId, null, personActions.person.updateNamed);
 
 type NewPerson = BodyOf<(typeof contract)['createLead' | 'createClient']>;
 
@@ -146,20 +153,27 @@ const metPerson = (
   const from = statuses.of(before);
   const kept = kind === 'client' && from.isLead ? statuses.newClient(submission.companyId) : from;
   const to = kind === 'lead' && !from.isLead ? from : (sentStatus(statuses, submission) ?? kept);
+  return changePerson(group, submission, before, submission.body, to);
+};
+
+/** Sets fields and the status; a new client status is an event (contract, "Leads and clients"). */
+export const changePerson = (
+  group: Group,
+  submission: Submission<unknown>,
+  before: ClientRow,
+  fields: object,
+  to: Status,
+  reason: StatusReason = {},
+) => {
+  const from = group.known.statuses.of(before);
   const after = withChanges(
     before,
-    { ...submission.body, status_id: to.id },
+    { ...fields, status_id: to.id },
     submission,
     timeOfChange(group, 'clients', submission),
   );
-  return {
-    before,
-    after,
-    from,
-    to,
-    events: from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, {}, group.now)],
-    changed: after !== before,
-  };
+  const events = from.id === to.id || to.isLead ? [] : [convertedEvent(after, from, to, reason, group.now)];
+  return { before, after, from, to, reason, events, changed: after !== before };
 };
 
 const sentStatus = (statuses: Group['known']['statuses'], { companyId, body }: Submission<NewPerson>) =>
@@ -195,32 +209,43 @@ export const writeChanges = async ({ trx, now }: Group, all: readonly RecordChan
 
 const searchedColumns = ['first_name', 'last_name', 'email'] as const;
 
-type PersonChanges = BodyOf<(typeof contract)['updateLead' | 'updateClient']>;
+type PersonChanges = BodyOf<
+  (typeof contract)['updateLead' | 'updateClient' | 'updatePerson' | 'updatePersonByExternalId']
+>;
 
-/** Changes the sent fields of a lead, or of a client (contract, "Leads and clients"). */
-const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, RecordChange> => ({
-  locks: ({ recordId }) => ({ clientById: recordId }),
-  takes: ({ body }) => ({ clientByExternalId: body.external_id }),
-  references: ({ employee_id, affiliate_id }) => ({ people: { employee_id, affiliate_id } }),
+/** Changes the sent fields of a lead, of a client, or of either kind (contract, "Leads and clients"). */
+const personUpdate = (
+  kind: 'lead' | 'client' | 'person',
+  name: 'clientById' | 'clientByExternalId',
+): Action<PersonChanges, Answer, RecordChange> => ({
+  locks: ({ recordId, externalId }) => ({ [name]: name === 'clientById' ? recordId : externalId }),
+  takes: ({ body }) => ({ clientByExternalId: newExternalId(body) }),
+  references: (body) => {
+    const { employee_id, affiliate_id } = body;
+    const status = newStatus(body);
+    return {
+      people: { employee_id, affiliate_id },
+      ...(status && { statuses: { status }, ...(kind !== 'person' && { statusKind: kind }) }),
+    };
+  },
   change: async (group, submissions) => {
+    const { statuses } = group.known;
     const changes = submissions.map((submission): RecordChange | Problem => {
-      const before = group.locked.get(submission)?.clientById;
-      const status = before && group.known.statuses.of(before);
-      if (!status) return notFound(kind);
-      if (status.isLead !== (kind === 'lead')) return otherKindError(kind, before.client_id);
+      const { companyId, body } = submission;
+      const before = group.locked.get(submission)?.[name];
+      if (!before) return notFound(kind);
+      const { client_id } = before;
+      const from = statuses.of(before);
+      if (kind !== 'person' && from.isLead !== (kind === 'lead')) return otherKindError(kind, client_id);
       const refused = refusalOf(group, submission, 'client_id', before);
       if (refused) return refused;
-      const shown = { ...before, status: status.name, is_lead: status.isLead };
-      const elsewhere = { status: `PATCH /integrations/${kind}s/${before.client_id}/status` };
-      const problems = refusing(submission, updateProblems(submission.body, shown, elsewhere));
+      const shown = { ...before, status: from.name, is_lead: from.isLead };
+      const problems = refusing(submission, updateProblems(body, shown, pathsOfOthers(kind, client_id)));
       if (problems.length > 0) return invalid(problems);
-      const after = withChanges(
-        before,
-        submission.body,
-        submission,
-        timeOfChange(group, 'clients', submission),
-      );
-      return { before, after, changed: after !== before };
+      const reference = newStatus(body);
+      const to = reference ? statuses.find(companyId, reference)! : from;
+      if (to.isLead && !from.isLead) return invalid([leadStatusOfClient]);
+      return changePerson(group, submission, before, body, to);
     });
     await writeChanges(group, changes.filter(isChange));
     return changes;
@@ -232,12 +257,36 @@ const updatePerson = (kind: 'lead' | 'client'): Action<PersonChanges, Answer, Re
   onTaken: async (_, { companyId, body }, db) =>
     externalIdTakenError(
       'client_id',
-      await holderOf(db, ['clients', 'client_id'], companyId, body.external_id!),
+      await holderOf(db, ['clients', 'client_id'], companyId, newExternalId(body)!),
     ),
+});
+
+/** On the paths of a kind, the status is read-only, and so is the `external_id` that names a record. */
+const newStatus = ({ status }: { readonly status?: unknown }): StatusReference | undefined =>
+  typeof status === 'object' && status !== null ? (status as StatusReference) : undefined;
+const newExternalId = ({ external_id }: PersonChanges): string | undefined =>
+  typeof external_id === 'string' ? external_id : undefined;
+
+const pathsOfOthers = (kind: 'lead' | 'client' | 'person', id: number) => ({
+  ...(kind !== 'person' && { status: `PATCH /integrations/${kind}s/${id}/status` }),
+  external_id: `PATCH /integrations/people/${id}`,
+});
+
+const leadStatusOfClient = {
+  field: 'status',
+  code: 'wrong_kind',
+  message: 'status must not be a lead status: the record is a client',
+} as const;
+
+const updatesOf = (kind: 'lead' | 'client' | 'person') => ({
+  update: personUpdate(kind, 'clientById'),
+  // A step of a group locks its records by one key: by two, it could meet a record twice.
+  updateNamed: personUpdate(kind, 'clientByExternalId'),
 });
 
 /** Created once, because the runner groups calls by their action. */
 export const personActions = {
-  lead: { create: createPerson('lead'), update: updatePerson('lead') },
-  client: { create: createPerson('client'), update: updatePerson('client') },
+  lead: { create: createPerson('lead'), ...updatesOf('lead') },
+  client: { create: createPerson('client'), ...updatesOf('client') },
+  person: updatesOf('person'),
 };

@@ -115,14 +115,14 @@ const statusProblems = (
 ): Detail[] => {
   const problems: Detail[] = [];
   const found = new Set<number>();
-  const isLead = statusKind === 'lead';
+  const isLead = statusKind && statusKind === 'lead';
   for (const [field, reference] of Object.entries(statuses)) {
     if (!reference) continue;
     const status = ofCompanies.find(companyId, reference);
     if (!status) {
       const message = `${field} must be a valid status of the company: ${unknownStatus(reference, ofCompanies.similar(companyId, reference, isLead))}`;
       problems.push({ field, code: 'not_found', message });
-    } else if (status.isLead !== isLead)
+    } else if (isLead !== undefined && status.isLead !== isLead)
       problems.push({
         field,
         code: 'wrong_kind',

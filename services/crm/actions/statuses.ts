@@ -15,7 +15,7 @@ export interface Statuses {
   /** A status that may be set now (contract, "Lookups"), by its id, or by its name regardless of case. */
   find(companyId: number, reference: StatusReference): Status | undefined;
   /** A status of the kind whose name contains the text of a name that no status has, or is contained in it. */
-  similar(companyId: number, reference: StatusReference, isLead: boolean): Status | undefined;
+  similar(companyId: number, reference: StatusReference, isLead: boolean | undefined): Status | undefined;
   /** The status that a record has, which may be inactive by now. */
   of(record: { readonly company_id: number; readonly status_id: number }): Status;
   newLead(): Status;
@@ -126,7 +126,8 @@ const statusesOf = (rows: readonly StatusRow[], defaultRows: readonly DefaultRow
     if (wantedLetters.length < 2) return undefined;
     const fits = (entry: Entry) => {
       const letters = lettersOf(entry.name);
-      return entry.isLead === isLead && (letters.includes(wantedLetters) || wantedLetters.includes(letters));
+      const isKind = isLead === undefined || entry.isLead === isLead;
+      return isKind && (letters.includes(wantedLetters) || wantedLetters.includes(letters));
     };
     return usable.get(companyId)?.find(fits) ?? usable.get(globalCompanyId)?.find(fits);
   };

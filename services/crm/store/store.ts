@@ -160,22 +160,35 @@ export const notes = {
   ),
 };
 
-/** The id of the record that has an external id, without a lock; undefined if it cannot be read. */
-export const holderOf = async (
+export type Holder = readonly ['clients', 'client_id'] | readonly ['employees', 'employee_id'];
+
+/** The ids of the records that have external ids, without a lock. */
+export const holdersOf = async (
   db: Kysely<Tables>,
-  [table, id]: readonly ['clients', 'client_id'] | readonly ['employees', 'employee_id'],
+  [table, id]: Holder,
+  companyId: number,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await (db as unknown as Kysely<Record<string, Record<string, number | string>>>)
+    .selectFrom(table)
+    .select([id, 'external_id'])
+    .where('company_id', '=', companyId)
+    .where('external_id', 'in', externalIds)
+    .execute();
+  return new Map(rows.map((row) => [row.external_id as string, row[id] as number]));
+};
+
+/** The id of the record that has an external id; undefined if it cannot be read. */
+export const holderOf = (
+  db: Kysely<Tables>,
+  holder: Holder,
   companyId: number,
   externalId: string,
-): Promise<number | undefined> => {
-  const holder = await (db as unknown as Kysely<Record<string, Record<string, number | string>>>)
-    .selectFrom(table)
-    .select(id)
-    .where('company_id', '=', companyId)
-    .where('external_id', '=', externalId)
-    .executeTakeFirst()
-    .catch(() => undefined);
-  return holder?.[id] as number | undefined;
-};
+): Promise<number | undefined> =>
+  holdersOf(db, holder, companyId, [externalId]).then(
+    (ids) => ids.get(externalId),
+    () => undefined,
+  );
 
 /** The same for an affiliate code, which is compared as its unique key does. */
 export const codeHolderOf = async (
