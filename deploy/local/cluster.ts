@@ -153,11 +153,11 @@ const bringUp = async (
           [stackMark]: home,
           INSTANCE: name,
           METRICS_PORT: '0',
+          ...(spec.isCalled || spec.name === 'gateway'
+            ? { PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL }
+            : {}),
           ...(spec.isCalled
-            ? {
-                ...{ HOST: host, PORT: String(calledPort), INTERFACE_URL: `http://${host}:${interfacePort}` },
-                ...{ PUBLIC_URL: baseUrl, PORTAL_URL: mail.PORTAL_URL },
-              }
+            ? { HOST: host, PORT: String(calledPort), INTERFACE_URL: `http://${host}:${interfacePort}` }
             : { NATS_URL: natsUrl(spec.name) }),
           ...(spec.mysqlUser ? { MYSQL_URL: env.MYSQL_URL || urlFor(spec.mysqlUser, mysqlUrl()) } : {}),
           ...(spec.keepsSecrets

@@ -201,6 +201,19 @@ describe('GET /openapi.json', () => {
     }
   });
 
+  test('can be read from any site, names the configured server, and leaves webhooks out on request', async () => {
+    for (const [path, hasWebhooks] of [
+      ['/openapi.json', true],
+      ['/openapi.json?webhooks=false', false],
+    ] as const) {
+      const headers = { host: 'stranger.example', 'x-forwarded-host': 'stranger.example' };
+      const reply = await world.ask(path, { headers });
+      expect(reply.headers['access-control-allow-origin']).toBe('*');
+      expect(reply.json.servers).toEqual([{ url: world.baseUrl }]);
+      expect('webhooks' in reply.json).toBe(hasWebhooks);
+    }
+  });
+
   test('has HEAD, and answers 405 to other methods with a key', async () => {
     const head = await world.ask('/openapi.json', { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([200, '']);

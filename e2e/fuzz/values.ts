@@ -83,7 +83,8 @@ export const oddities: readonly Json[] = [
 export const validValue = (dice: Dice, schema: Json, name: string, learned: Learned): Json => {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return dice.pick(schema.enum);
-  const choices = schema.anyOf ?? schema.oneOf;
+  const choices =
+    schema.anyOf ?? (Array.isArray(schema.type) && schema.type.map((type: string) => ({ ...schema, type })));
   if (choices) return validValue(dice, dice.pick(choices), name, learned);
   if (schema.format !== 'uri' && !dice.oneIn(/id$/.test(name) ? 20 : 3)) {
     const known = learned.valueFor(dice, name, schema.type);

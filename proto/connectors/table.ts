@@ -75,7 +75,8 @@ const actionOf = (operation: Described, { paths, components }: Any): Action => {
 /** `new_status` takes an ID too. */
 const spares: ReadonlySet<string> = new Set(['new_status_id']);
 
-const typeOf = ({ type, anyOf, maxLength }: Any): Field['type'] => {
+const typeOf = ({ type: types, anyOf, maxLength }: Any): Field['type'] => {
+  const [type] = [types].flat();
   if (anyOf || type === 'string') return maxLength > 500 ? 'longText' : 'text';
   if (type === 'integer' || type === 'number' || type === 'boolean') return type;
   throw new Error(`a field of the type ${JSON.stringify(type)} has no input in a form`);

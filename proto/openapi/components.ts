@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { eventDefinitions, eventTypes } from '../events.ts';
+import { change, changeKinds } from '../operations/changes.ts';
 import * as f from '../schemas/fields.ts';
 import * as r from '../schemas/records.ts';
 import * as w from '../schemas/webhooks.ts';
@@ -25,6 +26,8 @@ const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['PersonRecord', r.person],
   ['AffiliateRecord', r.affiliate],
   ['NoteRecord', r.note],
+  ...Object.entries(changeKinds),
+  ['Change', change],
   ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventDefinitions[type].payload] as const),
 ];
 
@@ -46,13 +49,16 @@ export const createComponents = (initial: Json): Components => {
     if (typeof node !== 'object' || node === null) return node;
     const { [marker]: name, ...rest } = node as Json;
     const lifted = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, lift(value)]));
-    if (typeof name !== 'string' || isRoot) return lifted;
+    if (typeof name !== 'string' || isRoot) return nullable(lifted);
     const component = schemas[name] as Json;
-    const own = Object.entries(lifted).filter(([key, value]) => !isDeepStrictEqual(value, component[key]));
+    const own = Object.entries(component.discriminator ? {} : lifted).filter(
+      ([key, value]) => !isDeepStrictEqual(value, component[key]),
+    );
     return { $ref: `#/components/schemas/${name}`, ...Object.fromEntries(own) };
   };
 
   for (const [name, schema] of shared) schemas[name] = lift(convert(schema!), true);
+  schemas.Change = { ...byType(schemas, Object.keys(changeKinds)), description: 'A change, by its `type`.' };
 
   return {
     schemas,
@@ -63,6 +69,30 @@ export const createComponents = (initial: Json): Components => {
       return { $ref: `#/components/schemas/${component}` };
     },
   };
+};
+
+/** A union of components that generators tell apart by `type`. */
+export const byType = (schemas: Json, names: readonly string[]): Json => {
+  const refs = names.map((name) => `#/components/schemas/${name}`);
+  const types = names.map(
+    (name) => (schemas[name] as { properties: { type: { enum: [string] } } }).properties.type.enum[0],
+  );
+  return {
+    oneOf: refs.map(($ref) => ({ $ref })),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(types.map((type, at) => [type, refs[at]])),
+    },
+  };
+};
+
+/** A scalar that may be null has a list of types; generators know other schemas that may be null as `anyOf` only. */
+const nullable = (node: Json): Json => {
+  const { anyOf, ...rest } = node;
+  const [kind, none, ...more] = (anyOf ?? []) as Json[];
+  if (none?.type !== 'null' || more.length > 0 || !/^(string|integer|number)$/.test(`${kind!.type}`))
+    return node;
+  return kind!.enum ? node : { ...kind, ...rest, type: [kind!.type, 'null'] };
 };
 
 /** Generators such as openapi-typescript would require a property with a `default`, so words describe it. */
@@ -101,11 +131,8 @@ const simplify = (zodSchema: z.core.$ZodType, node: Json): void => {
   if (node.format === 'date-time' || node.format === 'email') delete node.pattern;
   if (node.type === 'object') delete node.propertyNames;
   if (node.enum) delete node.minLength;
-  // Generators mistake `const: true` for an identifier or a string, but they know a boolean with one value.
-  if (node.type === 'boolean' && 'const' in node) {
-    node.enum = [node.const];
-    delete node.const;
-  }
+  // Generators mistake a boolean with one value for an identifier, a string or an enumeration of strings.
+  if (node.type === 'boolean') delete node.const;
   if (node.type === 'integer' && node.maximum === Number.MAX_SAFE_INTEGER) node.format = 'int64';
   if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;
   const shown = z.globalRegistry.get(zodSchema);

@@ -9,12 +9,25 @@ import { deliveryCallback, webhooks } from './webhooks.ts';
 
 export type { Json };
 
-export const openApiDocument = (operations: readonly KeyOperation[] = keyOperations): Json => {
+interface Options {
+  readonly operations?: readonly KeyOperation[];
+  /** Without them, the payload of an event is any object, as erased and test events are. */
+  readonly withWebhooks?: boolean;
+  /** Where the interface is reached: without a path, and without a slash at the end. */
+  readonly server?: string | undefined;
+}
+
+export const openApiDocument = (options: Options = {}): Json => {
+  const { operations = keyOperations, withWebhooks = true, server = '/' } = options;
   const components = createComponents(errorSchemas);
+  const deliveries = withWebhooks && webhooks(components);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const path = basePath + operation.path;
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) };
+    const described = describe(operation, components);
+    if (withWebhooks && operation.id === 'createSubscription')
+      described.callbacks = { delivery: deliveryCallback(components) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
   }
   return {
     openapi: '3.1.0',
@@ -23,13 +36,13 @@ export const openApiDocument = (operations: readonly KeyOperation[] = keyOperati
       version: '1.0.0',
       description,
       contact: { name: 'The operator of this installation' },
-      license: { name: 'Proprietary' },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: server }],
     security: [{ ApiKey: [] }],
     tags,
     paths,
-    webhooks: webhooks(components),
+    ...(deliveries && { webhooks: deliveries }),
     components: {
       securitySchemes: {
         ApiKey: {
@@ -71,7 +84,6 @@ const describe = (operation: KeyOperation, components: Components): Json => {
       },
     }),
     responses: { ...successes(operation, components), ...errorAnswers(operation) },
-    ...(id === 'createSubscription' && { callbacks: { delivery: deliveryCallback(components) } }),
   };
 };
 

@@ -6,8 +6,10 @@ import { challengeType } from '../delivery-states.ts';
 import { detailCodes, errorCodes } from '../errors.ts';
 import { eventTypes } from '../events.ts';
 import { basePath, type KeyOperation } from '../operation.ts';
+import { recordTypes } from '../operations/changes.ts';
 import { keyOperations } from '../operations.ts';
 import { parseBody, parseQuery } from '../parse.ts';
+import { noteExample } from '../schemas/records.ts';
 import type { Json } from './components.ts';
 import { openApiDocument } from './document.ts';
 
@@ -257,3 +259,36 @@ test('the bounds of fields are keywords that a validator can check', () => {
   const text = JSON.stringify(schemas);
   expect(text.match(/"format":"int64"/g)!.length).toBe(text.match(/"maximum":9007199254740991/g)!.length);
 });
+
+test('events and changes are told apart by their type, and every reference leads somewhere', () => {
+  const { schemas } = document.components as unknown as { schemas: Record<string, Json> };
+  const typesOf = (name: string) => Object.keys((schemas[name]!.discriminator as { mapping: Json }).mapping);
+  expect(typesOf('WebhookEvent')).toEqual(eventTypes);
+  expect(typesOf('Change')).toEqual(recordTypes);
+  const change = ajv.getSchema('document#/components/schemas/Change')!;
+  const at = { sequence: 1, id: 7, operation: 'upsert', origin: 'system', version: 1, external_id: null };
+  const entry = { ...at, changed_utc: '2026-01-15T09:31:00.000Z', record: noteExample };
+  expect([change({ ...entry, type: 'note' }), change({ ...entry, type: 'person' })]).toEqual([true, false]);
+  expect(change({ ...entry, operation: 'delete', record: null, type: 'person' })).toBe(true);
+});
+
+test.each([true, false])(
+  'the document has nothing that generators misread (webhooks: %s)',
+  async (withWebhooks) => {
+    const whole = openApiDocument({ withWebhooks, server: 'https://crm.example.com' });
+    expect((await new Validator().validate(structuredClone(whole))).errors).toBeUndefined();
+    expect(whole).toMatchObject({
+      info: { license: { identifier: expect.stringMatching(/^LicenseRef-/) } },
+      servers: [{ url: 'https://crm.example.com' }],
+    });
+    const text = JSON.stringify(whole);
+    for (const [, kind, name] of text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
+      expect((whole.components as Record<string, Json>)[kind!], name).toHaveProperty(name!);
+    const nullableScalar =
+      /\{"type":"(?:string|integer|number)"(?:,"(?!enum)\w+":(?:\d+|"[^"]*"))*\},\{"type":"null"\}/g;
+    for (const misread of [/"multipleOf"/g, /"type":"boolean","(?:enum|const)"/g, nullableScalar])
+      expect([...text.matchAll(misread)].map(([found]) => found)).toEqual([]);
+    const marks = ['"webhooks":{', '"callbacks":{', 'LeadCreatedEvent', '"Delivery"'];
+    expect(marks.map((mark) => text.includes(mark))).toEqual(marks.map(() => withWebhooks));
+  },
+);

@@ -76,7 +76,7 @@ export const errorSchemas: Json = {
       hint: { type: 'string' },
       subscribedEventTypes: { type: 'array', items: { type: 'string' } },
       managed_by: { type: 'string' },
-      is_tool_managed: { type: 'boolean', enum: [true] },
+      is_tool_managed: { type: 'boolean' },
       quota: {
         type: 'string',
         enum: ['subscriptions', 'keys'],

@@ -33,7 +33,11 @@ func main() {
 	print(event.(causeway.LeadCreatedEvent).Payload.ClientId)
 	print(causeway.EventTypeLeadCreated)
 
-	print(causeway.WebhookEvent{}.Id)
+	var logged causeway.WebhookEvent
+	must(json.Unmarshal([]byte(\`{"id":7,"type":"note.unknown","payload":{}}\`), &logged))
+	_, unknown := logged.ValueByDiscriminator()
+	print(unknown != nil)
+	print(causeway.LeadCreatedEvent{}.Id)
 	print(causeway.ApiError{Error: "not found"})
 }
 
@@ -75,6 +79,7 @@ test('a Go client of the document compiles, and its types can be used from anoth
     { new_status: 'Lead - Contacted', new_status_id: 2 },
     42,
     'lead.created',
+    true,
     0,
     { error: 'not found' },
   ]);

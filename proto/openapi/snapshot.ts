@@ -34,7 +34,9 @@ interface Schema extends Json {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
+  readonly additionalProperties?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
@@ -192,7 +194,8 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
   function compareKind(place: string, old: Schema, next: Schema, way: 'request' | 'answer'): void {
     for (const value of old.enum ?? [])
       if (next.enum && !next.enum.includes(value)) say(place, `the value ${value} was removed`);
-    if (Boolean(old.enum) !== Boolean(next.enum) && Boolean(old.enum) === (way === 'answer'))
+    const isBoolean = old.type === 'boolean';
+    if (!isBoolean && Boolean(old.enum) !== Boolean(next.enum) && Boolean(old.enum) === (way === 'answer'))
       say(place, way === 'answer' ? 'may now be any value' : 'is limited to some values');
     if (old.format !== next.format && (way === 'answer' || next.format))
       say(place, `the format changed from ${old.format} to ${next.format}`);
@@ -204,9 +207,11 @@ export const breakingChanges = (before: Snapshot, after: Snapshot): readonly str
         if (Number(next[limit] ?? Infinity) < Number(old[limit] ?? Infinity))
           say(place, `${limit} was lowered to ${next[limit]}`);
       for (const rule of ['pattern', 'additionalProperties'])
-        if (next[rule] !== undefined && JSON.stringify(next[rule]) !== JSON.stringify(old[rule]))
+        if (typeof next[rule] !== 'object' && next[rule] !== undefined && next[rule] !== old[rule])
           say(place, `${rule} changed to ${JSON.stringify(next[rule])}`);
     }
+    if (typeof next.additionalProperties === 'object')
+      compareSchema(`${place}{}`, old.additionalProperties ?? {}, next.additionalProperties, way);
     const [oldRequired, nextRequired] = [old.required ?? [], next.required ?? []];
     for (const name of way === 'request' ? nextRequired : oldRequired)
       if (way === 'request' && !oldRequired.includes(name)) say(`${place}.${name}`, 'is now required');
@@ -225,8 +230,24 @@ const pathIn = (operation: string): string => operation.split(' ')[1]!;
 
 /** One schema for each type that a value may have. */
 const kindsOf = (schema: Schema, schemas: Snapshot['schemas']): readonly (Schema & { type: string })[] => {
-  const { $ref, anyOf, ...own } = schema;
+  const { $ref, anyOf, oneOf, ...own } = schema;
   if ($ref) return kindsOf({ ...schemas[$ref], ...own }, schemas);
+  if (oneOf) return [united(oneOf.flatMap((one) => kindsOf(one, schemas)))];
   if (anyOf) return anyOf.flatMap((one) => kindsOf(one, schemas));
-  return [schema.type ?? 'any'].flat().map((type) => ({ ...schema, type }));
+  return [schema.type ?? 'any'].flat().map((type) => (type === 'null' ? { type } : { ...schema, type }));
+};
+
+/** Objects that differ by `type`, as one: what each of them has, and every value that one of them may have. */
+const united = (kinds: readonly Schema[]): Schema & { type: string } => {
+  const properties: Record<string, Schema> = {};
+  for (const kind of kinds)
+    for (const [name, schema] of entries(kind.properties ?? {})) {
+      const { anyOf = [], enum: values } = properties[name] ?? {};
+      properties[name] = schema.enum
+        ? { ...schema, enum: [...(values ?? []), ...schema.enum] }
+        : { anyOf: [...anyOf, schema] };
+    }
+  const [first, ...more] = kinds.map(({ required = [] }) => required);
+  const required = first?.filter((name) => more.every((names) => names.includes(name))) ?? [];
+  return { type: 'object', properties, required };
 };

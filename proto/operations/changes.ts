@@ -32,6 +32,28 @@ export const deletionsKeptDays = 90;
 /** 410: the cursor is too old. */
 export const changesForgotten = 'deletions after this cursor are forgotten; begin again without a cursor';
 
+const kind = <Type extends RecordType, Whole extends z.ZodType>(type: Type, record: Whole) =>
+  z.object({
+    sequence: z.int().min(1).meta({ description: 'Rises with each change in the company.' }),
+    type: z.enum([type]),
+    id: id.meta({ description: 'The client_id, employee_id or client_note_id.' }),
+    operation: z.enum(['upsert', 'delete']),
+    origin: z.string().meta({
+      description: 'Who made the change: `key:<id>`, `member:<id>`, `operator` or `system`.',
+    }),
+    version: z.int().min(1),
+    external_id: z.string().nullable(),
+    changed_utc: instant,
+    record: record.nullable().meta({ description: 'The whole record; null if it was deleted.' }),
+  });
+
+export const changeKinds = {
+  PersonChange: kind('person', person),
+  AffiliateChange: kind('affiliate', affiliate),
+  NoteChange: kind('note', note),
+};
+export const change = z.union(Object.values(changeKinds));
+
 export const listChanges = defineOperation({
   ...reading,
   id: 'listChanges',
@@ -58,26 +80,7 @@ export const listChanges = defineOperation({
     200: {
       description: 'The changes, and the cursor of the next page.',
       schema: z.object({
-        changes: z
-          .array(
-            z.object({
-              sequence: z.int().min(1).meta({ description: 'Rises with each change in the company.' }),
-              type: z.enum(recordTypes),
-              id: id.meta({ description: 'The client_id, employee_id or client_note_id.' }),
-              operation: z.enum(['upsert', 'delete']),
-              origin: z.string().meta({
-                description: 'Who made the change: `key:<id>`, `member:<id>`, `operator` or `system`.',
-              }),
-              version: z.int().min(1),
-              external_id: z.string().nullable(),
-              changed_utc: instant,
-              record: z
-                .union([person, affiliate, note])
-                .nullable()
-                .meta({ description: 'The whole record; null if it was deleted.' }),
-            }),
-          )
-          .max(1000),
+        changes: z.array(change).max(1000),
         nextCursor: z.string().meta({ description: 'Never null, since changes may follow.' }),
         hasMore: z.boolean(),
       }),

@@ -31,6 +31,9 @@ export const gatewayConfig = {
   AGENTS_PORT: integer(1, 65535).optional(),
   /** The folder of the built portal; without it the gateway shows its welcome page. */
   PORTAL_DIR: z.string().optional(),
+  /** Where customers reach the interface, which its documents name; without it, the portal's origin. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
+  PORTAL_URL: z.url({ protocol: /^https?$/, error: 'must be a URL' }).optional(),
   /** Each adds to X-Forwarded-For. */
   TRUSTED_PROXIES: integer(0, 10).default(0),
   /** Unless their clients close them, idle connections stay open so long after a SIGTERM. */

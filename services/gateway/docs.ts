@@ -8,9 +8,19 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
   const { info, tags, paths, webhooks, components } = document as Any;
   const resolved = (part: Any): Any => {
     const { $ref, ...own } = part;
+    if (part.oneOf) return united(part.oneOf.map(resolved));
     if (!$ref) return part;
     const [, , kind, name] = $ref.split('/');
     return { ...resolved(components[kind][name]), ...own };
+  };
+  /** Objects that differ by `type`, as one. */
+  const united = (kinds: Any[]): Any => {
+    const types = kinds.flatMap(({ properties }) => properties.type.enum);
+    const properties = { ...kinds[0].properties, type: { type: 'string', enum: types } };
+    for (const name of ['payload', 'record'])
+      if (name in properties)
+        properties[name] = { type: 'object', description: 'Its fields depend on `type`.' };
+    return { ...kinds[0], properties };
   };
   const typeOf = (schema: Any): string => {
     const whole = resolved(schema);

@@ -59,7 +59,9 @@ test('a deprecated operation says so in every answer, errors included, and no ot
 });
 
 test('the document marks it', () => {
-  const { paths } = openApiDocument([deprecated]) as { paths: Record<string, { get: object }> };
+  const { paths } = openApiDocument({ operations: [deprecated] }) as {
+    paths: Record<string, { get: object }>;
+  };
   expect(paths['/api/v1/events']!.get).toMatchObject({
     deprecated: true,
     'x-sunset': '2028-01-01T00:00:00Z',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { basePath } from '@causeway/proto';
-import { openApiDocument } from '@causeway/proto/openapi';
+import { type Json, openApiDocument } from '@causeway/proto/openapi';
 import { anchorOf, escapeHtml, markdownHtml, referenceHtml } from './docs.ts';
 import type { Header } from './limits/limiter.ts';
 import { type CachingHead, etagOf, type Page, send } from './portal/files.ts';
@@ -10,8 +10,8 @@ import { type CachingHead, etagOf, type Page, send } from './portal/files.ts';
 export type Pages = ReadonlyMap<string, (head: CachingHead) => Page>;
 
 /** What everybody may read: made at the start, the same for all, from no record and no header but those of caching. */
-export const createPages = (): Pages => {
-  const document = openApiDocument();
+export const createPages = (server?: string): Pages => {
+  const document = openApiDocument({ server });
   const contract = read('proto/CONTRACT.md');
   const html = read('admin-ui/public/docs.html');
   const shell = (title: string, nav: string, main: string): string =>
@@ -25,7 +25,11 @@ export const createPages = (): Pages => {
   const contents = sections.map((name) => `- [${name}](#${anchorOf(name)})`);
   const welcome = htmlPage(read('admin-ui/public/index.html'), 'no-cache');
   return new Map([
-    [`${basePath}/openapi.json`, page(JSON.stringify(document), 'application/json')],
+    [`${basePath}/openapi.json`, documentPage(document)],
+    [
+      `${basePath}/openapi.json?webhooks=false`,
+      documentPage(openApiDocument({ server, withWebhooks: false })),
+    ],
     ['/docs', htmlPage(shell('Reference', reference.nav, reference.main))],
     ['/docs/webhooks', htmlPage(shell('Receive and verify a webhook', receivers.nav, receivers.main))],
     [
@@ -54,6 +58,10 @@ const page = (text: string, type: string, more: readonly Header[] = [], caching 
     return { ...answer, headers: [...answer.headers, ['X-Content-Type-Options', 'nosniff'], ...more] };
   };
 };
+
+/** Tools that run in a browser may read it from any site. */
+const documentPage = (document: Json) =>
+  page(JSON.stringify(document), 'application/json', [['Access-Control-Allow-Origin', '*']]);
 
 const htmlPage = (text: string, caching?: string) => {
   // The page's only style sheet is inline; it may load and run nothing else.

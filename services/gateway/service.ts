@@ -87,7 +87,7 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
     traffic,
     limits,
     route: createRouter(keyOperations, basePath),
-    pages: createPages(),
+    pages: createPages(serverOf(config)),
     portal,
     bodies,
     bounds: createBounds(),
@@ -101,6 +101,10 @@ export const startGateway = async (kit: Kit, bus: Bus, config: GatewayConfig): P
   log.info({ port }, 'listening');
   return { port };
 };
+
+/** Never from a `Host`, which a stranger may have made up. */
+const serverOf = ({ PUBLIC_URL, PORTAL_URL }: GatewayConfig): string | undefined =>
+  PUBLIC_URL?.replace(/\/(?:api\/v1\/?)?$/, '') ?? (PORTAL_URL && new URL(PORTAL_URL).origin);
 
 const openUpstream = async (kit: Kit, bus: Bus, config: GatewayConfig) => {
   const { log, metrics, instance } = kit;
@@ -257,7 +261,8 @@ const handle: Handle = (gateway, response, request) => {
     if (!head.hasHost) throw invalidHost();
     const page = visit
       ? portal.page(head, visit.head)
-      : reads(head.method) && pages.get(head.path)?.(readCachingHead(request));
+      : reads(head.method) &&
+        (pages.get(`${head.path}?${head.query}`) ?? pages.get(head.path))?.(readCachingHead(request));
     if (page) {
       if (head.bodyBytes < 0) throw pageWithChunks();
       exchange.answer(page.status, page.body, page.headers);

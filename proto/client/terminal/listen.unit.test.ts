@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { deliveryHeaders, openedSecret, signatureHeader, standardSignatureHeader } from '../../signatures.ts';
+import type { WebhookEvent } from '../index.ts';
 import { signedHeaders } from './listen.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwcLbnQ2nJxkE=';
@@ -29,7 +30,7 @@ test.each(['key:12', null])('a forwarded event has the headers of a delivery, of
     standardSignatureHeader(opened, event.id, timestamp, Buffer.from(body)),
   ]);
   const headers = signedHeaders(
-    { event: { ...event, payload: { ...event.payload } }, sequence: 7301, origin },
+    { event: { ...event, payload: { ...event.payload } } as WebhookEvent, sequence: 7301, origin },
     secret,
     2,
     body,
