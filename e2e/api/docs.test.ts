@@ -1,15 +1,24 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { keyOperations } from '@causeway/proto';
+import { detailCodes, errorCodes } from '@causeway/proto/errors';
 import { request } from 'undici';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openWorld } from './support/world.ts';
 
 const world = await openWorld();
+const folder = resolve(import.meta.dirname, '../../proto/guides');
+const guides = readdirSync(folder).map((file) => file.replace('.md', ''));
 const pages = [
   '/docs',
   '/docs/contract',
   '/docs/webhooks',
+  ...guides.map((name) => `/docs/${name}`),
   '/docs/contract.md',
+  '/llms-full.txt',
   '/llms.txt',
   '/docs/settings.schema.json',
   '/.well-known/api-catalog',
@@ -49,12 +58,16 @@ test('The reference has every operation, and its links and those of the contract
   const { text } = await world.ask('//docs');
   for (const { id } of keyOperations.filter((one) => !('operationId' in one)))
     expect(text).toContain(`id="${id}"`);
-  for (const path of ['/docs', '/docs/contract', '/docs/webhooks']) {
+  for (const path of pages.filter((one) => one.startsWith('/docs') && !one.includes('.'))) {
     const { text: html } = await world.ask(`/${path}`);
     const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     const missing = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id).filter((id) => !ids.has(id));
     expect(missing).toEqual([]);
-    expect(html).not.toMatch(/__[A-Z]+__|<script|src=|https?:\/\/(?!hooks\.example|receiver|\*:)/);
+    for (const [, href] of html.matchAll(/href="(\/docs[^"#]*)/g))
+      expect((await world.ask(`/${href}`)).status, href).toBe(200);
+    expect(html.replaceAll(world.baseUrl, '')).not.toMatch(
+      /__[A-Z]+__|<script|src=|https?:\/\/(?!hooks\.example|receiver|\*:|localhost:3000)/,
+    );
   }
 });
 
@@ -64,6 +77,63 @@ test('No page repeats what a client sent', async () => {
     const { status, text } = await world.ask(`/${path}?q=<stranger.example>`, { headers });
     expect([status, text.includes('stranger.example')]).toEqual([200, false]);
   }
+});
+
+const printed: Readonly<Record<string, readonly string[]>> = {
+  'first-call': ['"limits"', '"client_id"', 'Lead - New', 'Lead - New'],
+  import: ['refused row-7', 'refused row-7'],
+  sync: ['in step: 1', 'in step: 1'],
+  reconciliation: ['compared 0', 'compared 0'],
+  errors: ['email email_invalid', 'email_invalid'],
+  limits: ['X-RateLimit-Remaining', 'read three times', 'read 0 of'],
+  tools: ['read the log'],
+  versions: [],
+};
+const block = /^```(sh|ts|python) ?(\S*)\n((?:(?!```).*\n)*)/gm;
+const programs: Readonly<Record<string, readonly [ending: string, command: string]>> = {
+  sh: ['sh', 'bash'],
+  ts: ['mts', process.execPath],
+  python: ['py', 'python3'],
+};
+
+test.each(guides)(
+  'The programs of the guide %s run as they are',
+  async (name) => {
+    // Inside the repository, so that the programs find the client.
+    const home = mkdtempSync(join(import.meta.dirname, '.guide-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const installed = join(home, 'node_modules/@causeway/client');
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
+    writeFileSync(join(installed, 'index.js'), `export * from '${resolve(folder, '../client/index.ts')}';`);
+    const blocksOf = (guide: string) => [
+      ...readFileSync(join(folder, `${guide}.md`), 'utf8').matchAll(block),
+    ];
+    for (const [, , file, code] of blocksOf('first-call')) if (file) writeFileSync(join(home, file), code!);
+    const said: string[] = [];
+    for (const [at, [, language, file, code]] of blocksOf(name).entries()) {
+      if (file) continue;
+      const [ending, command] = programs[language!]!;
+      const program = join(home, `block-${at}.${ending}`);
+      writeFileSync(program, code!);
+      const { value: key } = await (await world.company()).key();
+      const env = { ...process.env, CAUSEWAY_URL: world.baseUrl, CAUSEWAY_KEY: key };
+      const { stdout } = await promisify(execFile)(command, [program], { cwd: home, env });
+      said.push(stdout);
+    }
+    expect(said.map((text, at) => text.includes(printed[name]![at]!) || text)).toEqual(
+      printed[name]!.map(() => true),
+    );
+  },
+  60_000,
+);
+
+test('The guide to errors says what to do about each status and each code', () => {
+  const text = readFileSync(join(folder, 'errors.md'), 'utf8');
+  for (const { status } of Object.values(errorCodes))
+    expect(text).toMatch(new RegExp(`^\\| ${status}\\b`, 'm'));
+  for (const code of Object.keys(detailCodes))
+    expect(text).toMatch(new RegExp(`^\\|.*\`${code}\`.*\\|.*\\|$`, 'm'));
 });
 
 describe('The pages of the portal', () => {

@@ -128,8 +128,32 @@ export const referenceHtml = (document: Json): { readonly nav: string; readonly 
   };
 };
 
-/** A document of the project as HTML: headings, lists, tables, paragraphs. Nothing in it is taken as HTML. */
+/** A document of the project as HTML: headings, lists, tables, code, paragraphs. Nothing in it is taken as HTML. */
 export const markdownHtml = (text = ''): string =>
+  text
+    .split(/((?:^```.*\n(?:(?!```).*\n)*```\n*)+)/m)
+    .map((part, at) => (at % 2 ? codeHtml(part, at) : proseHtml(part)))
+    .join('\n');
+
+/** Neighbouring blocks are the same in several languages, of which one is shown at a time. */
+const codeHtml = (text: string, at: number): string => {
+  const blocks = [...text.matchAll(/^```(\w*) ?(.*)\n((?:(?!```).*\n)*)```/gm)];
+  const shown = blocks.map(([, language = '', name, code = '']) => ({
+    title: name || languages[language] || '',
+    pre: `<pre><code>${escapeHtml(code.trimEnd())}</code></pre>`,
+  }));
+  if (shown.length === 1) return shown[0]!.pre;
+  return shown
+    .map(
+      ({ title, pre }, first) =>
+        `<details name="code-${at}"${first === 0 ? ' open' : ''}><summary>${escapeHtml(title)}</summary>${pre}</details>`,
+    )
+    .join('');
+};
+
+const languages: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
+
+const proseHtml = (text: string): string =>
   text
     .trim()
     .split(/\n{2,}|\n(?=#)|(?<=^#.*)\n/m)
@@ -170,7 +194,7 @@ const inlineHtml = (text: string): string =>
     .join('')
     .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replace(/\*([^*]+)\*/g, '<em>$1</em>')
-    .replace(/\[([^\]]+)\]\((#[\w-]+)\)/g, '<a href="$2">$1</a>');
+    .replace(/\[([^\]]+)\]\(([#/][\w#/.-]*)\)/g, '<a href="$2">$1</a>');
 
 export const escapeHtml = (text: string, special = /[&<>"]/g): string =>
   text.replace(special, (character) => `&#${character.charCodeAt(0)};`);

@@ -21,6 +21,11 @@ export const createPages = (server?: string): Pages => {
     );
   const reference = referenceHtml(document);
   const receivers = receiversGuide();
+  const textOf = (name: string): string =>
+    read(`proto/guides/${name}.md`).replaceAll('__SERVER__', server ?? 'https://crm.example.com');
+  const guideTexts = Object.entries(guides).map(([name, title]) => [name, title, textOf(name)] as const);
+  const links = [...Object.entries(guides), ['webhooks', webhooksTitle]];
+  const guideNav = `<h2>Guides</h2><ul>${links.map(([name, title]) => `<li><a href="/docs/${name}">${title}</a></li>`).join('')}</ul>`;
   const sections = contract.split('\n').flatMap((line) => /^## (.*)/.exec(line)?.[1] ?? []);
   const contents = sections.map((name) => `- [${name}](#${anchorOf(name)})`);
   const welcome = htmlPage(read('admin-ui/public/index.html'), 'no-cache');
@@ -30,8 +35,12 @@ export const createPages = (server?: string): Pages => {
       `${basePath}/openapi.json?webhooks=false`,
       documentPage(openApiDocument({ server, withWebhooks: false })),
     ],
-    ['/docs', htmlPage(shell('Reference', reference.nav, reference.main))],
-    ['/docs/webhooks', htmlPage(shell('Receive and verify a webhook', receivers.nav, receivers.main))],
+    ['/docs', htmlPage(shell('Reference', guideNav + reference.nav, reference.main))],
+    ...guideTexts.map(
+      ([name, title, text]) =>
+        [`/docs/${name}`, htmlPage(shell(title, guideNav, markdownHtml(text)))] as const,
+    ),
+    ['/docs/webhooks', htmlPage(shell(webhooksTitle, guideNav + receivers.nav, receivers.main))],
     [
       '/docs/contract',
       htmlPage(shell('Contract', markdownHtml(contents.join('\n')), markdownHtml(contract))),
@@ -42,11 +51,31 @@ export const createPages = (server?: string): Pages => {
       page(read('proto/portal/settings.generated.json'), 'application/schema+json'),
     ],
     ['/llms.txt', page(llmsText, 'text/plain; charset=utf-8')],
+    [
+      '/llms-full.txt',
+      page(
+        [llmsText, ...guideTexts.map(([, , text]) => text), contract].join('\n'),
+        'text/plain; charset=utf-8',
+      ),
+    ],
     ['/.well-known/api-catalog', page(JSON.stringify(apiCatalog), catalogType, [catalogLink])],
     ['/', welcome],
     ['/portal', welcome],
   ]);
 };
+
+/** Tests run their programs. */
+const guides = {
+  'first-call': 'First call',
+  import: 'Import a list',
+  sync: 'Keep two systems in step',
+  reconciliation: 'Reconcile every night',
+  errors: 'Errors, and what to do',
+  limits: 'Live with the limits',
+  tools: 'Client, terminal, agents, n8n and Zapier',
+  versions: 'Versions and changes',
+} as const;
+const webhooksTitle = 'Receive and verify a webhook';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -100,8 +129,14 @@ Every request carries an API key in the header X-Api-Key. GET ${basePath}/integr
 - [Contract](/docs/contract.md): every rule
 - [Receive and verify a webhook](/docs/webhooks): programs in nine languages
 - [Reference](/docs): the OpenAPI document as a page
+${Object.entries(guides)
+  .map(([name, title]) => `- [${title}](/docs/${name})`)
+  .join('\n')}
+- [All of it as text](/llms-full.txt)
 
 Agents that speak the Model Context Protocol use POST /mcp with the same key: every operation is a tool.
+For TypeScript there is a client, @causeway/client, with a command for the terminal: npx causeway listen, trigger and tail.
+For n8n there is the package n8n-nodes-causeway, for Zapier an app. [How to use them](/docs/tools).
 `;
 
 const programs = {
@@ -129,7 +164,7 @@ const receiversGuide = (): { readonly nav: string; readonly main: string } => {
   return { nav: markdownHtml(links.join('\n')), main: `${markdownHtml(introduction)}${sections.join('')}` };
 };
 
-const introduction = `# Receive and verify a webhook
+const introduction = `# ${webhooksTitle}
 
 Anyone can post to your receiver. The signature proves that a delivery comes from this service and was not changed.
 Each program here checks it and answers 204, or 401 if it is wrong. Set the subscription's signing secret as
