@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { clientOperations } from '../../proto/client/generate.ts';
+import { clientOperations, importRulesFile } from '../../proto/client/generate.ts';
 import { openApiDocument } from '../../proto/openapi/document.ts';
 import { breakingChanges, type Snapshot, snapshotOf, snapshotText } from '../../proto/openapi/snapshot.ts';
 import { settingsSchemaText } from '../../proto/portal/settings.ts';
@@ -27,6 +27,7 @@ const renderSnapshot = (): string => {
 export const generatedFiles: readonly GeneratedFile[] = [
   { file: snapshotFile, render: renderSnapshot },
   { file: inProto('client/operations.generated.ts'), render: clientOperations },
+  { file: inProto('client/terminal/rules.generated.ts'), render: importRulesFile },
   { file: inProto('portal/settings.generated.json'), render: settingsSchemaText },
   { file: licencesFile, render: renderLicences },
   { file: ruleFile, render: renderRule },

@@ -44,6 +44,58 @@ export const clientOperations = (): string =>
     '};\n',
   ].join('\n');
 
+/** The text of `terminal/rules.generated.ts`: what the document says of the fields that can be imported. */
+export const importRulesFile = (): string => {
+  const { paths, components } = openApiDocument() as Any;
+  const resolved = ({ $ref, ...schema }: Any): Any =>
+    $ref ? { ...resolved(components.schemas[$ref.split('/').at(-1)]), ...schema } : schema;
+  const ruleOf = (schema: Any): Any => {
+    const kinds: Any[] = (schema.anyOf ?? [schema])
+      .map(resolved)
+      .flatMap((one: Any) => one.anyOf ?? [one])
+      .flatMap((one: Any) => [one.type].flat().map((type: string) => ({ ...one, type })));
+    const kind = kinds.find(({ type }) => type === 'string') ?? kinds.find(({ type }) => type !== 'null');
+    const { type, minLength, maxLength, minimum, maximum, pattern, format } = kind;
+    const isOptional = kinds.some((one) => one.type === 'null') || undefined;
+    const isEmail = format === 'email' || undefined;
+    return { type, isOptional, isEmail, minLength, maxLength, minimum, maximum, pattern };
+  };
+  const rulesOf = (path: string): Any => {
+    const bodies = Object.entries<Any>(paths)
+      .filter(
+        ([one, { post, patch }]) => one.replace(/\/\{\w+\}$/, '') === path && (post ?? patch)?.requestBody,
+      )
+      .map(([, { post, patch }]) => resolved((post ?? patch).requestBody.content['application/json'].schema));
+    const required = bodies.flatMap(({ required: names = [] }) => names);
+    return Object.fromEntries(
+      bodies
+        .flatMap(({ properties }) => Object.entries<Any>(properties))
+        .filter(([, { readOnly }]) => !readOnly)
+        .map(([name, schema]) => [
+          name,
+          { ...(required.includes(name) && { required: true }), ...ruleOf(schema) },
+        ]),
+    );
+  };
+  const base = '/api/v1/integrations';
+  const rules = {
+    leads: rulesOf(`${base}/leads`),
+    clients: rulesOf(`${base}/clients`),
+    affiliates: rulesOf(`${base}/affiliates`),
+    notes: {
+      ...rulesOf(`${base}/clients/{client_id}/notes`),
+      client_id: { required: true, type: 'integer', minimum: 1 },
+    },
+  };
+  const kinds = Object.entries<Any>(rules).map(([kind, fields]) => {
+    const rows = Object.entries<Any>(fields)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, rule]) => `    ${name}: ${JSON.stringify(rule)},\n`);
+    return `  ${kind}: {\n${rows.join('')}  },\n`;
+  });
+  return `// Written by \`npm run generate\`.\nimport type { Rules } from './import/check.ts';\n\nexport const importRules: { readonly [kind: string]: Rules } = {\n${kinds.join('')}};\n`;
+};
+
 /** Resources and their methods, each in the order of their names. */
 const resourcesOf = (paths: Any): readonly (readonly [string, readonly Described[]])[] => {
   const described = keyOperations.map((operation) => {

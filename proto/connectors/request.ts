@@ -1,4 +1,5 @@
-import type { Action, Field } from './table.ts';
+import { convertedTo } from '../client/values.ts';
+import type { Action } from './table.ts';
 
 export interface ConnectorRequest {
   readonly method: Action['method'];
@@ -36,28 +37,11 @@ export const requestOf = ({ method, path, fields }: Action, values: Values): Con
       if (!/^\d{1,16}$/.test(text)) throw new ConnectorProblem(400, `${label} must be a positive integer`);
       filled = filled.replace(`{${name}}`, text);
     } else if (value !== undefined) {
-      if (place === 'body') body[name] = text === '' ? null : converted(type, value, text);
+      if (place === 'body') body[name] = convertedTo(type, value);
       else if (text !== '') query[name] = String(value);
     }
   }
   return { method, path: basePath + filled, query, ...(method !== 'GET' && { body }) };
-};
-
-/** Tools have numbers and truth as text, and text as numbers, as of the columns of a sheet. */
-const converted = (type: Field['type'], value: unknown, text: string): unknown => {
-  if (typeof value === 'object') return value;
-  switch (type) {
-    case 'boolean':
-      return /^(?:true|yes|1)$/i.test(text) || (/^(?:false|no|0)$/i.test(text) ? false : value);
-    case 'integer':
-    case 'number':
-      // A number that JSON cannot carry exactly would become another.
-      return /^-?\d+(?:\.\d+)?$/.test(text) && Math.abs(Number(text)) <= Number.MAX_SAFE_INTEGER
-        ? Number(text)
-        : value;
-    default:
-      return typeof value === 'string' ? value : text;
-  }
 };
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -4,6 +4,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Whether `out` is a screen, on which a line can be written again. */
+  readonly isTerminal?: boolean;
   /** Aborted when the user stops the command. */
   readonly signal: AbortSignal;
 }

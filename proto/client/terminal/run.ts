@@ -1,11 +1,17 @@
 import { parseArgs } from 'node:util';
 import { CausewayError, createClient } from '../index.ts';
 import { type DeveloperCommand, type Options, type Terminal, UsageError, webUrl } from './command.ts';
+import { importFile } from './import.ts';
 import { listen } from './listen.ts';
 import { tail } from './tail.ts';
 import { trigger } from './trigger.ts';
 
-export const developerCommands: Readonly<Record<string, DeveloperCommand>> = { listen, trigger, tail };
+export const developerCommands: Readonly<Record<string, DeveloperCommand>> = {
+  import: importFile,
+  listen,
+  trigger,
+  tail,
+};
 
 const shared: DeveloperCommand['options'] = {
   key: ['KEY', 'an API key; CAUSEWAY_KEY by default'],

@@ -38,7 +38,7 @@ export const run = async (args: readonly string[], terminal = ofProcess): Promis
 };
 
 /** Those of the client's package, which need an API key and nothing of the cluster. */
-const developerCommands: ReadonlySet<string> = new Set(['listen', 'trigger', 'tail']);
+const developerCommands: ReadonlySet<string> = new Set(['import', 'listen', 'trigger', 'tail']);
 
 const runDeveloper = async (args: readonly string[], terminal: Terminal): Promise<number> => {
   const [{ readEnv }, { runTerminal, untilStopped }] = await Promise.all([
@@ -46,7 +46,8 @@ const runDeveloper = async (args: readonly string[], terminal: Terminal): Promis
     import('../../../proto/client/terminal/run.ts'),
   ]);
   const { env = readEnv(), out, err, signal = untilStopped() } = terminal;
-  return runTerminal(args, { env, out, err, signal });
+  const isTerminal = terminal === ofProcess && process.stdout.isTTY;
+  return runTerminal(args, { env, out, err, signal, isTerminal });
 };
 
 const ask = async (
