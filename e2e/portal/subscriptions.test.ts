@@ -156,6 +156,7 @@ describe('A subscription', () => {
     await see(page.getByText('This subscription is disabled')).toBeVisible();
     await subscriber.createClients(2);
     await page.getByRole('button', { name: 'Enable only' }).click();
+    await see(page.getByText('This subscription is disabled')).toBeHidden();
     await visit(page, '', 'Overview');
     await see(page.getByText('2 deliveries held or missed of 1 enabled subscription')).toBeVisible();
     expect(subscriber.received()).toHaveLength(0);
