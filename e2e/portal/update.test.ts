@@ -49,6 +49,7 @@ describe('A page that was open during a release', () => {
     page.on('load', () => loads++);
     await takeAway(page, /\/assets\/overlays-/, 1);
     await visit(page, 'keys', 'API keys');
+    await page.mouse.move(5, 5);
     await see.poll(() => loads).toBe(2);
     await see(page.getByRole('heading', { level: 1, name: 'API keys' })).toBeVisible();
     await page.keyboard.press('Control+K');

@@ -3,7 +3,13 @@ import { serverAnswers } from './reachability.ts';
 
 const againMs = 3000;
 
-/** What no page waits for, such as a menu. While the server cannot be reached, the page stays without it. */
+/** The first sign that a person uses the page. */
+export const firstInput = new Promise<void>((resolve) => {
+  for (const type of ['pointermove', 'pointerdown', 'click', 'keydown', 'wheel'])
+    addEventListener(type, () => resolve(), { once: true, capture: true, passive: true });
+});
+
+/** What no page waits for, such as a dialog. While the server cannot be reached, the page stays without it. */
 export const later = <Module extends Record<string, unknown>, Name extends keyof Module & string>(
   load: () => Promise<Module>,
   name: Name,

@@ -1,10 +1,10 @@
 import { Ellipsis } from 'lucide-react';
 import { cloneElement, Suspense, useState } from 'react';
 import { IconButton } from './button.tsx';
-import { later } from './later.ts';
+import { firstInput, later } from './later.ts';
 import type { MenuProps } from './menu-popup.tsx';
 
-const MenuPopup = later(() => import('./menu-popup.tsx'), 'MenuPopup');
+const MenuPopup = later(() => firstInput.then(() => import('./menu-popup.tsx')), 'MenuPopup');
 
 /** Its trigger is there with the page. If it is pressed before the code of the menu is loaded, the menu opens then. */
 export function Menu(props: MenuProps) {

@@ -7,7 +7,7 @@ import { call } from '../../model/client.ts';
 import { hintKey, sessionQuery, useSession } from '../../model/session.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { commandKey } from '../../ui/format.ts';
-import { later } from '../../ui/later.ts';
+import { firstInput, later } from '../../ui/later.ts';
 import { serverAnswers, useReachability } from '../../ui/reachability.ts';
 import { TimeAgo } from '../../ui/values.tsx';
 import { Navigation } from './navigation.tsx';
@@ -17,8 +17,8 @@ import s from './shell.module.css';
 const firstRetryMs = 700;
 const retryMs = 3000;
 
-const HeaderMenus = later(() => import('./overlays.tsx'), 'HeaderMenus');
-const Overlays = later(() => import('./overlays.tsx'), 'Overlays');
+const HeaderMenus = later(() => import('./header-menus.tsx'), 'HeaderMenus');
+const Overlays = later(() => firstInput.then(() => import('./overlays.tsx')), 'Overlays');
 
 export function Shell() {
   const [overlay, setOverlay] = useState<Overlay | null>(null);
@@ -110,7 +110,7 @@ const useOnNavigation = (run: () => void): void => {
 
 const loadAheadMs = 2000;
 
-/** So that each page opens while the server is away. Browsers that save data load pages when opened. */
+/** Once a person is there, so that each page opens while the server is away. Browsers that save data load pages when opened. */
 const useLoadAhead = (): void => {
   const router = useRouter();
   useEffect(() => {
@@ -121,7 +121,7 @@ const useLoadAhead = (): void => {
         await (options.component as { preload?: () => Promise<void> })?.preload?.().catch(() => {});
       }
     };
-    const timer = setTimeout(() => void load(), loadAheadMs);
+    const timer = setTimeout(() => void firstInput.then(load), loadAheadMs);
     return () => clearTimeout(timer);
   }, [router]);
 };
