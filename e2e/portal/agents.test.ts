@@ -10,22 +10,15 @@ const receiver = await testReceiver();
 test('the address and the configuration of the page connect an agent', async () => {
   const { team, page } = await portal.openOwner();
   const key = await openSubscriber(portal.world, receiver, team).key();
-  await visit(page, 'agents', 'Agents');
-  await page.getByRole('button', { name: 'Copy address' }).click();
-  const address = await clipboard(page);
-  expect(address).toBe(`${portal.world.baseUrl}/mcp`);
-
-  const programs = page.getByRole('tablist', { name: 'Programs' });
-  await see(programs.getByRole('tab')).toHaveText(['Claude Code', 'Cursor', 'VS Code']);
+  await visit(page, 'developers', 'Developers');
+  const address = `${portal.world.baseUrl}/mcp`;
   await page.getByRole('button', { name: 'Copy configuration for Claude Code' }).click();
   expect(await clipboard(page)).toContain(`causeway ${address}`);
-  await programs.getByRole('tab', { name: 'VS Code' }).click();
-  await see(page).toHaveURL(/program=vscode/);
-  await page.getByRole('button', { name: 'Copy configuration for VS Code' }).click();
-  const { url, headers } = JSON.parse(await clipboard(page)).servers.causeway;
+  await page.getByRole('button', { name: 'Copy configuration for other programs' }).click();
+  const { url, headers } = JSON.parse(await clipboard(page)).mcpServers.causeway;
+  expect(url).toBe(address);
 
-  // A program replaces the variable by the key.
-  const Authorization = headers.Authorization.replace(`\${input:causeway-key}`, key);
+  const Authorization = headers.Authorization.replace('YOUR_API_KEY', key);
   const agent = new Client({ name: 'test', version: '1' });
   await agent.connect(
     new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization } } }),
@@ -41,7 +34,7 @@ test('a preset opens the form for a key with the name and permissions of an agen
     ['Create read-only key', 'Agent, read only', [scopes[0]!, scopes[2]!]],
     ['Create read and write key', 'Agent, read and write', scopes],
   ] as const) {
-    await visit(page, 'agents', 'Agents');
+    await visit(page, 'developers', 'Developers');
     await page.getByRole('button', { name: button }).click();
     await see(page.getByRole('dialog').getByLabel('Name')).toHaveValue(name);
     await see(checked()).toHaveCount(granted.length);

@@ -1,6 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
 import { rootRoute, shellRoute } from '../model/routes.ts';
-import { agentsRoute } from '../pages/agents/routes.ts';
 import { auditRoute } from '../pages/audit/routes.ts';
 import { companyRoute } from '../pages/company/routes.ts';
 import { deliveriesRoute, deliveryRoute, sharedRoute } from '../pages/deliveries/routes.ts';
@@ -51,7 +50,6 @@ export const routeTree = rootRoute.addChildren([
     keyRoute,
     usageRoute,
     developersRoute,
-    agentsRoute,
     teamRoute,
     companyRoute,
     auditRoute,

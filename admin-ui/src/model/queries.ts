@@ -94,6 +94,3 @@ export const sessionsQuery = operationQuery('listSessions', {});
 /** Keys for which the form comes filled in. */
 export const keyPresetNames = ['form', 'reporting', 'sync', 'agent-read', 'agent-write'] as const;
 export type KeyPresetName = (typeof keyPresetNames)[number];
-
-/** The programs whose configuration is shown, in the order of their tabs. */
-export const agentPrograms = ['claude-code', 'cursor', 'vscode'] as const;

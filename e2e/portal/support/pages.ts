@@ -37,7 +37,6 @@ export const pagesOf = (one: Furnished): readonly Place[] => [
   { name: 'key', path: `keys/${one.key}`, heading: 'Zapier' },
   { name: 'usage', path: 'usage', heading: 'API usage' },
   { name: 'developers', path: 'developers', heading: 'Developers' },
-  { name: 'agents', path: 'agents', heading: 'Agents' },
   { name: 'team', path: 'team', heading: 'Team' },
   { name: 'company', path: 'company', heading: 'Company settings' },
   { name: 'audit', path: 'audit', heading: 'Audit log' },

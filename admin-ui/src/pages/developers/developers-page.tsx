@@ -8,6 +8,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { Card, Facts, Page, Row, Stack } from '../../ui/layout.tsx';
 import { save } from '../../ui/save.ts';
 import { Loaded, SkeletonCard } from '../../ui/states.tsx';
+import { Agents } from './agents.tsx';
 import { ImportSettings } from './import-settings.tsx';
 import { type Present, settingsOf } from './settings.ts';
 
@@ -51,6 +52,7 @@ export function DevelopersPage() {
           ]}
         />
       </Card>
+      <Agents />
       <SettingsAsCode />
     </Page>
   );
