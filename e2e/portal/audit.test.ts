@@ -14,9 +14,8 @@ test('The audit log hides sign-ins, links what still exists, and exports what it
   await see(rows).toHaveCount(5);
   await see(rows.filter({ hasText: 'signed in' })).toHaveCount(0);
 
-  await page.getByRole('button', { name: 'Export' }).click();
   const saved = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Export as CSV' }).click();
+  await page.getByRole('button', { name: 'Export CSV' }).click();
   const csv = readFileSync(await (await saved).path(), 'utf8');
   expect(csv.split('\r\n')).toHaveLength(6);
   expect(csv).toContain(`"'=HYPERLINK(""http://x"")"`);
@@ -28,11 +27,12 @@ test('The audit log hides sign-ins, links what still exists, and exports what it
   await see(page).toHaveURL(/signIns=shown/);
   await page.getByLabel('Kind').selectOption('key');
   await see(rows).toHaveCount(2);
-  await page.getByRole('button', { name: 'Export' }).click();
-  const savedJson = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Export as JSON' }).click();
-  const entries = JSON.parse(readFileSync(await (await savedJson).path(), 'utf8'));
-  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['key.created']);
+  const savedKeys = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const [, ...entries] = readFileSync(await (await savedKeys).path(), 'utf8')
+    .trim()
+    .split('\r\n');
+  expect(entries).toEqual([expect.stringContaining('key.created')]);
 
   await page.getByRole('link', { name: '=HYPERLINK("http://x")' }).click();
   await see(page).toHaveURL(new RegExp(`/keys/${key.json.id}$`));

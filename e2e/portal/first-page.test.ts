@@ -78,7 +78,7 @@ test('/subscriptions/new, which looks like a subscription, asks for none', async
 });
 
 test.each([
-  ['menu', 'audit', 'Audit log', 'Export', 'menu'],
+  ['menu', '', 'Overview', /^Your account/, 'menu'],
   ['dialog', 'team', 'Team', 'Invite member', 'dialog'],
 ] as const)(
   'A %s that is asked for before its code is there opens with it',

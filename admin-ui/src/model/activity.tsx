@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Card, Quiet, Stack } from '../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../ui/states.tsx';
 import { Badge, TimeAgo } from '../ui/values.tsx';
@@ -40,7 +41,8 @@ function ActivityCard({ kind, id }: ActivityProps) {
             <Stack>
               {entries.map((entry) => (
                 <div key={entry.id}>
-                  <EntryText entry={entry} short />
+                  <Sentence entry={entry} short />
+                  <Changes before={entry.before} after={entry.after} />
                   <Quiet small>
                     <TimeAgo time={entry.createdUtc} />
                   </Quiet>
@@ -54,36 +56,55 @@ function ActivityCard({ kind, id }: ActivityProps) {
   );
 }
 
+/** One line; what changed opens below it. */
+export function EntryText({ entry, children }: { readonly entry: Entry; readonly children: ReactNode }) {
+  const { before, after } = entry;
+  const names = namesIn(before, after);
+  return (
+    <div className={s.entry}>
+      <Sentence entry={entry} />
+      {names.length > 0 && (
+        <details>
+          <summary>{names.length > maxUnfolded ? `${names.length} fields` : names.join(', ')}</summary>
+          <Changes before={before} after={after} open />
+        </details>
+      )}
+      {children}
+    </div>
+  );
+}
+
 /** @param props.short without the target, which the page is about. */
-export function EntryText({ entry, short }: { readonly entry: Entry; readonly short?: boolean }) {
+function Sentence({ entry, short }: { readonly entry: Entry; readonly short?: boolean }) {
   const link = targetLink(entry);
   return (
-    <Stack gap="xs">
-      <p>
+    <p>
+      <bdi>
+        <strong>{entry.actor.name}</strong>
+      </bdi>
+      {entry.actor.kind !== 'user' && (
+        <>
+          {' '}
+          <Badge>{actorKinds[entry.actor.kind]}</Badge>
+        </>
+      )}{' '}
+      {wordsOf(entry)}{' '}
+      {!short && namesTarget(entry) && (
         <bdi>
-          <strong>{entry.actor.name}</strong>
+          <strong>{link ? <Link {...link}>{entry.target.name}</Link> : entry.target.name}</strong>
         </bdi>
-        {entry.actor.kind !== 'user' && (
-          <>
-            {' '}
-            <Badge>{actorKinds[entry.actor.kind]}</Badge>
-          </>
-        )}{' '}
-        {wordsOf(entry)}{' '}
-        {!short && namesTarget(entry) && (
-          <bdi>
-            <strong>{link ? <Link {...link}>{entry.target.name}</Link> : entry.target.name}</strong>
-          </bdi>
-        )}
-      </p>
-      <Changes before={entry.before} after={entry.after} />
-    </Stack>
+      )}
+    </p>
   );
 }
 
 const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;
 
 type Fields = Readonly<Record<string, unknown>> | null;
+
+const namesIn = (before: Fields, after: Fields): readonly string[] => [
+  ...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]),
+];
 
 interface ChangesProps {
   readonly before: Fields;
@@ -93,7 +114,7 @@ interface ChangesProps {
 }
 
 export function Changes({ before, after, open = false }: ChangesProps) {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const names = namesIn(before, after);
   if (names.length === 0) return null;
   const list = (
     <dl className={s.changes}>

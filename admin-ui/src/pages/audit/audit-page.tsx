@@ -11,14 +11,12 @@ import { useRefusal } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { type CsvColumns, saveCsv } from '../../ui/csv.ts';
 import { plural } from '../../ui/format.ts';
-import { Card, Page, Quiet, Stack } from '../../ui/layout.tsx';
-import { Menu } from '../../ui/menu.tsx';
-import { save } from '../../ui/save.ts';
+import { Card, Page, Quiet } from '../../ui/layout.tsx';
 import { Empty, Notice } from '../../ui/states.tsx';
 import { type Column, Pager, Table } from '../../ui/table.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Filter, SearchBox, TimeField, Toolbar } from '../../ui/toolbar.tsx';
-import { Moment, TimeAgo } from '../../ui/values.tsx';
+import { TimeAgo } from '../../ui/values.tsx';
 import { type AuditSearch, auditParameters, auditPeriods, auditQuery } from './audit.ts';
 import { Revert } from './revert.tsx';
 
@@ -46,7 +44,7 @@ function Log() {
   const dated = filters.since !== undefined || filters.until !== undefined;
   const [times, setTimes] = useState(dated);
   const save = useMutation({
-    mutationFn: (format: 'csv' | 'json') => exportAudit(filters, format),
+    mutationFn: () => exportAudit(filters),
     onSuccess: ({ count, isCut }) =>
       toast(
         isCut
@@ -106,17 +104,9 @@ function Log() {
         <Button variant="ghost" aria-expanded={times} onClick={() => setTimes(!times)}>
           Dates
         </Button>
-        <Menu
-          trigger={
-            <Button icon={<Download />} pending={save.isPending}>
-              Export
-            </Button>
-          }
-          actions={[
-            { label: 'Export as CSV', onSelect: () => save.mutate('csv') },
-            { label: 'Export as JSON', onSelect: () => save.mutate('json') },
-          ]}
-        />
+        <Button icon={<Download />} pending={save.isPending} onClick={() => save.mutate()}>
+          Export CSV
+        </Button>
         {times && (
           <>
             <TimeField
@@ -187,12 +177,9 @@ const columns: readonly Column<Entry>[] = [
     phone: 'title',
     grow: true,
     cell: (entry) => (
-      <Stack gap="xs">
-        <EntryText entry={entry} />
-        <div>
-          <Revert entry={entry} />
-        </div>
-      </Stack>
+      <EntryText entry={entry}>
+        <Revert entry={entry} />
+      </EntryText>
     ),
   },
   {
@@ -209,14 +196,7 @@ const columns: readonly Column<Entry>[] = [
     header: 'When',
     phone: 'time',
     align: 'end',
-    cell: (entry) => (
-      <Stack gap="xs">
-        <TimeAgo time={entry.createdUtc} />
-        <Quiet small>
-          <Moment time={entry.createdUtc} />
-        </Quiet>
-      </Stack>
-    ),
+    cell: (entry) => <TimeAgo time={entry.createdUtc} />,
   },
 ];
 
@@ -226,7 +206,6 @@ const maxExported = 10_000;
 /** What the list shows with these filters, the newest first. */
 const exportAudit = async (
   search: AuditSearch,
-  format: 'csv' | 'json',
 ): Promise<{ readonly count: number; readonly isCut: boolean }> => {
   const query = auditParameters({ ...search, cursor: undefined });
   const entries: Entry[] = [];
@@ -236,8 +215,7 @@ const exportAudit = async (
     entries.push(...page.entries);
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined && entries.length < maxExported);
-  if (format === 'csv') saveCsv('audit-log', csvColumns, entries);
-  else save(`audit-log-${new Date().toISOString().slice(0, 10)}.json`, JSON.stringify(entries, null, 2));
+  saveCsv('audit-log', csvColumns, entries);
   return { count: entries.length, isCut: cursor !== undefined };
 };
 

@@ -12,6 +12,7 @@ import { type Column, Pager, Table, timeColumn } from '../../ui/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge } from '../../ui/values.tsx';
+import s from './notifications-page.module.css';
 
 export function NotificationsPage() {
   const { tab = 'list' } = useSearch({ from: '/in/notifications' });
@@ -82,15 +83,15 @@ const columns: readonly Column<Notice>[] = [
     phone: 'title',
     grow: true,
     cell: (notice) => (
-      <Stack gap="xs">
-        <p>
-          <Link to={notice.path}>
-            <strong dir="auto">{notice.title}</strong>
-          </Link>{' '}
-          {!notice.read && <Badge tone="accent">New</Badge>}
-        </p>
-        <Quiet small>{notice.text}</Quiet>
-      </Stack>
+      <p className={s.line}>
+        <Link to={notice.path}>
+          <strong dir="auto">{notice.title}</strong>
+        </Link>{' '}
+        {!notice.read && <Badge tone="accent">New</Badge>}{' '}
+        <Quiet small>
+          <span data-tip={notice.text}>{notice.text}</span>
+        </Quiet>
+      </p>
     ),
   },
   timeColumn('When', (notice) => notice.createdUtc, { align: 'end', phone: 'time' }),

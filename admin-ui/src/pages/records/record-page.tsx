@@ -2,20 +2,21 @@ import { summaryOf } from '@causeway/proto/event-summary';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Activity } from '../../model/activity.tsx';
-import { type Answer, operationQuery } from '../../model/client.ts';
-import { countsQuery, deliveriesQuery } from '../../model/deliveries.ts';
+import type { Answer } from '../../model/client.ts';
+import { countsQuery, type Delivery, deliveriesQuery } from '../../model/deliveries.ts';
 import { DeliveryTable } from '../../model/delivery-table.tsx';
 import { ErasePerson } from '../../model/erase-person.tsx';
 import { nameOfMember } from '../../model/members.ts';
-import { eventsQuery, personQuery, teamQuery } from '../../model/queries.ts';
+import { eventsQuery, keyQuery, personQuery, teamQuery } from '../../model/queries.ts';
 import { titleOf } from '../../model/records.tsx';
 import { roleAtLeast, useSession } from '../../model/session.ts';
+import { nameOf } from '../../model/subscriptions.ts';
 import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
 import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
-import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
+import { Badge, Cut, Moment, TimeAgo } from '../../ui/values.tsx';
 import s from './record-page.module.css';
 
 type Person = NonNullable<Answer<'getPortalPerson'>['person']>;
@@ -69,7 +70,7 @@ export function RecordPage() {
 
 function About({ person }: { readonly person: Person }) {
   const { role } = useSession().user;
-  const origin = useOrigins([person.origin]).get(person.origin);
+  const origin = useOrigin(person.origin);
   const shown = (value: string | null) => (value ? <bdi>{value}</bdi> : <Quiet>–</Quiet>);
   return (
     <Card title="About">
@@ -106,47 +107,46 @@ function About({ person }: { readonly person: Person }) {
   );
 }
 
+/** Folded: the deliveries are of these events. */
 function Events({ client }: { readonly client: number }) {
   const query = useQuery(eventsQuery({ client }));
   const { settings } = useSession();
-  const origins = useOrigins(query.data?.events.map(({ origin }) => origin) ?? []);
   return (
-    <Card
-      title="Events"
-      actions={
-        <Link to="/events" search={{ client }}>
-          All events
-        </Link>
-      }
-    >
-      <Loaded query={query} skeleton={<SkeletonCard lines={6} />}>
-        {({ events }) =>
-          events.length === 0 ? (
-            <Empty title="No events">
-              Events are kept for {plural(settings.retentionDays, '# day', '# days')}.
-            </Empty>
+    <Loaded query={query} skeleton={<SkeletonCard lines={2} />}>
+      {({ events, hasMore }) => (
+        <Card
+          title="Events"
+          actions={
+            <Link to="/events" search={{ client }}>
+              All events
+            </Link>
+          }
+        >
+          {events.length === 0 ? (
+            <Quiet>Events are kept for {plural(settings.retentionDays, '# day', '# days')}.</Quiet>
           ) : (
-            <ol className={s.list}>
-              {events.map((event) => (
-                <li key={event.id}>
-                  <Row>
+            <details>
+              <summary>
+                {hasMore ? `The latest ${events.length}` : plural(events.length, '# event', '# events')}
+              </summary>
+              <ol className={s.list}>
+                {events.map((event) => (
+                  <li key={event.id}>
                     <Link to="/events/$id" params={{ id: event.id }}>
                       <strong>Event {event.id}</strong>
-                    </Link>
-                    <Badge mono>{event.type}</Badge>
-                    <Quiet>{summaryOf(event.payload)}</Quiet>
-                  </Row>
-                  <p className={s.by}>
-                    <TimeAgo time={event.createdUtc} />
-                    {event.origin !== null && <bdi> · {origins.get(event.origin) ?? event.origin}</bdi>}
-                  </p>
-                </li>
-              ))}
-            </ol>
-          )
-        }
-      </Loaded>
-    </Card>
+                    </Link>{' '}
+                    <Badge mono>{event.type}</Badge> <Quiet>{summaryOf(event.payload)}</Quiet>{' '}
+                    <Quiet small>
+                      <TimeAgo time={event.createdUtc} />
+                    </Quiet>
+                  </li>
+                ))}
+              </ol>
+            </details>
+          )}
+        </Card>
+      )}
+    </Loaded>
   );
 }
 
@@ -168,6 +168,7 @@ function Deliveries({ client }: { readonly client: number }) {
         </Row>
       }
     >
+      <Receivers client={client} deliveries={query.data?.deliveries ?? []} />
       <DeliveryTable
         query={query}
         without="record"
@@ -179,26 +180,44 @@ function Deliveries({ client }: { readonly client: number }) {
   );
 }
 
-/** Who caused something (contract, "Changes"), in words: the name of a key or a member. */
-const useOrigins = (origins: readonly (string | null)[]): ReadonlyMap<string, string> => {
-  const { role } = useSession().user;
-  const all = [...new Set(origins)].filter((origin) => origin !== null);
-  const ids = all.flatMap((origin) => /^key:(\d+)$/.exec(origin)?.[1] ?? []).sort();
-  const keys = useQuery({
-    ...operationQuery('listApiKeys', { query: { ids: ids.slice(0, 200).join(), limit: 200 } }),
-    enabled: ids.length > 0,
-  }).data?.keys;
-  const members = useQuery({
-    ...teamQuery,
-    enabled: roleAtLeast(role, 'developer') && all.some((origin) => origin.startsWith('member:')),
-  }).data?.members;
-  return new Map(
-    all.map((origin) => {
-      const [kind, id = ''] = origin.split(':');
-      if (kind === 'key') return [origin, keys?.find((key) => String(key.id) === id)?.name ?? `Key ${id}`];
-      if (kind !== 'member') return [origin, origin === 'system' ? 'The CRM' : 'An operator'];
-      const member = members?.find((one) => String(one.id) === id);
-      return [origin, member ? nameOfMember(member) : `Member ${id}`];
-    }),
+/** Which subscription got how many of the latest. */
+function Receivers({
+  client,
+  deliveries,
+}: {
+  readonly client: number;
+  readonly deliveries: readonly Delivery[];
+}) {
+  const groups = [...Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId)];
+  return (
+    groups.length > 1 && (
+      <div className={s.receivers}>
+        {groups.map(([id, own]) => {
+          const got = own.filter(({ state }) => state === 'succeeded').length;
+          const { subscription } = own[0]!;
+          return (
+            <Link key={id} to="/deliveries" search={{ client, subscription: id }}>
+              <Badge tone={got === own.length ? 'good' : 'warn'} dot>
+                <Cut text={subscription ? nameOf(subscription) : `Subscription ${id}`} /> {got} of{' '}
+                {own.length}
+              </Badge>
+            </Link>
+          );
+        })}
+      </div>
+    )
   );
+}
+
+/** Who caused something (contract, "Changes"), in words: the name of a key or a member. */
+const useOrigin = (origin: string | null): string | undefined => {
+  const { role } = useSession().user;
+  const [kind, id = ''] = origin?.split(':') ?? [];
+  const key = useQuery({ ...keyQuery(Number(id)), enabled: kind === 'key' }).data;
+  const team = useQuery({ ...teamQuery, enabled: kind === 'member' && roleAtLeast(role, 'developer') }).data;
+  if (kind === undefined) return undefined;
+  if (kind === 'key') return key?.name ?? `Key ${id}`;
+  if (kind !== 'member') return kind === 'system' ? 'The CRM' : 'An operator';
+  const member = team?.members.find((one) => String(one.id) === id);
+  return member ? nameOfMember(member) : `Member ${id}`;
 };

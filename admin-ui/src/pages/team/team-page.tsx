@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
-import { hasFactor, listMembers, type MemberFilter, type MemberSort } from '../../model/members.ts';
+import { hasFactor, listMembers } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
@@ -30,11 +30,11 @@ export function TeamPage() {
   const team = useQuery({ ...teamQuery, enabled: hidden === undefined });
   const members = team.data?.members;
   const without = members?.filter((member) => !hasFactor(member)).length ?? 0;
-  const { q, show, sort } = search;
+  const { q, sort } = search;
   const found = members && listMembers(members, search);
   const shown = found && pageOf(found, search.page, pageSize);
   const set = (change: typeof search): void =>
-    void navigate({ search: { q, show, sort, ...change }, replace: true });
+    void navigate({ search: { q, sort, ...change }, replace: true });
   const open = (to: NonNullable<typeof dialog>, member?: number): void =>
     void navigate({ search: { ...search, member, dialog: to } });
   /** The member whom the dialog is about. */
@@ -63,17 +63,13 @@ export function TeamPage() {
           <Toolbar>
             <SearchBox label="Search members" value={q} onChange={(q) => set({ q })} />
             <Filter
-              label="Show"
-              all="All members"
-              value={show}
-              options={filterOptions}
-              onChange={(value) => set({ show: value })}
-            />
-            <Filter
               label="Order"
               value={sort ?? 'name'}
-              options={sortOptions}
-              onChange={(value) => set({ sort: value === 'name' ? undefined : value })}
+              options={[
+                { value: 'name', label: 'By name' },
+                { value: 'idle', label: 'Longest without sign-in first' },
+              ]}
+              onChange={(value) => set({ sort: value === 'idle' ? value : undefined })}
             />
           </Toolbar>
           <MemberTable
@@ -118,21 +114,6 @@ function LinksCard() {
 }
 
 const pageSize = 25;
-
-const filterOptions: readonly { readonly value: MemberFilter; readonly label: string }[] = [
-  { value: 'owner', label: 'Owners' },
-  { value: 'admin', label: 'Admins' },
-  { value: 'developer', label: 'Developers' },
-  { value: 'viewer', label: 'Viewers' },
-  { value: 'without-totp', label: 'Without a second factor' },
-];
-
-const sortOptions: readonly { readonly value: MemberSort; readonly label: string }[] = [
-  { value: 'name', label: 'By name' },
-  { value: 'role', label: 'By role' },
-  { value: 'recent', label: 'Last sign-in first' },
-  { value: 'idle', label: 'Longest without sign-in first' },
-];
 
 type Invitation = Answer<'listTeam'>['invitations'][number];
 
