@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { CodeBlock } from '../ui/code.tsx';
-import { Dialog, SecretDialog } from '../ui/dialog.tsx';
+import { SecretFlow } from '../ui/dialog.tsx';
 import { ApiError } from '../ui/errors.ts';
 import { type Answer, call, useMutation } from './client.ts';
 import { type KeyChange, KeyForm } from './key-form.tsx';
@@ -17,41 +17,37 @@ interface CreateKeyProps {
 }
 
 export function CreateKey({ open, preset, onClose, onMade }: CreateKeyProps) {
-  const [made, setMade] = useState<MadeKey | null>(null);
   const baseUrl = useBaseUrl();
-  if (made !== null) {
-    return (
-      <SecretDialog title="Your new API key" name="API key" value={made.value} onClose={() => setMade(null)}>
-        {(onCopied) => (
+  return (
+    <SecretFlow
+      open={open}
+      onClose={onClose}
+      title="Create an API key"
+      description="Create one key for each tool, with only the permissions it needs."
+      form={(show: (key: MadeKey) => void) => (
+        <CreateForm
+          preset={preset}
+          onClose={onClose}
+          onMade={(key) => {
+            show(key);
+            onMade?.(key.value);
+          }}
+        />
+      )}
+      secret={({ value, scopes }) => ({
+        ...{ title: 'Your new API key', name: 'API key', value },
+        children: (onCopied) => (
           <CodeBlock
             label="command"
             title="Try it in a terminal"
             language="code"
             wrap
-            code={sampleCall(baseUrl, made.value, made.scopes)}
+            code={sampleCall(baseUrl, value, scopes)}
             onCopied={onCopied}
           />
-        )}
-      </SecretDialog>
-    );
-  }
-  return (
-    <Dialog
-      open={open}
-      onClose={onClose}
-      title="Create an API key"
-      description="Create one key for each tool, with only the permissions it needs."
-    >
-      <CreateForm
-        preset={preset}
-        onClose={onClose}
-        onMade={(key) => {
-          setMade(key);
-          onMade?.(key.value);
-          onClose();
-        }}
-      />
-    </Dialog>
+        ),
+      })}
+    />
   );
 }
 

@@ -86,6 +86,28 @@ export function ConfirmDialog(props: ConfirmProps) {
   );
 }
 
+export type DialogTexts = Pick<DialogProps, 'open' | 'title' | 'description'>;
+
+interface SecretFlowProps<Made> extends DialogTexts {
+  readonly onClose: () => void;
+  readonly form: (onMade: (made: Made) => void) => ReactNode;
+  readonly secret: (made: Made) => Omit<SecretDialogProps, 'onClose'>;
+}
+
+/** A form that makes a secret, then the secret. Only the state of this component holds it. */
+export function SecretFlow<Made>({ onClose, form, secret, ...dialog }: SecretFlowProps<Made>) {
+  const [made, setMade] = useState<{ readonly value: Made }>();
+  if (made) return <SecretDialog {...secret(made.value)} onClose={() => setMade(undefined)} />;
+  return (
+    <Dialog {...dialog} onClose={onClose}>
+      {form((value) => {
+        setMade({ value });
+        onClose();
+      })}
+    </Dialog>
+  );
+}
+
 interface SecretDialogProps {
   readonly title: string;
   readonly name: string;

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Answer, call, useMutation } from '../../model/client.ts';
+import { call, useMutation } from '../../model/client.ts';
 import { keyUseQuery } from '../../model/queries.ts';
+import { RotateSecret } from '../../model/rotate-secret.tsx';
 import type { ApiKey } from '../../model/scopes.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
-import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { plural } from '../../ui/format.ts';
 import { Row, Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
@@ -19,84 +18,28 @@ interface RotateKeyProps {
   readonly onClose: () => void;
 }
 
-/** Only the state of this component holds the new value. */
 export function RotateKey({ open, apiKey, onClose }: RotateKeyProps) {
-  const [value, setValue] = useState<string | null>(null);
-  if (value !== null)
-    return (
-      <SecretDialog
-        title="The key’s new secret"
-        name="API key"
-        value={value}
-        onClose={() => setValue(null)}
-      />
-    );
   return (
-    <Dialog
+    <RotateSecret
       open={open}
       onClose={onClose}
       title="Rotate the API key"
       description="It gets a new secret, and keeps its name, permissions, limits and subscriptions."
-    >
-      <RotateForm
-        apiKey={apiKey}
-        onClose={onClose}
-        onDone={(made) => {
-          setValue(made.value);
-          onClose();
-        }}
-      />
-    </Dialog>
-  );
-}
-
-const graces = [1, 24, 72, 168].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
-
-interface RotateFormProps extends Omit<RotateKeyProps, 'open'> {
-  readonly onDone: (made: Answer<'rotateApiKey'>) => void;
-}
-
-function RotateForm({ apiKey, onClose, onDone }: RotateFormProps) {
-  const isRotated = apiKey.previous != null;
-  const [keeps, setKeeps] = useState(!isRotated);
-  const [hours, setHours] = useState(24);
-  const rotate = useMutation({
-    mutationFn: () =>
-      call('rotateApiKey', { params: { id: apiKey.id }, body: { graceHours: keeps ? hours : 0 } }),
-    gcTime: 0,
-    onSuccess: onDone,
-  });
-  return (
-    <Form mutation={rotate} fields={['graceHours']} submit="Rotate key" danger={!keeps} onCancel={onClose}>
-      {isRotated && (
-        <Notice tone="info">
-          The key was rotated already, and both secrets work. End one of them first, or end both now.
-        </Notice>
-      )}
-      <Fieldset legend="The present secret">
-        {!isRotated && (
-          <Radio
-            name="grace"
-            checked={keeps}
-            onChange={() => setKeeps(true)}
-            label="Keeps working for a while"
-            description="Both secrets work and share the key’s limits, so nothing fails while you update your tools."
-          />
-        )}
-        <Radio
-          name="grace"
-          checked={!keeps}
-          onChange={() => setKeeps(false)}
-          label="Stops working at once"
-          description="Tools fail until they have the new secret. If it leaked: choose 1 h, update your tools, then end the old one."
-        />
-      </Fieldset>
-      {keeps && (
-        <Field label="Both work for" error={fieldError(rotate.error, 'graceHours')}>
-          <Select value={hours} options={graces} onValue={(value) => setHours(Number(value))} />
-        </Field>
-      )}
-    </Form>
+      legend="The present secret"
+      keeps="Both secrets work and share the key’s limits, so nothing fails while you update your tools."
+      ends="Tools fail until they have the new secret. If it leaked: choose 1 h, update your tools, then end the old one."
+      hoursLabel="Both work for"
+      hours={[1, 24, 72, 168]}
+      running={
+        apiKey.previous != null &&
+        'The key was rotated already, and both secrets work. End one of them first, or end both now.'
+      }
+      submit="Rotate key"
+      rotate={async (graceHours) =>
+        (await call('rotateApiKey', { params: { id: apiKey.id }, body: { graceHours } })).value
+      }
+      secret={{ title: 'The key’s new secret', name: 'API key' }}
+    />
   );
 }
 

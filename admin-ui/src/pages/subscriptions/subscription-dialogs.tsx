@@ -1,14 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Pause, Play, Power, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { useSubscriptionCache } from '../../model/queries.ts';
+import { RotateSecret } from '../../model/rotate-secret.tsx';
 import { useRefusal } from '../../model/session.ts';
 import { nameOf, type Subscription } from '../../model/subscriptions.ts';
-import { ConfirmDialog, Dialog, SecretDialog } from '../../ui/dialog.tsx';
-import { fieldError } from '../../ui/errors.ts';
-import { Field, Fieldset, Form, Radio, Select } from '../../ui/form.tsx';
-import { plural, span } from '../../ui/format.ts';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { plural } from '../../ui/format.ts';
 import { Stack } from '../../ui/layout.tsx';
 import type { MenuProps } from '../../ui/menu-popup.tsx';
 import { Notice } from '../../ui/states.tsx';
@@ -23,97 +21,37 @@ export interface SubscriptionDialogProps {
 }
 
 export function RotateDialog({ open, subscription, onClose }: SubscriptionDialogProps) {
-  const [secret, setSecret] = useState<string | null>(null);
-  if (secret !== null) {
-    return (
-      <SecretDialog
-        title="New signing secret"
-        name="signing secret"
-        value={secret}
-        onClose={() => setSecret(null)}
-      />
-    );
-  }
+  const { id, previousSecretUntilUtc: untilUtc } = subscription;
+  const cache = useSubscriptionCache();
   return (
-    <Dialog
+    <RotateSecret
       open={open}
       onClose={onClose}
       title="Rotate the signing secret"
       description="Rotate it if it may have leaked, or on a schedule."
-    >
-      <RotateForm
-        subscription={subscription}
-        onClose={onClose}
-        onDone={(value) => {
-          setSecret(value);
-          onClose();
-        }}
-      />
-    </Dialog>
-  );
-}
-
-interface RotateFormProps extends Omit<SubscriptionDialogProps, 'open'> {
-  readonly onDone: (secret: string) => void;
-}
-
-const overlaps = () => [1, 6, 24, 48, 72].map((hours) => ({ value: hours, label: span(hours * 3_600_000) }));
-
-function RotateForm({ subscription, onClose, onDone }: RotateFormProps) {
-  const overlapUntil = subscription.previousSecretUntilUtc;
-  const [overlap, setOverlap] = useState(overlapUntil === null);
-  const [hours, setHours] = useState(24);
-  const cache = useSubscriptionCache();
-  const rotate = useMutation({
-    mutationFn: () =>
-      call('rotatePortalSubscriptionSecret', {
-        params: { id: subscription.id },
-        body: { overlapHours: overlap ? hours : 0 },
-      }),
-    gcTime: 0,
-    onSuccess: ({ signingSecret, ...changed }) => {
-      cache.changed(changed);
-      onDone(signingSecret);
-    },
-  });
-  return (
-    <Form
-      mutation={rotate}
-      fields={['overlapHours']}
+      legend="The old secret"
+      keeps="Deliveries carry both signatures, so nothing fails while you update your receiver."
+      ends="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
+      hoursLabel="Sign with both secrets for"
+      hours={[1, 6, 24, 48, 72]}
+      running={
+        untilUtc !== null && (
+          <>
+            The previous secret is valid until <Moment time={untilUtc} />. Rotate after that to get another
+            overlap, or end all earlier secrets now.
+          </>
+        )
+      }
       submit="Rotate secret"
-      danger={!overlap}
-      onCancel={onClose}
-    >
-      {overlapUntil !== null && (
-        <Notice tone="info">
-          The previous secret is valid until <Moment time={overlapUntil} />. Rotate after that to get another
-          overlap, or end all earlier secrets now.
-        </Notice>
-      )}
-      <Fieldset legend="The old secret">
-        {overlapUntil === null && (
-          <Radio
-            name="overlap"
-            checked={overlap}
-            onChange={() => setOverlap(true)}
-            label="Keeps working for a while"
-            description="Deliveries carry both signatures, so nothing fails while you update your receiver."
-          />
-        )}
-        <Radio
-          name="overlap"
-          checked={!overlap}
-          onChange={() => setOverlap(false)}
-          label="Stops working at once"
-          description="Choose this if it leaked. Your receiver refuses deliveries until it has the new secret."
-        />
-      </Fieldset>
-      {overlap && (
-        <Field label="Sign with both secrets for" error={fieldError(rotate.error, 'overlapHours')}>
-          <Select value={hours} options={overlaps()} onValue={(value) => setHours(Number(value))} />
-        </Field>
-      )}
-    </Form>
+      rotate={async (overlapHours) => {
+        const { signingSecret, ...changed } = await call('rotatePortalSubscriptionSecret', {
+          ...{ params: { id }, body: { overlapHours } },
+        });
+        cache.changed(changed);
+        return signingSecret;
+      }}
+      secret={{ title: 'New signing secret', name: 'signing secret' }}
+    />
   );
 }
 

@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
-import { useState } from 'react';
 import { type Answer, call, useMutation } from '../../model/client.ts';
 import { hasFactor, listMembers } from '../../model/members.ts';
 import { teamQuery } from '../../model/queries.ts';
 import { type Role, roleNames, useRefusal } from '../../model/session.ts';
 import { SharedLinks, useSharedLinks } from '../../model/shared-links.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, SecretDialog } from '../../ui/dialog.tsx';
+import { SecretFlow } from '../../ui/dialog.tsx';
 import { fieldError } from '../../ui/errors.ts';
 import { Field, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
@@ -178,50 +177,46 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }) {
   );
 }
 
+type MadeInvitation = Answer<'inviteMember'>;
+
 function InviteMember({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
-  const [link, setLink] = useState<{ readonly url: string; readonly mailed: boolean } | null>(null);
-  if (link !== null) {
-    return (
-      <SecretDialog title="Invitation link" name="link" value={link.url} onClose={() => setLink(null)}>
-        <p>
-          {link.mailed
-            ? 'It also goes to them by mail. Copy it only if the mail does not arrive.'
-            : 'No mail was sent. Send this link to the person privately.'}{' '}
-          Anyone who opens it first can join.
-        </p>
-      </SecretDialog>
-    );
-  }
   return (
-    <Dialog open={open} onClose={onClose} title="Invite a member">
-      <InviteForm
-        onClose={onClose}
-        onDone={(path, mailed) => {
-          setLink({ url: `${location.origin}${path}`, mailed });
-          onClose();
-        }}
-      />
-    </Dialog>
+    <SecretFlow
+      open={open}
+      onClose={onClose}
+      title="Invite a member"
+      form={(onMade: (made: MadeInvitation) => void) => <InviteForm onClose={onClose} onMade={onMade} />}
+      secret={({ link, mailed }) => ({
+        ...{ title: 'Invitation link', name: 'link', value: `${location.origin}${link}` },
+        children: (
+          <p>
+            {mailed
+              ? 'It also goes to them by mail. Copy it only if the mail does not arrive.'
+              : 'No mail was sent. Send this link to the person privately.'}{' '}
+            Anyone who opens it first can join.
+          </p>
+        ),
+      })}
+    />
   );
 }
 
 const noInvitation: { readonly email: string; readonly role: Role } = { email: '', role: 'developer' };
 const invitationLabels = { email: 'Email', role: 'Role' };
 
-function InviteForm({
-  onClose,
-  onDone,
-}: {
-  onClose: () => void;
-  onDone: (path: string, mailed: boolean) => void;
-}) {
+interface InviteFormProps {
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeInvitation) => void;
+}
+
+function InviteForm({ onClose, onMade }: InviteFormProps) {
   const draft = useDraft('team/invite', noInvitation, invitationLabels);
   const { email, role } = draft.values;
   const invite = useMutation({
     mutationFn: () => call('inviteMember', { body: { email, role } }),
     gcTime: 0,
     meta: { saves: 'team/invite' },
-    onSuccess: (answer) => onDone(answer.link, answer.mailed),
+    onSuccess: onMade,
   });
   return (
     <Form
