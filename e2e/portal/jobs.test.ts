@@ -22,38 +22,40 @@ const typeInMenu = async (page: Page, text: string): Promise<void> => {
 const inTerminal = async (text: string): Promise<string> =>
   (await promisify(execFile)('bash', ['-c', `${text} -sS`])).stdout;
 
-test('A first integration takes at most twelve clicks, and every command has the key in it', async () => {
+test('A first integration takes at most twelve actions of the keyboard alone, and every command has the key in it', async () => {
   const { page, team } = await portal.openOwner();
-  let clicks = 0;
-  const click = async (target: Locator): Promise<void> => {
-    clicks++;
-    await target.click();
+  let actions = 0;
+  const press = async (target: Locator, key = 'Enter'): Promise<void> => {
+    actions++;
+    await tabTo(page, target);
+    await page.keyboard.press(key);
   };
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   await visit(page, '', 'Overview');
   await see(page.getByRole('heading', { level: 2 })).toHaveText(['First steps']);
-  await click(button('Create API key'));
-  await click(button('Create key'));
-  await click(button('Copy API key'));
+  await press(button('Create API key'));
+  await press(button('Create key'));
+  await press(button('Copy API key'));
   const key = await clipboard(page);
-  await click(button('Done'));
+  await press(button('Done'));
   await see(page.getByText('Waiting for your first call…')).toBeVisible();
-  await click(button('Copy command'));
+  await press(button('Copy command'));
   const firstCall = await clipboard(page);
   expect(firstCall).toContain(key);
   expect(JSON.parse(await inTerminal(firstCall))).toHaveProperty('employees');
-  await click(page.getByRole('link', { name: 'Add subscription' }).last());
-  await page.getByLabel('URL').fill(`${receiver.url}/${team.companyId}`);
-  await click(page.getByRole('checkbox', { name: /lead\.created/ }));
-  await click(button('Add subscription'));
-  await click(button('Copy signing secret'));
-  await click(button('Done'));
-  await click(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }));
+  await press(page.getByRole('link', { name: 'Add subscription' }).last());
+  await tabTo(page, page.getByLabel('URL'));
+  await page.keyboard.type(`${receiver.url}/${team.companyId}`);
+  await press(page.getByRole('checkbox', { name: /lead\.created/ }), 'Space');
+  await press(button('Add subscription'));
+  await press(button('Copy signing secret'));
+  await press(button('Done'));
+  await press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }));
   await see(page.getByText('3 of 4 done.')).toBeVisible();
-  await click(button('Copy command'));
+  await press(button('Copy command'));
   await inTerminal(await clipboard(page));
   await see(page.getByRole('heading', { name: 'First steps' })).toBeHidden();
-  expect(clicks).toBeLessThanOrEqual(12);
+  expect(actions).toBeLessThanOrEqual(12);
   expect(receiver.received.map(({ headers }) => headers['x-webhook-event'])).toEqual(['lead.created']);
 });
 

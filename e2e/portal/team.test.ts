@@ -135,7 +135,10 @@ describe('The team', () => {
     const keys = dialog.getByRole('group', { name: 'Revoke 2 API keys they created' });
     for (const name of ['Zapier', 'Website form']) await see(keys.getByLabel(name)).toBeChecked();
     await keys.getByLabel('Website form').uncheck();
-    await see(dialog.getByText('1 link to a delivery that they shared stops working.')).toBeVisible();
+    await see(
+      dialog.getByText(/knows 2 API keys, 1 link to a delivery and 2 signing secrets\./),
+    ).toBeVisible();
+    await see(dialog.getByText(/links to deliveries that they created stop working/)).toBeVisible();
     await see(dialog.getByText('They saw 2 signing secrets')).toBeVisible();
     await see(dialog.getByRole('link', { name: 'Stock' })).toHaveAttribute('href', /dialog=rotate/);
     const subscriptions = dialog.getByRole('group', {

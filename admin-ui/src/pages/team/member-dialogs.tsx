@@ -67,7 +67,13 @@ function RoleForm({ member, onClose }: { readonly member: Member; readonly onClo
         error={fieldError(change.error, 'role')}
       />
       {demoted && (
-        <WorkChoice memberId={member.id} to={role} keep={keep} onChange={(to) => draft.set({ keep: to })} />
+        <WorkChoice
+          memberId={member.id}
+          name={nameOfMember(member)}
+          to={role}
+          keep={keep}
+          onChange={(to) => draft.set({ keep: to })}
+        />
       )}
     </Form>
   );
@@ -104,7 +110,13 @@ export function RemoveMember({ member, onClose }: { member: Member | undefined; 
     >
       <Stack>
         <p>{member.you ? 'Your sessions end at once.' : 'Their sessions end at once.'}</p>
-        <WorkChoice memberId={member.id} to={null} keep={keep} onChange={setKeep} />
+        <WorkChoice
+          memberId={member.id}
+          name={nameOfMember(member)}
+          to={null}
+          keep={keep}
+          onChange={setKeep}
+        />
       </Stack>
     </ConfirmDialog>
   );

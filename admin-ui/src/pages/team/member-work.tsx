@@ -24,6 +24,7 @@ export const nothing: Keep = { keys: [], subscriptions: [], channels: [] };
 
 interface WorkChoiceProps {
   readonly memberId: number;
+  readonly name: string;
   /** The new role; null: removed. */
   readonly to: Role | null;
   readonly keep: Keep;
@@ -31,28 +32,28 @@ interface WorkChoiceProps {
 }
 
 /** Members know the values of their keys, and where what they set up sends the company's data. */
-export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
+export function WorkChoice({ memberId, name, to, keep, onChange }: WorkChoiceProps) {
   const keysOfMember = useQuery(operationQuery('listMemberKeys', { params: { id: memberId } }));
   const workOfMember = useQuery(operationQuery('listMemberWork', { params: { id: memberId } }));
   const error = keysOfMember.error ?? workOfMember.error;
   if (error) return <Notice tone="bad">{errorText(error)}</Notice>;
   if (!keysOfMember.data || !workOfMember.data) return <Quiet small>Loading what they created…</Quiet>;
   const { keys } = keysOfMember.data;
-  const { links, ...work } = workOfMember.data;
+  const { links, secrets, ...work } = workOfMember.data;
   const isViewer = to === null || !roleAtLeast(to, 'developer');
   const subscriptions = isViewer ? work.subscriptions.filter(({ enabled }) => enabled) : [];
   const channels = to === null || !roleAtLeast(to, 'admin') ? work.channels : [];
   return (
     <Stack>
+      {(keys.length > 0 || links > 0 || secrets.length > 0) && (
+        <p dir="auto">
+          {`${name} knows ${plural(keys.length, '# API key', '# API keys')}, ${plural(links, '# link to a delivery', '# links to deliveries')} and ${plural(secrets.length, '# signing secret', '# signing secrets')}. What is checked ends.`}
+        </p>
+      )}
       <p>
-        Invitations and reset links that they created stop working.{' '}
-        {isViewer &&
-          links > 0 &&
-          plural(
-            links,
-            '# link to a delivery that they shared stops working.',
-            '# links to deliveries that they shared stop working.',
-          )}
+        {isViewer && links > 0
+          ? 'Invitations, reset links and links to deliveries that they created stop working.'
+          : 'Invitations and reset links that they created stop working.'}
       </p>
       <Choices
         legend={`Revoke ${plural(keys.length, '# API key', '# API keys')} they created`}
@@ -98,13 +99,13 @@ export function WorkChoice({ memberId, to, keep, onChange }: WorkChoiceProps) {
         keep={keep.channels}
         onChange={(kept) => onChange({ ...keep, channels: kept })}
       />
-      {isViewer && work.secrets.length > 0 && (
+      {isViewer && secrets.length > 0 && (
         <Notice
           tone="warn"
-          title={`They saw ${plural(work.secrets.length, '# signing secret', '# signing secrets')}`}
+          title={`They saw ${plural(secrets.length, '# signing secret', '# signing secrets')}`}
         >
           Rotate what stays in use:{' '}
-          {work.secrets.map(({ id, name, url }, at) => (
+          {secrets.map(({ id, name, url }, at) => (
             <span key={id}>
               {at > 0 && ', '}
               <Link to="/subscriptions/$id" params={{ id }} search={{ dialog: 'rotate' }} target="_blank">
