@@ -239,7 +239,7 @@ describe('the house does not grow', () => {
     'services/crm': 6_695,
     'services/webhooks': 5_840,
     'services/dispatcher': 7_430,
-    'admin-ui': 17_045,
+    'admin-ui': 16_670,
     deploy: 4_500,
     tests: 64_370,
   };
