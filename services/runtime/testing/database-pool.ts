@@ -14,9 +14,9 @@ export const takeDatabase = async (admin: Connection, template: string): Promise
   await admin.query(
     "SET SESSION foreign_key_checks = 0, sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')",
   );
-  const wanted = await readTables(admin, template);
+  const { tables: wanted, filled } = await readTemplate(admin, template);
   const name = (await takeFree(admin, template, wanted)) ?? (await make(admin, template, wanted));
-  await fill(admin, template, name, wanted);
+  await fill(admin, template, name, filled);
   await resetCounters(admin, wanted, await readTables(admin, name));
   await admin.query('SET SESSION foreign_key_checks = 1, sql_mode = DEFAULT');
   return name;
@@ -24,6 +24,28 @@ export const takeDatabase = async (admin: Connection, template: string): Promise
 
 /** The statements that make each table and its triggers; a table with triggers comes before the tables that they write. */
 type Tables = ReadonlyMap<string, string>;
+
+interface Template {
+  readonly tables: Tables;
+  /** The tables with rows. */
+  readonly filled: readonly string[];
+}
+
+const templates = new Map<string, Promise<Template>>();
+
+/** A template never changes: its name is a digest of its migrations. */
+const readTemplate = (admin: Connection, template: string): Promise<Template> => {
+  const read = async (): Promise<Template> => {
+    const tables = await readTables(admin, template);
+    const rows = await each<RowDataPacket[]>(admin, [...tables.keys()], (table) =>
+      admin.format('SELECT 1 FROM ??.?? LIMIT 1', [template, table]),
+    );
+    return { tables, filled: [...tables.keys()].filter((_, at) => rows[at]!.length > 0) };
+  };
+  const found = templates.get(template) ?? read();
+  templates.set(template, found);
+  return found;
+};
 
 const readTables = async (admin: Connection, database: string): Promise<Tables> => {
   const [rows] = await admin.query<RowDataPacket[]>('SHOW FULL TABLES FROM ??', [database]);
@@ -55,7 +77,8 @@ const readTables = async (admin: Connection, database: string): Promise<Tables> 
 };
 
 const triggerSql = ({ Trigger, Timing, Event, Table, Statement }: RowDataPacket): string =>
-  `CREATE TRIGGER \`${Trigger}\` ${Timing} ${Event} ON \`${Table}\` FOR EACH ROW ${Statement}`;
+  // The server keeps the semicolon of a statement that was sent with others, and a semicolon is added at each copy.
+  `CREATE TRIGGER \`${Trigger}\` ${Timing} ${Event} ON \`${Table}\` FOR EACH ROW ${Statement.replace(/[;\s]+$/, '')}`;
 
 /** @returns a database without rows, if one is free. */
 const takeFree = async (admin: Connection, template: string, wanted: Tables): Promise<string | undefined> => {
@@ -113,14 +136,20 @@ const empty = async (admin: Connection, tables: readonly string[]): Promise<void
   await each(admin, rest, (table) => admin.format('TRUNCATE TABLE ??', [table]));
 };
 
-const fill = async (admin: Connection, template: string, name: string, wanted: Tables): Promise<void> => {
+const fill = async (
+  admin: Connection,
+  template: string,
+  name: string,
+  filled: readonly string[],
+): Promise<void> => {
+  if (filled.length === 0) return;
   const [columns] = await admin.query<RowDataPacket[]>(
     `SELECT TABLE_NAME AS 'table', COLUMN_NAME AS 'column' FROM information_schema.COLUMNS
-     WHERE TABLE_SCHEMA = ? AND GENERATION_EXPRESSION = ''`,
-    [name],
+     WHERE TABLE_SCHEMA = ? AND TABLE_NAME IN (?) AND GENERATION_EXPRESSION = ''`,
+    [name, filled],
   );
   const stored = Map.groupBy(columns, ({ table }) => table as string);
-  await each(admin, [...wanted.keys()], (table) => {
+  await each(admin, filled, (table) => {
     const names = stored.get(table)!.map(({ column }) => column as string);
     // A trigger may have written the row already.
     return admin.format('REPLACE INTO ?? (??) SELECT ?? FROM ??.??', [table, names, names, template, table]);
