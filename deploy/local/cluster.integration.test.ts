@@ -183,7 +183,7 @@ describe('a running stack', () => {
     await nothingLeft(other);
   });
 
-  test.each(['gateway-1', 'crm-1', 'access-1', 'nats', 'mysql'])(
+  test.each(['gateway-1', 'nats', 'mysql'])(
     'restarts %s after a kill, and stack.json names the new process',
     async (name) => {
       const pidOf = () => readStack(home)?.processes.find((part) => part.name === name)?.pid as number;

@@ -16,8 +16,11 @@ interface Logged {
   readonly isPrevious: boolean;
   readonly requests: number;
 }
-const log = async (query = ''): Promise<readonly Logged[]> =>
-  (await owner.browser.ask('GET', `/keys/${id}/requests?limit=100${query}`)).json.requests;
+const log = async (query = '', cursor = ''): Promise<readonly Logged[]> => {
+  const path = `/keys/${id}/requests?limit=100${query}${cursor && `&cursor=${cursor}`}`;
+  const { requests, nextCursor } = (await owner.browser.ask('GET', path)).json;
+  return nextCursor === null ? requests : [...requests, ...(await log(query, nextCursor))];
+};
 
 test('Requests are listed with path, status and id, and without what callers put into paths and queries', async () => {
   const ask = (path: string, secret = key) =>
