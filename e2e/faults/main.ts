@@ -15,8 +15,6 @@ import type { AttackResult } from './hostile/measure.ts';
 import { signInFloods } from './hostile/sign-ins.ts';
 import { slowCompany } from './hostile/slow-company.ts';
 import { callerTable, processTable } from './hostile/tables.ts';
-import { tinyChunks } from './hostile/tiny-chunks.ts';
-import { unreadAnswers } from './hostile/unread-answers.ts';
 import { clocks } from './kinds/clock.ts';
 import { commits } from './kinds/commit.ts';
 import { cuts } from './kinds/cut.ts';
@@ -46,7 +44,7 @@ const faultKinds: Readonly<Record<string, readonly Fault[]>> = {
   payload: payloads,
 };
 /** The last one leaves a backlog. */
-const attacks: readonly Attack[] = [unreadAnswers, tinyChunks, jsonKeys, ...signInFloods, slowCompany];
+const attacks: readonly Attack[] = [jsonKeys, ...signInFloods, slowCompany];
 const kinds: Readonly<Record<string, readonly { readonly name: string }[]>> = {
   ...faultKinds,
   hostile: attacks,

@@ -3,8 +3,6 @@ import { setPriority } from 'node:os';
 import type { Command, Flood } from './flood.ts';
 import { floodJsonKeys } from './json-keys.ts';
 import { floodSignIns } from './sign-ins.ts';
-import { floodTinyChunks } from './tiny-chunks.ts';
-import { floodUnreadAnswers } from './unread-answers.ts';
 
 // An attacker in a process of its own. Argument 1 names the flood, argument 2 is its target as JSON. It runs the
 // flood from each `start` to the next `stop`, and answers `stop` with its counts. It ends with its parent.
@@ -12,8 +10,6 @@ import { floodUnreadAnswers } from './unread-answers.ts';
 const floods: Readonly<Record<string, (target: never) => Flood>> = {
   floodJsonKeys,
   floodSignIns,
-  floodTinyChunks,
-  floodUnreadAnswers,
 };
 const lowestPriority = 19;
 const [, , name = '', target = ''] = process.argv;
