@@ -92,9 +92,23 @@ export default defineConfig(({ mode }) => ({
       },
       {
         test: {
+          // Files start a cluster each, of several NATS servers, and take parts of it away.
+          name: 'faults',
+          sequence: { groupOrder: 5 },
+          expect: polling,
+          include: [...testFiles.faults],
+          exclude: excluded(mode),
+          maxWorkers: 1,
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           // Of `npm run test:deploy` alone.
           name: 'deploy',
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
           expect: polling,
           include: ['deploy/**/*.deploy.test.ts'],
           maxWorkers: 1,
@@ -106,7 +120,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           // Of `npm run screenshots` alone.
           name: 'screenshots',
-          sequence: { groupOrder: 6 },
+          sequence: { groupOrder: 7 },
           include: ['e2e/portal/screenshots/*.shots.ts'],
           globalSetup: ['e2e/runner/portal.ts'],
           testTimeout: 900_000,

@@ -12,6 +12,7 @@ export const testFiles = {
   api: ['e2e/api/*.test.ts', 'e2e/fuzz/!(http).fuzz.test.ts'],
   'api-alone': ['e2e/api/alone/*.test.ts', 'e2e/fuzz/http.fuzz.test.ts'],
   portal: ['e2e/portal/**/*.test.ts'],
+  faults: ['e2e/faults/**/*.test.ts'],
 } as const;
 
 /** Tests with these names are too slow for every run: only `npm run test:nightly` or naming them runs them. */

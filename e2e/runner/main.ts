@@ -37,6 +37,7 @@ const testEverything = async (): Promise<number> => {
     () => vitest('the portal in a browser', ['portal'], 2400),
     () => vitest('integration tests', ['integration'], 2400),
     () => vitest('API tests that kill processes', ['api-alone'], 2400),
+    () => vitest('faults under load, a short mix', ['faults'], 1200),
     () => vitest('API tests', ['api'], 2400),
     () => types('types', 'tsconfig.json'),
     () => vitest('unit tests', ['unit'], 600),
