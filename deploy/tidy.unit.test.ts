@@ -305,6 +305,8 @@ test('links in the documents resolve', () => {
     .flatMap((file) =>
       [...textOf(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
         .map((match) => match[1]!)
+        // The guides link the gateway's pages, which e2e/api/docs.test.ts opens.
+        .filter((target) => !(file.startsWith('proto/guides/') && target.startsWith('/')))
         .filter((target) => !existsSync(join(root, dirname(file), target)))
         .map((target) => `${file} → ${target}`),
     );

@@ -179,7 +179,7 @@ test.each(places)(
     await complete(second);
     await button(second).click();
     await see.poll(() => statuses.length).toBe(1);
-    // A page that was asked anew shows already that it is done.
+    // A page that has read its data again offers the step no longer.
     await button(second)
       .click({ timeout: 5_000 })
       .catch(() => {});

@@ -230,8 +230,8 @@ const pathIn = (operation: string): string => operation.split(' ')[1]!;
 
 /** One schema for each type that a value may have. */
 const kindsOf = (schema: Schema, schemas: Snapshot['schemas']): readonly (Schema & { type: string })[] => {
-  const { $ref, anyOf, oneOf, ...own } = schema;
-  if ($ref) return kindsOf({ ...schemas[$ref], ...own }, schemas);
+  const { $ref, anyOf, oneOf, ...rest } = schema;
+  if ($ref) return kindsOf({ ...schemas[$ref], ...rest }, schemas);
   if (oneOf) return [united(oneOf.flatMap((one) => kindsOf(one, schemas)))];
   if (anyOf) return anyOf.flatMap((one) => kindsOf(one, schemas));
   return [schema.type ?? 'any'].flat().map((type) => (type === 'null' ? { type } : { ...schema, type }));

@@ -7,11 +7,11 @@ type Any = any;
 export const referenceHtml = (document: Json): { readonly nav: string; readonly main: string } => {
   const { info, tags, paths, webhooks, components } = document as Any;
   const resolved = (part: Any): Any => {
-    const { $ref, ...own } = part;
+    const { $ref, ...rest } = part;
     if (part.oneOf) return united(part.oneOf.map(resolved));
     if (!$ref) return part;
     const [, , kind, name] = $ref.split('/');
-    return { ...resolved(components[kind][name]), ...own };
+    return { ...resolved(components[kind][name]), ...rest };
   };
   /** Objects that differ by `type`, as one. */
   const united = (kinds: Any[]): Any => {
