@@ -61,7 +61,7 @@ const connect = async (limits = {}) => {
 test('imports what is right, and gives back what is refused, to be corrected and imported', async () => {
   const { write, run, people } = await connect();
   const path = write(
-    `${csv(120)}\nA,"B\n""C""",nope,x-1\n=A,B,b@example.com,i-5\nA,B,${'c'.repeat(1 << 20)},x-2\nA,B`,
+    `${csv(120)}\nA,"B, ""C""",nope,x-1\n=A,B,b@example.com,i-5\nA,B,${'c'.repeat(1 << 20)},x-2\nA,B`,
   );
   const checked = await run(path, '--only', 'check');
   expect(checked).toEqual({ code: 0, said: expect.stringContaining('E-mail → email') });
@@ -76,7 +76,7 @@ test('imports what is right, and gives back what is refused, to be corrected and
   });
   const refused = path.replace('.csv', '.refused.csv');
   const text = readFileSync(refused, 'utf8');
-  expect(text).toContain('"B\n""C""",nope,x-1,email must be one valid email address');
+  expect(text).toContain('"B, ""C""",nope,x-1,email must be one valid email address');
   expect((await run(path)).said).toContain('was imported at');
 
   writeFileSync(refused, text.replace('nope', 'ok@example.com'));

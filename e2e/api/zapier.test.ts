@@ -73,6 +73,11 @@ test('every action and search works', async () => {
     get_affiliate: await step('get_affiliate', { employee_id: affiliate.id }),
     update_lead: await step('update_lead', { client_id: lead.id, city: 'Bern' }),
     update_client: await step('update_client', { client_id: client.id, city: 'Bern' }),
+    update_person: await step('update_person', { client_id: lead.id, city: 'Rome' }),
+    update_person_by_external_id: await step('update_person_by_external_id', {
+      external_id: 'a',
+      city: 'Oslo',
+    }),
     update_affiliate: await step('update_affiliate', { employee_id: affiliate.id, is_approved: true }),
     update_lead_status: await step('update_lead_status', {
       client_id: lead.id,
