@@ -188,7 +188,7 @@ describe('A session', () => {
 });
 
 describe('A person of several companies', () => {
-  test('opens the one used last, and switches without signing in again', async () => {
+  test('chooses one after signing in, and switches without signing in again', async () => {
     const [one, two] = [await openTeam(world), await openTeam(world)];
     const invited = await two.owner.browser.ask('POST', '/team/invitations', {
       email: one.owner.email,
@@ -204,6 +204,13 @@ describe('A person of several companies', () => {
     const page = await portal.open();
     await visit(page, 'sign-in', 'Sign in');
     await fillSignIn(page, one.owner);
+    await see(page.getByRole('heading', { level: 1, name: 'Choose a company' })).toBeVisible();
+    await see(page.getByRole('button', { name: here })).toBeVisible();
+    const wide = page.viewportSize()!;
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize(wide);
+    await page.getByRole('button', { name: here }).click();
     await see(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     const company = page.getByRole('complementary', { name: 'Sidebar' });
     await see(company).toContainText(here);

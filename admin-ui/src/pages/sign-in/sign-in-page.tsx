@@ -1,17 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
-import { Fingerprint } from 'lucide-react';
+import { Building2, Fingerprint } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { call, useMutation } from '../../model/client.ts';
 import { FactorField, useFactor } from '../../model/credential-fields.tsx';
 import { knowsPasskeys, signInByPasskey } from '../../model/passkeys.ts';
 import { PublicFrame } from '../../model/public-frame.tsx';
 import { enter, type Session } from '../../model/session.ts';
+import { CompanyCode, type OtherCompany, useSwitchCompany } from '../../model/switch-company.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ApiError, errorText, fieldError } from '../../ui/errors.ts';
 import { Field, Form, PasswordInput, TextInput } from '../../ui/form.tsx';
 import { Stack } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/states.tsx';
+import { Badge } from '../../ui/values.tsx';
+import chooseCompanyCss from './choose-company.module.css';
 import signInPageCss from './sign-in-page.module.css';
 
 export function SignInPage() {
@@ -19,11 +22,23 @@ export function SignInPage() {
   const [credentials, setCredentials] = useState<Credentials | null>(null);
   const queryClient = useQueryClient();
   const router = useRouter();
-  // The company used last; the account menu has the others.
-  const done = (session: Session): void => {
+  const [choices, setChoices] = useState<Session | null>(null);
+  const start = (session: Session): void => {
     enter(queryClient, session);
-    router.history.push(`/portal${next ?? '/'}`);
+    // A path may contain an id of the company it was opened in.
+    const sameCompany = choices === null || choices.company.id === session.company.id;
+    router.history.push(`/portal${(sameCompany && next) || '/'}`);
   };
+  const done = (session: Session): void => {
+    if (session.otherCompanies.length > 0) setChoices(session);
+    else start(session);
+  };
+  if (choices)
+    return (
+      <PublicFrame title="Choose a company">
+        <ChooseCompany session={choices} onDone={start} />
+      </PublicFrame>
+    );
   return (
     <PublicFrame title={credentials ? 'One more step' : 'Sign in'}>
       {why === 'ended' && !credentials && (
@@ -183,5 +198,63 @@ function CodeStep({ credentials, onDone, onBack }: CodeStepProps) {
       {factors.passkey && knowsPasskeys() && <PasskeyButton onDone={onDone} />}
       {form}
     </Stack>
+  );
+}
+
+/** Shown after a sign-in to several companies. The company used last comes first. */
+function ChooseCompany({ session, onDone }: { session: Session; onDone: (session: Session) => void }) {
+  const [asked, setAsked] = useState<OtherCompany | null>(null);
+  const change = useSwitchCompany(onDone);
+  if (asked) return <CompanyCode company={asked} onDone={onDone} onBack={() => setAsked(null)} />;
+  const { company, user, otherCompanies } = session;
+  return (
+    <Stack>
+      <ul className={chooseCompanyCss.list} aria-label="Your companies">
+        <li>
+          <Company name={company.name} role={user.role} first onChoose={() => onDone(session)} />
+        </li>
+        {otherCompanies.map((one) => (
+          <li key={one.id}>
+            <Company
+              name={one.name}
+              role={one.role}
+              note={one.codeRequired ? 'Code required' : undefined}
+              pending={change.isPending && change.variables === one.id}
+              onChoose={() => (one.codeRequired ? setAsked(one) : change.mutate(one.id))}
+            />
+          </li>
+        ))}
+      </ul>
+      {change.error && <Notice tone="bad">{errorText(change.error)}</Notice>}
+    </Stack>
+  );
+}
+
+interface CompanyProps {
+  readonly name: string;
+  readonly role: string;
+  readonly note?: string | undefined;
+  readonly first?: boolean;
+  readonly pending?: boolean;
+  readonly onChoose: () => void;
+}
+
+function Company({ name, role, note, first, pending, onChoose }: CompanyProps) {
+  return (
+    <Button
+      wide
+      variant={first ? 'primary' : 'secondary'}
+      tip={name}
+      icon={<Building2 />}
+      pending={pending ?? false}
+      autoFocus={first}
+      onClick={onChoose}
+    >
+      <span className={chooseCompanyCss.name}>{name}</span>
+      <span className={chooseCompanyCss.about}>
+        {note && <span>{note}</span>}
+        <Badge>{role}</Badge>
+      </span>
+    </Button>
   );
 }

@@ -37,13 +37,15 @@ const periods = [1, 6, 24, 168, 720].map((hours) => ({
 
 /** A choice of one's own. It is gone when it is closed, so that nobody sends what they chose another time. */
 export function DeliverAgain({ subscription, search, onClose }: DeliverAgainProps) {
-  const { id: subscriptionId } = subscription;
+  const { id: subscriptionId, eventTypes } = subscription;
   const { cause, status, since: chosenSince } = search;
   const [kind, setKind] = useState<Kind>('failed');
   const [hours, setHours] = useState(24);
+  const [type, setType] = useState('');
   const [now] = useState(serverNow);
   const since = chosenSince ?? new Date(now - hours * 3_600_000).toISOString();
-  const common = { subscriptionId, since };
+  const types = eventTypes.filter((one) => one === type);
+  const common = { subscriptionId, since, ...(types.length > 0 && { types }) };
   const body: Body =
     cause !== undefined
       ? {
@@ -99,6 +101,16 @@ export function DeliverAgain({ subscription, search, onClose }: DeliverAgainProp
           Events since <Moment time={chosenSince} />.
         </p>
       )}
+      <Field label="Event type">
+        <Select
+          value={type}
+          options={[
+            { value: '', label: 'All types' },
+            ...eventTypes.map((one) => ({ value: one, label: one })),
+          ]}
+          onValue={setType}
+        />
+      </Field>
       <div aria-live="polite">
         {preview.isError ? (
           <Notice tone="warn">{errorText(preview.error)}</Notice>
