@@ -140,7 +140,11 @@ test.each(places)(
     const { team, page } = await portal.openOwner({ mayLog: /ERR_FAILED|status of 4/ });
     const path = await prepare(team, openSubscriber(portal.world, receiver, team));
     const ask = async (of: string): Promise<Json> => (await team.owner.browser.ask('GET', of)).json;
-    const button = (one: Page) => one.getByRole('button', { name: submit, exact: true }).last();
+    const button = (one: Page) =>
+      (path.includes('dialog=') ? one.getByRole('dialog') : one).getByRole('button', {
+        name: submit,
+        exact: true,
+      });
     const complete = async (one: Page): Promise<void> => {
       await fill?.(one);
       await see(button(one)).toBeEnabled();

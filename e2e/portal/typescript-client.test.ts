@@ -36,7 +36,9 @@ test('the package holds what its users need, and nothing else', () => {
   const names = (files as readonly { path: string }[]).map(({ path }) => path);
   expect(names).toEqual(expect.arrayContaining(['package.json', 'dist/index.js', 'dist/index.d.ts']));
   expect(
-    names.filter((name) => !/^(package\.json|README\.md|dist\/(terminal\/)?[\w.-]+\.(js|d\.ts))$/.test(name)),
+    names.filter(
+      (name) => !/^(package\.json|README\.md|dist\/(terminal\/(import\/)?)?[\w.-]+\.(js|d\.ts))$/.test(name),
+    ),
   ).toEqual([]);
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(dependencies).toBeUndefined();

@@ -70,6 +70,9 @@ export const callEveryOperation = async (
   const { people } = await causeway.people.list({ external_id: [external_id, `client-${suffix}`] });
   expect('by external_id', people.map((one) => one.client_id).join(), `${id},${client_id}`);
   expect('read as a person', (await causeway.people.get(id)).city, 'Bern');
+  await causeway.people.update(id, { city: 'Rome' });
+  const renamed = await causeway.people.updateByExternalId({ external_id }, { city: 'Oslo' });
+  expect('written as a person', (await causeway.people.get(id)).version, renamed.version);
   await causeway.people.erase(id);
   const erased = await causeway.people.get(id).catch(({ name }: Error) => name);
   expect('erased', erased, 'NotFound');

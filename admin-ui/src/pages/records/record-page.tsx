@@ -110,43 +110,45 @@ function About({ person }: { readonly person: Person }) {
 /** Folded: the deliveries are of these events. */
 function Events({ client }: { readonly client: number }) {
   const query = useQuery(eventsQuery({ client }));
-  const { settings } = useSession();
   return (
-    <Loaded query={query} skeleton={<SkeletonCard lines={2} />}>
-      {({ events, hasMore }) => (
-        <Card
-          title="Events"
-          actions={
-            <Link to="/events" search={{ client }}>
-              All events
-            </Link>
-          }
-        >
-          {events.length === 0 ? (
-            <Quiet>Events are kept for {plural(settings.retentionDays, '# day', '# days')}.</Quiet>
-          ) : (
-            <details>
-              <summary>
-                {hasMore ? `The latest ${events.length}` : plural(events.length, '# event', '# events')}
-              </summary>
-              <ol className={s.list}>
-                {events.map((event) => (
-                  <li key={event.id}>
-                    <Link to="/events/$id" params={{ id: event.id }}>
-                      <strong>Event {event.id}</strong>
-                    </Link>{' '}
-                    <Badge mono>{event.type}</Badge> <Quiet>{summaryOf(event.payload)}</Quiet>{' '}
-                    <Quiet small>
-                      <TimeAgo time={event.createdUtc} />
-                    </Quiet>
-                  </li>
-                ))}
-              </ol>
-            </details>
-          )}
-        </Card>
-      )}
-    </Loaded>
+    <Card
+      title="Events"
+      actions={
+        <Link to="/events" search={{ client }}>
+          All events
+        </Link>
+      }
+    >
+      <Loaded query={query} skeleton={<Quiet>Loading…</Quiet>}>
+        {(found) => <FoldedEvents {...found} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+function FoldedEvents({ events, hasMore }: Answer<'listPortalEvents'>) {
+  const { settings } = useSession();
+  if (events.length === 0)
+    return <Quiet>Events are kept for {plural(settings.retentionDays, '# day', '# days')}.</Quiet>;
+  return (
+    <details>
+      <summary>
+        {hasMore ? `The latest ${events.length}` : plural(events.length, '# event', '# events')}
+      </summary>
+      <ol className={s.list}>
+        {events.map((event) => (
+          <li key={event.id}>
+            <Link to="/events/$id" params={{ id: event.id }}>
+              <strong>Event {event.id}</strong>
+            </Link>{' '}
+            <Badge mono>{event.type}</Badge> <Quiet>{summaryOf(event.payload)}</Quiet>{' '}
+            <Quiet small>
+              <TimeAgo time={event.createdUtc} />
+            </Quiet>
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 
@@ -168,7 +170,6 @@ function Deliveries({ client }: { readonly client: number }) {
         </Row>
       }
     >
-      <Receivers client={client} deliveries={query.data?.deliveries ?? []} />
       <DeliveryTable
         query={query}
         without="record"
@@ -176,6 +177,7 @@ function Deliveries({ client }: { readonly client: number }) {
           <Empty title="No deliveries">No enabled subscription received the events of this record.</Empty>
         }
       />
+      <Receivers client={client} deliveries={query.data?.deliveries ?? []} />
     </Card>
   );
 }
