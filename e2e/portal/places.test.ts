@@ -141,7 +141,7 @@ test.each(places)(
     const path = await prepare(team, openSubscriber(portal.world, receiver, team));
     const ask = async (of: string): Promise<Json> => (await team.owner.browser.ask('GET', of)).json;
     const button = (one: Page) =>
-      (path.includes('dialog=') ? one.getByRole('dialog') : one).getByRole('button', {
+      (/dialog=(?!again)/.test(path) ? one.getByRole('dialog') : one).getByRole('button', {
         name: submit,
         exact: true,
       });
@@ -189,6 +189,7 @@ test.each(places)(
       .catch(() => {});
     await see.poll(() => begun - statuses.length).toBe(0);
     await see.poll(() => count(ask, path.replace(/\?.*/, ''))).toBe(1);
-    expect(statuses.filter((status) => status >= 300)).toEqual([]);
+    // 409: it was done before.
+    expect(statuses.filter((status) => status >= 300 && status !== 409)).toEqual([]);
   },
 );

@@ -14,6 +14,14 @@ interface EventDefinition<Type extends string, Payload extends z.ZodObject> {
   readonly sample: (now: string) => z.output<Payload>;
 }
 
+/** The payload of an event about a person who was erased (contract, "Erasure"). */
+export const erasedPayloadSchema = z.object({
+  client_id: id,
+  erased: z
+    .literal(true)
+    .meta({ description: 'Only for an erased person, of whom the event tells nothing else.' }),
+});
+
 /** Beyond every id that a record gets, and within the integers that JSON carries exactly. */
 export const sampleId = (id: number): number => 9_000_000_000_000_000 + id;
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { erasedPayloadSchema } from '../events/shared.ts';
 import { eventDefinitions, eventTypes } from '../events.ts';
 import { change, changeKinds } from '../operations/changes.ts';
 import * as f from '../schemas/fields.ts';
@@ -28,6 +29,7 @@ const shared: readonly (readonly [name: string, ...schemas: z.ZodType[]])[] = [
   ['NoteRecord', r.note],
   ...Object.entries(changeKinds),
   ['Change', change],
+  ['ErasedPayload', erasedPayloadSchema],
   ...eventTypes.map((type) => [`${pascal(type)}Payload`, eventDefinitions[type].payload] as const),
 ];
 

@@ -11,6 +11,7 @@ import {
   retryScheduleMs,
 } from '../delivery-states.ts';
 import { sampleDelivery } from '../events/sample.ts';
+import { erasedPayloadSchema } from '../events/shared.ts';
 import { type EventType, eventDefinitions, eventTypes, maxPayloadBytes } from '../events.ts';
 import { envelope } from '../schemas/webhooks.ts';
 import { byType, type Components, type Json, pascal } from './components.ts';
@@ -31,7 +32,7 @@ export const webhooks = (components: Components): Json => {
 const eventNames = eventTypes.map((type) => `${pascal(type)}Event`);
 
 const eventDescription =
-  'An event, by its `type`. The payload of an event about an erased person is `{client_id, erased: true}`, and that of a test event any object: for a client that refuses what differs from its schema, generate from `openapi.json?webhooks=false`, where the payload is any object.';
+  'An event, by its `type`. The payload of a test event may be any object: for a client that refuses what differs from its schema, generate from `openapi.json?webhooks=false`, where every payload is any object.';
 
 const delivery = (type: EventType, components: Components): Json => {
   const name = pascal(type);
@@ -70,7 +71,8 @@ export const deliveryCallback = (components: Components): Json => ({
 
 const eventReference = (type: EventType | typeof challengeType, components: Components): Json => {
   if (type === challengeType) return components.refer('EndpointVerification', challengeEnvelope);
-  const payload = eventDefinitions[type].payload;
+  const whole = eventDefinitions[type].payload;
+  const payload = 'client_id' in whole.shape ? z.union([whole, erasedPayloadSchema]) : whole;
   return components.refer(`${pascal(type)}Event`, envelope.extend({ type: z.enum([type]), payload }));
 };
 

@@ -107,7 +107,12 @@ export const readFields = <O extends WithBody>(
     inexact,
   });
   if (result.value) setAside(result.value, readOnly);
-  return result;
+  const valid = () => {
+    const fields = result.valid();
+    setAside(fields, readOnly);
+    return fields;
+  };
+  return { ...result, valid };
 };
 
 const nothingToRead: ReadResult<object> = { value: Object.freeze({}), problems: [], valid: () => ({}) };

@@ -206,6 +206,16 @@ describe('An update of either kind', () => {
       callId: newCallId(),
     });
     expect(status).toBe(412);
+    for (const status of [[null], { id: 20 }, { name: 'Client - Active' }])
+      for (const more of [{ email: 'none' }, { city: 'Linz' }, {}]) {
+        const body = Buffer.from(JSON.stringify({ status, ...more }));
+        const reply = await crm.call('updateLead', companyId, {
+          params: [String(id)],
+          body,
+          callId: newCallId(),
+        });
+        expect(reply.status).toBe(400);
+      }
   });
 
   test('loses no write of others, whichever way they name the record', async () => {
