@@ -62,8 +62,9 @@ export const listRequestsByCompany = ({ db, now }: Access) =>
       .select((eb) => [
         'c.company_id',
         'c.name',
-        eb.fn.sum<number>(sql`r.answered + r.limited + r.failed`).as('requests'),
-        eb.fn.sum<number>(sql`r.limited + r.failed`).as('refused'),
+        // Failed ones are among the answered.
+        eb.fn.sum<number>(sql`r.answered + r.limited`).as('requests'),
+        eb.fn.sum<number>('r.limited').as('refused'),
       ])
       .where('r.minute_utc', '>', new Date(now().getTime() - minutes * 60_000))
       .groupBy(['c.company_id', 'c.name'])

@@ -61,3 +61,11 @@ test('thousands of counts are written completely', async () => {
     world.database.query('SELECT COUNT(*) AS made FROM request_minutes WHERE key_id >= 1000');
   await expect.poll(made).toEqual([{ made: 1800 }]);
 });
+
+test('operators see what companies ask for, each request once, and what was refused', async () => {
+  const { company_id: busy } = (await ask('createCompany', { name: 'Busy' })).body;
+  await report([busy, 9, 'read', Math.floor(Date.now() / 60_000), 50, 20, 10]);
+  await expect
+    .poll(async () => (await ask('listRequestsByCompany', {})).body.companies)
+    .toContainEqual({ company_id: busy, name: 'Busy', requests_a_minute: 14, refused_a_minute: 4 });
+});
