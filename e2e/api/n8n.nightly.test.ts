@@ -221,8 +221,8 @@ const connected = async () => {
     editor.ask('POST', '/rest/credentials/test', {
       credentials: { id, name: 'Causeway', type, data: { ...data, ...given } },
     });
-  /** A published workflow: an event starts one action. */
-  const publish = async (parameters: object) => {
+  /** A published workflow: an event, or another trigger, starts one action. */
+  const publish = async (action: object, trigger: object = {}) => {
     const name = randomUUID();
     const at = { typeVersion: 1, credentials };
     const nodes = [
@@ -234,8 +234,9 @@ const connected = async () => {
         webhookId: name,
         parameters: { events: ['lead.created'] },
         ...at,
+        ...trigger,
       },
-      { id: 'b', name: 'Out', type: `${typePrefix}.causeway`, position: [240, 0], parameters, ...at },
+      { id: 'b', name: 'Out', type: `${typePrefix}.causeway`, position: [240, 0], ...at, ...action },
     ];
     const connections = { In: { main: [[{ node: 'Out', type: 'main', index: 0 }]] } };
     const settings = { executionOrder: 'v1' };
@@ -250,7 +251,7 @@ const connected = async () => {
       editor.ask('POST', `/rest/workflows/${made.id}/activate`, { versionId: made.versionId });
     await activate();
     const kept = async () => (await editor.ask('GET', `/rest/workflows/${made.id}`)).staticData?.['node:In'];
-    await until('n8n has subscribed', async () => (await kept())?.signingSecret !== undefined);
+    await until('n8n has begun', async () => Object.keys((await kept()) ?? {}).length > 0);
     const executions = async (): Promise<readonly Json[]> => {
       const filter = encodeURIComponent(JSON.stringify({ workflowId: made.id }));
       const { results } = await editor.ask('GET', `/rest/executions?filter=${filter}`);
@@ -268,12 +269,14 @@ const connected = async () => {
 };
 
 const createClient = {
-  resource: 'clients',
-  operation: 'create',
-  first_name: '={{ $json.payload.first_name }}',
-  last_name: '={{ $json.payload.last_name }}',
-  email: '={{ $json.payload.email }}',
-  additionalFields: { external_id: '=n8n-{{ $json.payload.client_id }}' },
+  parameters: {
+    resource: 'clients',
+    operation: 'create',
+    first_name: '={{ $json.payload.first_name }}',
+    last_name: '={{ $json.payload.last_name }}',
+    email: '={{ $json.payload.email }}',
+    additionalFields: { external_id: '=n8n-{{ $json.payload.client_id }}' },
+  },
 };
 
 test('a credential is tested', async () => {
@@ -329,3 +332,47 @@ test('new lead in, client out: once, as it was written, and unsubscribed in the 
   await deactivate();
   await until('n8n has unsubscribed', async () => (await subscriptions()).length === 0);
 });
+
+test('changed in the CRM, a row in a sheet: from now on, one for each record', async () => {
+  const { crm, publish } = await connected();
+  const lead = { first_name: 'Ada', last_name: 'Byron', email: 'ada@example.com' };
+  const { client_id } = await crm('POST', '/integrations/leads', lead);
+  await crm('POST', '/integrations/leads', { ...lead, city: 'Bern' });
+  const { id: project } = await editor.ask('GET', '/rest/projects/personal');
+  const tables = `/rest/projects/${project}/data-tables`;
+  const columns = [
+    { name: 'client_id', type: 'number' },
+    { name: 'city', type: 'string' },
+  ];
+  const { id: table } = await editor.ask('POST', tables, { name: randomUUID(), columns });
+  const sheet = {
+    type: 'n8n-nodes-base.dataTable',
+    typeVersion: 1.1,
+    parameters: {
+      resource: 'row',
+      operation: 'upsert',
+      dataTableId: { __rl: true, mode: 'id', value: table },
+      matchType: 'allConditions',
+      filters: {
+        conditions: [{ keyName: 'client_id', condition: 'eq', keyValue: '={{ $json.client_id }}' }],
+      },
+      columns: {
+        mappingMode: 'defineBelow',
+        value: { client_id: '={{ $json.client_id }}', city: '={{ $json.city }}' },
+      },
+    },
+  };
+  const { executions, deactivate } = await publish(sheet, {
+    type: `${typePrefix}.causewayChanges`,
+    parameters: { kinds: ['person'], pollTimes: { item: [{ mode: 'everyMinute' }] } },
+  });
+  const rows = async () => (await editor.ask('GET', `${tables}/${table}/rows`)).data;
+  for (const city of ['Rome', 'Oslo']) {
+    await crm('PATCH', `/integrations/people/${client_id}`, { city });
+    const isWritten = async () => (await rows())[0]?.city === city;
+    await until('the row is written', isWritten, { timeoutMs: 180_000 });
+    expect(await rows()).toMatchObject([{ client_id, city }]);
+  }
+  await until('the executions have ended', async () => (await executions()).length === 2);
+  await deactivate();
+}, 500_000);

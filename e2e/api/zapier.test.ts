@@ -236,6 +236,27 @@ describe('a trigger', () => {
     expect((await ask('GET', '/webhooks/subscriptions')).json.count).toBe(0);
   });
 
+  test('of changes begins from now, and brings each new version of a record', async () => {
+    const { run, step, ask, keyId } = await connect();
+    const { perform, sample } = trigger('record_changed');
+    const poll = (meta = {}): Promise<readonly Json[]> =>
+      run(perform, { meta, inputData: { kind: 'person' } });
+    const lead = await step('create_lead', person);
+    expect(await poll({ isPopulatingDedupe: true })).toEqual([]);
+    await step('update_lead', { client_id: lead.id, city: 'Bern' });
+    const other = await step('create_client', { ...person, email: 'other@example.com' });
+    await ask('DELETE', `/integrations/people/${(await step('create_lead', person)).id}`);
+    const ids = [`person-${other.id}-1`, `person-${lead.id}-2`];
+    expect(await poll()).toMatchObject([{ id: ids[0] }, { id: ids[1], city: 'Bern', record_type: 'person' }]);
+    const repeated = (await poll()).map(({ id }) => id);
+    expect(repeated, 'once more, for Zapier to skip').toEqual(ids);
+    expect(await poll()).toEqual([]);
+    const [shown] = await poll({ isLoadingSample: true });
+    expect(Object.keys(shown!)).toEqual(expect.arrayContaining(Object.keys(sample)));
+    await world.operator.ask('revokeKey', { id: keyId });
+    await expect(poll()).rejects.toThrow('The API key is not valid');
+  });
+
   test('whose receiver is gone is switched off, and on again with the Zap', async () => {
     const { run, step, ask } = await connect();
     const targetUrl = `${receiver.url}/gone?status=410&n=1`;

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../events.ts';
+import { readChanges } from './changes.ts';
 import { CausewayApi } from './n8n/credentials/CausewayApi.credentials.ts';
 import { actionProperties } from './n8n/nodes/properties.ts';
 import { isRepeated, receive, remember } from './n8n/nodes/receive.ts';
-import { problemOf, requestOf, rootOf } from './request.ts';
+import { type ConnectorRequest, type Json, problemOf, requestOf, rootOf } from './request.ts';
 import { actions, events, lookups } from './table.ts';
 import { keyOf } from './zapier/names.ts';
 
@@ -54,6 +55,32 @@ test('n8n shows each field once, under the name that the interface has', () => {
 
 const action = (resource: string, operation: string) =>
   actions.find((one) => one.resource === resource && one.operation === operation)!;
+
+test.each([
+  ['reads every page', 'a', { a: ['b', true], b: ['c', false] }, ['person-a-1', 'person-b-1'], 'c'],
+  ['goes on with the next poll', 'a', { a: ['a', true] }, Array(5).fill('person-a-1'), 'a'],
+  ['starts at the end, however late it is known', undefined, { latest: ['z', true] }, [], 'latest'],
+  ['starts anew if it is too old', 'old', { latest: ['z', false] }, [], 'z'],
+] as const)(
+  'a poll of changes %s',
+  async (_, from, feed: Readonly<Record<string, readonly [string, boolean]>>, ids, end) => {
+    const said: string[] = [];
+    const send = async ({ query: { cursor } }: ConnectorRequest): Promise<Json> => {
+      const page = feed[cursor!];
+      if (!page) return {};
+      const [nextCursor, hasMore] = page;
+      const change = { type: 'person', id: cursor, version: 1, operation: 'upsert', record: {} };
+      const changes = cursor === 'latest' ? [] : [change, { ...change, operation: 'delete', record: null }];
+      return { changes, nextCursor, hasMore };
+    };
+    const { records, cursor } = await readChanges(send, {
+      types: 'person',
+      from,
+      warn: (text) => said.push(text),
+    });
+    expect([records.map(({ id }) => id), cursor, said.length]).toEqual([ids, end, from === 'old' ? 1 : 0]);
+  },
+);
 
 describe('a request', () => {
   test('has what was given, each in its place', () => {

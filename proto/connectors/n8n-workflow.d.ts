@@ -72,6 +72,11 @@ declare module 'n8n-workflow' {
     getWorkflow(): { id?: string; name?: string };
     getWorkflowStaticData(type: 'node'): IDataObject;
   }
+  export interface IPollFunctions extends Functions {
+    readonly logger: { warn(text: string): void };
+    getMode(): string;
+    getWorkflowStaticData(type: 'node'): IDataObject;
+  }
   export interface IWebhookResponseData {
     workflowData?: INodeExecutionData[][];
     noWebhookResponse?: boolean;

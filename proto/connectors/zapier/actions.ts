@@ -70,7 +70,7 @@ const searchOf = (action: Action): Search => ({
   operation: {
     ...operationOf(action),
     perform: async (z: ZObject, bundle: Bundle) => {
-      const answer = await send(z, bundle, requestOf(action, bundle.inputData), { orMissing: true });
+      const answer = await send(z, bundle, requestOf(action, bundle.inputData), { emptyOn: 404 });
       const records = Object.keys(answer).length === 0 ? [] : recordsOf(action, answer);
       return records.map((record) => withId(record, {}));
     },

@@ -4,7 +4,7 @@ import { type ConnectorRequest, type Json, problemOf, rootOf } from '../request.
 /**
  * Sends a request with the connection's key. Zapier refuses or drops a value with `{{…}}` in it, also where it is a person's
  * text: so two braces are written apart, and stand together again in what is sent.
- * @returns the answer's body; empty for 204, and with `orMissing` for 404
+ * @returns the answer's body; empty for 204, and for the status `emptyOn`
  * @throws Zapier's errors: one that waits and tries again (429, 503), one that asks for a new connection (401), or one
  *   that stops the step with a sentence
  */
@@ -12,7 +12,7 @@ export const send = async (
   z: ZObject,
   { authData }: Pick<Bundle, 'authData'>,
   request: Omit<ConnectorRequest, 'method'> & { readonly method: ConnectorRequest['method'] | 'DELETE' },
-  { orMissing = false } = {},
+  { emptyOn = 204 } = {},
 ): Promise<Json> => {
   const { method, path, query, body } = request;
   const options = {
@@ -36,7 +36,7 @@ export const send = async (
   const { status } = answer;
   const json = jsonIn(answer.content);
   if (status >= 200 && status < 300) return json;
-  if (status === 404 && orMissing) return {};
+  if (status === emptyOn) return {};
   const problem = problemOf(status, json, answer.getHeader('x-request-id'));
   if (problem.retryAfter !== undefined)
     throw new z.errors.ThrottledError(problem.message, problem.retryAfter);

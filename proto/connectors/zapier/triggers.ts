@@ -1,11 +1,15 @@
 import type { Bundle, Trigger, ZObject } from 'zapier-platform-core';
 import { verifyWebhook, WebhookInvalid } from '../../client/webhooks.ts';
-import { basePath, type Json } from '../request.ts';
-import { type EventKind, events, type Lookup, lookups } from '../table.ts';
+import { feedOf, readChanges, recordKinds, sampleChanges } from '../changes.ts';
+import { basePath, type ConnectorRequest, type Json } from '../request.ts';
+import { actions, type EventKind, events, type Lookup, lookups } from '../table.ts';
 import { nounOf, snake } from './names.ts';
 import { send } from './send.ts';
 
 const subscriptions = `${basePath}/webhooks/subscriptions`;
+
+/** As long as changes are kept. */
+const cacheSeconds = 90 * 86_400;
 
 const triggerOf = ({ type, title, description, sample }: EventKind): Trigger => ({
   key: type.replace('.', '_'),
@@ -25,7 +29,7 @@ const triggerOf = ({ type, title, description, sample }: EventKind): Trigger => 
         z,
         bundle,
         { method: 'DELETE', path: `${subscriptions}/${bundle.subscribeData!.id}`, query: {} },
-        { orMissing: true },
+        { emptyOn: 404 },
       ),
     perform: async (_z: ZObject, bundle: Bundle) => {
       const event = await eventIn(bundle);
@@ -63,6 +67,52 @@ const latest = async (z: ZObject, bundle: Bundle, type: string): Promise<object[
   return (samples as { event: object }[]).map(({ event }) => event);
 };
 
+/**
+ * Polls the changes feed. It reads from where the poll before the last one ended: what Zapier did not take the first time comes
+ * again, and Zapier skips the ids that it has seen.
+ */
+const changesTrigger: Trigger = {
+  key: 'record_changed',
+  noun: 'Record',
+  display: {
+    label: 'Record created or changed',
+    description: 'Triggers when a lead, client, affiliate or note was created or changed.',
+  },
+  operation: {
+    type: 'polling',
+    inputFields: [
+      {
+        key: 'kind',
+        label: 'Records',
+        type: 'string',
+        default: 'person',
+        choices: Object.fromEntries(recordKinds.map(({ name, value }) => [value, name])),
+      },
+    ],
+    perform: async (z: ZObject, bundle: Bundle) => {
+      const types = String(bundle.inputData.kind ?? 'person');
+      const { isLoadingSample, isPopulatingDedupe, zap } = bundle.meta;
+      const { baseUrl, apiKey } = bundle.authData;
+      const request = (one: ConnectorRequest) => send(z, bundle, one, { emptyOn: 410 });
+      type Rows = { id: string }[];
+      if (isLoadingSample) return (await sampleChanges(request, types)) as Rows;
+      const key = `changes ${zap?.id} ${feedOf(baseUrl!, apiKey!, types)}`;
+      // A Zap that is switched on begins from now.
+      const kept: { before: string; after: string } | null = isPopulatingDedupe
+        ? null
+        : await z.cache.get(key);
+      const warn = (text: string) => z.console.log(text);
+      const { records, cursor } = await readChanges(request, { types, from: kept?.before, warn });
+      await z.cache.set(key, { before: kept?.after ?? cursor, after: cursor }, cacheSeconds);
+      return records.toReversed() as Rows;
+    },
+    sample: {
+      ...actions.find(({ operation, resource }) => operation === 'get' && resource === 'people')!.sample,
+      id: 'person-9000000000001042-2',
+    },
+  },
+};
+
 /** Fills a drop-down. */
 const lookupTrigger = ({ name, label, path, list, value, shown, isLead }: Lookup): Trigger => ({
   key: snake(name),
@@ -81,7 +131,9 @@ const lookupTrigger = ({ name, label, path, list, value, shown, isLead }: Lookup
 });
 
 export const triggers = Object.fromEntries(
-  [...events.map(triggerOf), ...lookups.filter(({ isSearch }) => !isSearch).map(lookupTrigger)].map(
-    (trigger) => [trigger.key, trigger],
-  ),
+  [
+    ...events.map(triggerOf),
+    changesTrigger,
+    ...lookups.filter(({ isSearch }) => !isSearch).map(lookupTrigger),
+  ].map((trigger) => [trigger.key, trigger]),
 );

@@ -1,4 +1,5 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import { recordKinds } from '../../changes.ts';
 import { type Action, actions, events, type Field, lookups } from '../../table.ts';
 
 /** The form of the node: a resource, its operations, and the fields of each. */
@@ -156,6 +157,16 @@ export const eventProperty = (): INodeProperties => ({
       }),
     )
     .sort((a, b) => (a.name < b.name ? -1 : 1)),
+});
+
+export const kindsProperty = (): INodeProperties => ({
+  displayName: 'Records',
+  name: 'kinds',
+  type: 'multiOptions',
+  required: true,
+  default: ['person'],
+  description: 'The records whose changes start the workflow',
+  options: recordKinds.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
 });
 
 /** n8n shows HTML, and ends a single sentence without a period. */

@@ -1,8 +1,14 @@
-import { type IExecuteFunctions, type IHookFunctions, type ILoadOptionsFunctions, sleep } from 'n8n-workflow';
+import {
+  type IExecuteFunctions,
+  type IHookFunctions,
+  type ILoadOptionsFunctions,
+  type IPollFunctions,
+  sleep,
+} from 'n8n-workflow';
 import { basePath, type ConnectorRequest, type Json, problemOf, rootOf } from '../../request.ts';
 import { lookups } from '../../table.ts';
 
-type Context = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions;
+type Context = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions | IPollFunctions;
 
 /** A request to a busy Causeway is repeated so often, and waits at most so long each time. */
 const maxRepeats = 3;
@@ -10,7 +16,7 @@ const maxWaitSeconds = 60;
 
 /**
  * Sends a request with the node's credential, and repeats what was refused for a time (429, 503) when that time is over.
- * @returns the answer's body; empty for 204, and with `orMissing` for 404
+ * @returns the answer's body; empty for 204, and for the status `emptyOn`
  * @throws ConnectorProblem
  */
 export const send = async (
@@ -21,7 +27,7 @@ export const send = async (
     query,
     body,
   }: Omit<ConnectorRequest, 'method'> & { readonly method: ConnectorRequest['method'] | 'DELETE' },
-  { orMissing = false } = {},
+  { emptyOn = 204 } = {},
 ): Promise<Json> => {
   const { baseUrl } = await context.getCredentials<{ baseUrl: string }>('causewayApi');
   for (let repeats = 0; ; repeats++) {
@@ -39,7 +45,7 @@ export const send = async (
     });
     const { statusCode, headers } = answer;
     if (statusCode >= 200 && statusCode < 300) return answer.body || {};
-    if (statusCode === 404 && orMissing) return {};
+    if (statusCode === emptyOn) return {};
     const problem = problemOf(statusCode, answer.body, headers?.['x-request-id']);
     const { retryAfter } = problem;
     if (retryAfter === undefined || retryAfter > maxWaitSeconds || repeats === maxRepeats) throw problem;

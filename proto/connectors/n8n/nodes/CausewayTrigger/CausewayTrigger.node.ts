@@ -44,13 +44,13 @@ export class CausewayTrigger implements INodeType {
         const kept: Kept = this.getWorkflowStaticData('node');
         if (!kept.subscriptionId) return false;
         const path = `${subscriptions}/${kept.subscriptionId}`;
-        const found = await send(this, { method: 'GET', path, query: {} }, { orMissing: true });
+        const found = await send(this, { method: 'GET', path, query: {} }, { emptyOn: 404 });
         const { url, eventTypes } = wantedBy(this);
         const isSame =
           found.url === url &&
           [...(found.eventTypes as string[])].sort().join() === [...eventTypes].sort().join();
         // A tool's subscription cannot be edited.
-        if (found.id && !isSame) await send(this, { method: 'DELETE', path, query: {} }, { orMissing: true });
+        if (found.id && !isSame) await send(this, { method: 'DELETE', path, query: {} }, { emptyOn: 404 });
         // A create enables what Causeway has switched off, and leaves off what a member has.
         return isSame && found.enabled === true;
       },
@@ -70,7 +70,7 @@ export class CausewayTrigger implements INodeType {
         const kept: Kept = this.getWorkflowStaticData('node');
         if (kept.subscriptionId) {
           const path = `${subscriptions}/${kept.subscriptionId}`;
-          await send(this, { method: 'DELETE', path, query: {} }, { orMissing: true });
+          await send(this, { method: 'DELETE', path, query: {} }, { emptyOn: 404 });
         }
         delete kept.subscriptionId;
         delete kept.signingSecret;
