@@ -229,19 +229,19 @@ test('no file exceeds its limit of lines', () => {
 describe('the house does not grow', () => {
   // Who adds deletes. Who lowers a count lowers its bound, and a raise needs a commit that says why.
   const most = {
-    proto: 14_105,
+    proto: 14_165,
     'services/runtime': 6_385,
-    'services/identity': 990,
+    'services/identity': 1_160,
     'services/deliveries': 1_320,
     'services/gateway': 5_215,
     'services/agents': 700,
-    'services/access': 8_586,
-    'services/crm': 6_700,
-    'services/webhooks': 5_840,
+    'services/access': 9_015,
+    'services/crm': 6_852,
+    'services/webhooks': 6_010,
     'services/dispatcher': 7_430,
     'admin-ui': 16_725,
     deploy: 4_500,
-    tests: 65_051,
+    tests: 65_423,
   };
   const roomOfCode = (file: string): string =>
     /\.test\.|\/testing\/|^e2e\//.test(file) ? 'tests' : roomOf(file);
@@ -261,7 +261,7 @@ describe('the house does not grow', () => {
   test('words of prose', () => {
     const documents = tracked.filter((file) => file.endsWith('.md'));
     const words = documents.reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0);
-    expect(words).toBeLessThanOrEqual(45_300);
+    expect(words).toBeLessThanOrEqual(45_485);
   });
 });
 

@@ -45,6 +45,7 @@ export const portalErrorCodes = {
   signed_out: { status: 401, message: 'sign in to continue' },
   wrong_credentials: { status: 401, message: 'the email address or the password is wrong' },
   wrong_code: { status: 401, message: 'the code is wrong' },
+  company_closed: { status: 403, message: 'the company is closed; ask who runs this installation' },
   cross_site: { status: 403, message: 'the request did not come from the portal itself' },
   wrong_passkey: {
     status: 401,

@@ -35,6 +35,7 @@ export const isRefusal = (entry: Partial<KeyEntry> | CompanyEntry | SignerEntry)
 
 export interface CompanyEntry {
   readonly version: number;
+  readonly closed?: true;
   readonly limits?: LimitOverrides;
   /** In place of `limits`, for the buckets that they name. */
   readonly temporary?: TemporaryLimits;

@@ -14,7 +14,12 @@ const operator = {
   query: null,
 } as const;
 
-const company = z.object({ company_id: id, name: z.string(), created_utc: instant });
+const company = z.object({
+  company_id: id,
+  name: z.string(),
+  created_utc: instant,
+  closed_utc: instant.optional(),
+});
 
 const limit = z.int().min(1);
 const limits = z.object({
@@ -60,6 +65,56 @@ export const listCompanies = defineOperation({
   id: 'listCompanies',
   body: z.strictObject({}),
   answers: { 200: { schema: z.object({ companies: z.array(company) }) } },
+});
+
+const closedCompany = company.extend({ closed_utc: instant, kept_until_utc: instant });
+
+/** Closing a company that is closed changes nothing, and shows it to the gateways again. */
+export const closeCompany = defineOperation({
+  ...operator,
+  id: 'closeCompany',
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { schema: closedCompany } },
+});
+
+export const openCompany = defineOperation({
+  ...operator,
+  id: 'openCompany',
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { schema: company } },
+});
+
+/** Makes the subscriptions of a company that was closed or opened follow it now, which they do by themselves within seconds. */
+export const switchSubscriptions = defineOperation({
+  ...operator,
+  service: 'webhooks',
+  id: 'switchSubscriptions',
+  body: z.strictObject({ company_id: recordId }),
+  answers: { 200: { schema: z.object({ company_id: id, subscriptions: z.int().min(0) }) } },
+});
+
+/** Unless `next` is null, it is the `after` of the next call. Each line is a JSON object. */
+const exporting = {
+  body: z.strictObject({ company_id: recordId, after: z.string().max(100).optional() }),
+  answers: { 200: { schema: z.object({ lines: z.array(z.string()), next: z.string().nullable() }) } },
+};
+
+/** The company, its members and its keys; no password, value or hash. */
+export const exportCompany = defineOperation({ ...operator, id: 'exportCompany', ...exporting });
+
+/** Without secrets, and of channels without URLs, which are secrets. */
+export const exportSubscriptions = defineOperation({
+  ...operator,
+  service: 'webhooks',
+  id: 'exportSubscriptions',
+  ...exporting,
+});
+
+export const exportRecords = defineOperation({
+  ...operator,
+  service: 'crm',
+  id: 'exportRecords',
+  ...exporting,
 });
 
 export const createKey = defineOperation({

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { emptiedTables as access } from '../../services/access/schema.ts';
+import { emptiedTables as crm } from '../../services/crm/tables.ts';
+import { emptiedTables as webhooks } from '../../services/webhooks/tables.ts';
 import { exceptions, mysqlServices, privileges, tablesOf } from './privileges.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -21,12 +24,12 @@ test('each table has a service that writes it, and each exception names a table 
   expect(named.filter((table) => !tables.includes(table))).toEqual([]);
 });
 
-test('no service may change append-only tables, but for crm, which erases payloads', () => {
+test('no service may change append-only tables, but for crm, which erases payloads, and access, which deletes old entries', () => {
   for (const service of mysqlServices) {
     expect([service, allowed[service].audit_log]).toEqual([service, expect.not.arrayContaining(['UPDATE'])]);
     expect(allowed[service].events!.includes('UPDATE')).toBe(service === 'crm');
     expect(allowed[service].events).not.toContain('DELETE');
-    expect(allowed[service].audit_log).not.toContain('DELETE');
+    expect(allowed[service].audit_log!.includes('DELETE')).toBe(service === 'access');
   }
 });
 
@@ -43,4 +46,26 @@ test('a table is altered by one service at most, for its daily partitions', () =
     'dispatcher delivery_minutes',
     'webhooks events',
   ]);
+});
+
+test('every table of companies is emptied of a closed company by its service, or dropped by the day', () => {
+  const withoutCompanies = [
+    ...['companies', 'closed_companies', 'sign_in_delays', 'dispatchers', 'sealed_keys'],
+    ...['clients_seq', 'client_notes_seq', 'employees_seq', 'events_seq'],
+  ];
+  for (const [service, { deleted, dropped }] of Object.entries({ access, crm, webhooks })) {
+    const tables = [...owners].flatMap(([owner, names]) =>
+      // Only `webhooks` writes channels.
+      names.filter((name) => (name === 'notice_channels' ? 'webhooks' : owner) === service),
+    );
+    const ofCompanies = tables.filter((table) => !withoutCompanies.includes(table));
+    expect([service, [...deleted, ...dropped].sort()]).toEqual([service, ofCompanies.sort()]);
+    const may = allowed[service as keyof typeof allowed];
+    expect(deleted.filter((table) => !may[table]!.includes('DELETE'))).toEqual([]);
+    // Their days: see the test above.
+    const days = mysqlServices.filter((one) =>
+      dropped.every((table) => allowed[one][table]!.includes('DROP')),
+    );
+    expect([service, days.length]).toEqual([service, 1]);
+  }
 });

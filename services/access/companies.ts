@@ -29,7 +29,7 @@ export const createCompany = (access: Access) =>
       await audit(trx, author, 'company.created', ['company', companyId, name], { after: { name } });
       return companyId;
     });
-    const company = { company_id, name, created_utc };
+    const company = { company_id, name, created_utc, closed_utc: null };
     await table.publish(companyName(company), companyEntry({ ...company, version: 1, ...noLimits }));
     return json<AnswerTo<'createCompany'>>(201, companyAnswer(company));
   });
@@ -40,6 +40,7 @@ const noLimits = {
   limit_admin: null,
   limit_lookup: null,
   temporary_limits: null,
+  closed_utc: null,
 } as const;
 
 export const listCompanies = (access: Access) =>
@@ -111,11 +112,12 @@ export const requireCompany = async ({ db }: Access, company_id: number): Promis
   if (!company) throw notFound('company');
 };
 
-const companyColumns = ['company_id', 'name', 'created_utc'] as const;
+export const companyColumns = ['company_id', 'name', 'created_utc', 'closed_utc'] as const;
 type CompanyRow = RowOf<'companies', typeof companyColumns>;
 
-const companyAnswer = ({ company_id, name, created_utc }: CompanyRow): CompanyAnswer => ({
+export const companyAnswer = ({ company_id, name, created_utc, closed_utc }: CompanyRow): CompanyAnswer => ({
   company_id,
   name,
   created_utc: created_utc.toISOString(),
+  ...(closed_utc && { closed_utc: closed_utc.toISOString() }),
 });

@@ -1,8 +1,10 @@
 import { contract, eventCatalog } from '@causeway/proto';
 import { type HandlerTable, handler, json } from '@causeway/runtime';
 import * as audit from './audit.ts';
+import * as closing from './closing.ts';
 import * as companies from './companies.ts';
 import type { Access } from './context.ts';
+import { exportCompany } from './export.ts';
 import * as changeKey from './keys/change-key.ts';
 import * as keys from './keys/keys.ts';
 import * as rotateKey from './keys/rotate-key.ts';
@@ -31,6 +33,9 @@ export const handlers: HandlerTable<'access', Access> = {
   listEventTypes,
   ...audit,
   ...companies,
+  closeCompany: closing.closeCompany,
+  openCompany: closing.openCompany,
+  exportCompany,
   ...changeKey,
   ...keys,
   ...rotateKey,

@@ -1,3 +1,4 @@
+import type { ClosedCompanyRow } from '@causeway/identity';
 import type { AuditRow, Bucket, MemberEndingRow, NoticeChannel, NoticeKind, Role } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { Generated, Selectable } from 'kysely';
@@ -22,6 +23,7 @@ export interface AccessTables {
   notices: NoticeTable;
   notice_sends: NoticeSendTable;
   link_mails: { company_id: number; mailed_utc: Date; address_hash: Buffer };
+  closed_companies: ClosedCompanyRow;
   /** Shared with `crm`, which empties it, and `webhooks`. */
   idempotency_keys: IdempotencyTables['idempotency_keys'];
   /** Written by `webhooks`. */
@@ -51,9 +53,32 @@ export const tenantTables: ReadonlySet<keyof AccessTables> = new Set([
   'notices',
   'notice_sends',
   'link_mails',
+  'closed_companies',
   'idempotency_keys',
   'notice_channels',
 ] as const);
+
+/** What a closed company leaves in this service's tables. */
+export const emptiedTables = {
+  deleted: [
+    'portal_recovery_codes',
+    'portal_passkeys',
+    'portal_sessions',
+    'portal_invitations',
+    'portal_password_resets',
+    'portal_users',
+    'api_keys',
+    'audit_log',
+    'request_minutes',
+    'agent_calls',
+    'key_revocations',
+    'member_endings',
+    'notices',
+    'notice_sends',
+    'link_mails',
+  ],
+  dropped: ['request_log'],
+} as const;
 
 interface LimitColumns {
   limit_read: number | null;
@@ -67,6 +92,7 @@ interface CompanyTable extends LimitColumns {
   name: string;
   version: Generated<number>;
   created_utc: Date;
+  closed_utc: Generated<Date | null>;
   temporary_limits: string | null;
   require_factor: Generated<number>;
 }
@@ -91,6 +117,7 @@ interface KeyTable extends LimitColumns {
   previous_last4: Generated<string | null>;
   previous_until_utc: Generated<Date | null>;
   previous_active: Generated<number>;
+  is_suspended: Generated<number>;
 }
 
 interface PortalUserTable {

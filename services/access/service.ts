@@ -22,6 +22,7 @@ import {
   serveOperations,
 } from '@causeway/runtime';
 import { startCleanup } from './cleanup.ts';
+import { startEmptyingAccess } from './closing.ts';
 import type { Access, PortalSettings } from './context.ts';
 import { handlers } from './handlers.ts';
 import { startKeyTable } from './key-table/key-table.ts';
@@ -55,6 +56,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
   const { keyPrefix, keyQuota, portal, mail: mailSettings = null } = options;
   const passwords = createHasher();
   const cleanup = startCleanup({ db, log, metrics, now, portal });
+  const emptying = startEmptyingAccess({ db, log, now });
   const notices = startNotices({
     ...{ bus, db, log, metrics, now },
     keyRing: portal.keyRing,
@@ -108,6 +110,7 @@ export const createAccess = async (options: AccessOptions): Promise<AccessServic
       await passwords.close();
       await notices.stop();
       await cleanup.stop();
+      await emptying.stop();
       await expiry.stop();
       await uses.drain();
       await requests.drain();

@@ -1,3 +1,4 @@
+import { startEmptying } from '@causeway/identity';
 import { deletionsKeptDays } from '@causeway/proto';
 import {
   acrossTenants,
@@ -9,7 +10,7 @@ import {
   repeat,
 } from '@causeway/runtime';
 import { sql } from 'kysely';
-import type { Tables } from './tables.ts';
+import { emptiedTables, type Tables } from './tables.ts';
 
 /**
  * Deletes the expired rows of `idempotency_keys`, those of webhooks too, and forgets old erasures. Replicas may do it at
@@ -20,6 +21,19 @@ export const startCleanup = ({ db, log, metrics, now }: CleanupOptions): Repeate
     pauseMs,
     removes: { of: 'idempotency_keys, erasures', metrics },
     onError: (error) => log.warn({ error }, 'cleanup failed'),
+  });
+
+export const startEmptyingCrm = ({ db, log, now }: Omit<CleanupOptions, 'metrics'>): Repeated =>
+  startEmptying({
+    ...{ db, log, now, ...emptiedTables },
+    onEmpty: async ({ company_id, crm_emptied_utc }) => {
+      if (crm_emptied_utc) return;
+      await db
+        .updateTable('closed_companies')
+        .set({ crm_emptied_utc: now() })
+        .where('company_id', '=', company_id)
+        .execute();
+    },
   });
 
 /** @returns 0 unless there may be more. */

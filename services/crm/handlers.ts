@@ -7,6 +7,7 @@ import * as notes from './actions/notes.ts';
 import * as people from './actions/people.ts';
 import * as changes from './changes.ts';
 import type { ActionsContext } from './context.ts';
+import { exportRecords } from './export.ts';
 import * as find from './find.ts';
 import * as lookups from './lookups.ts';
 import * as portalPeople from './portal-people.ts';
@@ -22,6 +23,7 @@ export const handlers: HandlerTable<'crm', ActionsContext> = {
   ...notes,
   ...people,
   ...changes,
+  exportRecords,
   ...find,
   ...lookups,
   ...portalPeople,

@@ -3,7 +3,7 @@ import { followCallers } from '@causeway/identity';
 import { createGate, createOnce, noMetrics, type ServiceOptions, serveOperations } from '@causeway/runtime';
 import { chunksGate } from './actions/batches.ts';
 import { createRunner } from './actions/runner.ts';
-import { startCleanup } from './cleanup.ts';
+import { startCleanup, startEmptyingCrm } from './cleanup.ts';
 import { startErasures } from './erasures.ts';
 import { createEventLog } from './events/event-log.ts';
 import { openPublisher } from './events/publisher.ts';
@@ -61,6 +61,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
   const indexer = startIndexer({ db, log, metrics });
   const cleanup = startCleanup({ db, log, metrics, now });
   const erasures = startErasures({ db, log, now });
+  const emptying = startEmptyingCrm({ db, log, now });
   return {
     ready: callers.ready,
     drain: async () => {
@@ -70,6 +71,7 @@ export const createCrm = async (options: CrmOptions): Promise<Crm> => {
       await indexer.stop();
       await cleanup.stop();
       await erasures.stop();
+      await emptying.stop();
     },
   };
 };

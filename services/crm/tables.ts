@@ -1,3 +1,4 @@
+import type { ClosedCompanyRow } from '@causeway/identity';
 import type { AuditRow, EventType, RecordType } from '@causeway/proto';
 import { personDetails } from '@causeway/proto/schemas';
 import type { IdempotencyTables } from '@causeway/runtime';
@@ -25,9 +26,10 @@ export interface Tables extends IdempotencyTables {
   erasures: Erasures;
   audit_log: AuditRow & { audit_id: Generated<number> };
   delivery_attempts: DeliveryAttempts;
+  closed_companies: ClosedCompanyRow;
 }
 
-/** Of the migrations of crm, but for the last two. Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
+/** Of the migrations of crm, but for `audit_log` and `delivery_attempts`. Every table belongs to a company; in `statuses`, company 0 holds the global ones. */
 export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'employees',
   'statuses',
@@ -49,8 +51,34 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'erasures',
   'audit_log',
   'delivery_attempts',
+  'closed_companies',
   'idempotency_keys',
 ]);
+
+/** What a closed company leaves in the tables of this service's migrations, before the tables to which their foreign keys lead. */
+export const emptiedTables = {
+  deleted: [
+    'client_search_pending',
+    'client_search_tails',
+    'client_search_entries',
+    'client_search_postings',
+    'client_notes',
+    'client_status_history',
+    'company_settings',
+    'clients',
+    'employees',
+    'statuses',
+    'lookup_versions',
+    'event_sequences',
+    'event_outbox',
+    'event_dedupe_keys',
+    'record_changes',
+    'change_sequences',
+    'erasures',
+    'idempotency_keys',
+  ],
+  dropped: ['events'],
+} as const;
 
 /** Owns the statuses that all companies share (contract, "Lookups"). */
 export const globalCompanyId = 0;

@@ -22,7 +22,7 @@ export interface Callers {
   /** False until the copy is read, and while it may be out of date. */
   ready(): boolean;
   /**
-   * Company entries are never deleted. For a company that the copy lacks, asks the bucket's leader.
+   * False of a closed company. Company entries are never deleted. For a company that the copy lacks, asks the bucket's leader.
    * @throws Problem `keys_unavailable` while the copy is not reliable.
    */
   knowsCompany(companyId: number): Promise<boolean>;
@@ -143,10 +143,12 @@ export const followCallers = ({ bus, log, metrics, now, onRevoked }: FollowCalle
     },
     ready: table.trusted,
     knowsCompany: async (companyId) => {
-      if (table.company(companyId)) return true;
+      const entry = table.company(companyId);
+      if (entry) return !entry.closed;
       if (!table.trusted()) throw problem('keys_unavailable');
       await table.fetch(companyEntryName(companyId));
-      return table.company(companyId) !== undefined;
+      const late = table.company(companyId);
+      return late !== undefined && !late.closed;
     },
     close: table.close,
   };

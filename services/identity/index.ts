@@ -1,6 +1,15 @@
 export { writeAudit } from './audit.ts';
 export { assertSameName, assertUnchanged } from './based-on.ts';
 export { type Callers, followCallers } from './callers.ts';
+export {
+  type ClosedCompanyRow,
+  closedReason,
+  emptyCompanies,
+  isClosed,
+  keptClosedMs,
+  startEmptying,
+} from './closed-companies.ts';
+export { type ExportedKind, exportPage } from './export.ts';
 export { followKeyTable, identityMetrics, type KeyTable } from './key-table.ts';
 export { decodeDigests, digestGroups, groupDiffers, groupOf, toggleEntry } from './key-table-digest.ts';
 export { createKeyValue, hashKeyValue, lastFour, maskKey, parseKeyValue } from './keys.ts';

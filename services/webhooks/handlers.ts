@@ -16,7 +16,9 @@ import * as resend from './replays/resend.ts';
 import * as reencrypt from './secrets/reencrypt.ts';
 import * as status from './status/status.ts';
 import * as top from './status/top.ts';
+import * as closed from './subscriptions/closed.ts';
 import * as deliveries from './subscriptions/deliveries.ts';
+import { exportSubscriptions } from './subscriptions/export.ts';
 import * as incidents from './subscriptions/incidents.ts';
 import * as missed from './subscriptions/missed.ts';
 import * as missing from './subscriptions/missing.ts';
@@ -40,12 +42,14 @@ export const handlers: HandlerTable<'webhooks', WebhooksContext> = {
   ...readEvents,
   ...channels,
   listMemberWork: made.listMemberWork,
+  exportSubscriptions,
   ...held,
   ...replays,
   ...resend,
   ...reencrypt,
   ...status,
   ...top,
+  switchSubscriptions: closed.switchSubscriptions,
   ...deliveries,
   ...incidents,
   ...missed,

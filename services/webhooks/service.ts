@@ -18,6 +18,7 @@ import { defaultQuotas, type Quotas, type TargetRules, type WebhooksContext } fr
 import { openCursors } from './cursors.ts';
 import { handlers } from './handlers.ts';
 import { startMemberEndings } from './members/endings.ts';
+import { startEmptyingWebhooks, startFollowing } from './subscriptions/closed.ts';
 import { startEnds } from './subscriptions/ends.ts';
 import { startChallenges } from './subscriptions/verification.ts';
 import type { Tables } from './tables.ts';
@@ -52,6 +53,8 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
   const cursors = openCursors({ db, keyRing, random });
   const ends = startEnds({ bus, db, log, now });
   const memberEndings = startMemberEndings({ bus, db, log, now });
+  const following = startFollowing({ bus, db, log, now });
+  const emptying = startEmptyingWebhooks({ bus, db, log, now });
   const callers = followCallers({ bus, log, metrics, now, onRevoked: ends.wake });
   const quotas = options.quotas ?? defaultQuotas;
   const challenges = startChallenges({ bus, db, log, now, random });
@@ -96,6 +99,8 @@ export const createWebhooks = async (options: WebhooksOptions): Promise<Webhooks
       callers.close();
       await ends.stop();
       await memberEndings.stop();
+      await following.stop();
+      await emptying.stop();
       await retention.stop();
     },
   };

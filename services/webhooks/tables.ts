@@ -10,6 +10,7 @@ import type {
   SubscriptionChangeRow,
   SubscriptionRow,
 } from '@causeway/deliveries';
+import type { ClosedCompanyRow } from '@causeway/identity';
 import type { AuditRow, MemberEndingRow, NoticeChannel, StoredEvent } from '@causeway/proto';
 import type { IdempotencyTables } from '@causeway/runtime';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
@@ -117,6 +118,7 @@ export interface Tables extends IdempotencyTables {
     readonly opened: Generated<number>;
     readonly last_opened_utc: Date | null;
   };
+  closed_companies: ClosedCompanyRow;
   sealed_keys: { readonly name: string; readonly sealed: Buffer };
 }
 
@@ -141,8 +143,26 @@ export const tenantTables: ReadonlySet<keyof Tables> = new Set([
   'event_sequences',
   'event_outbox',
   'audit_log',
+  'closed_companies',
   'idempotency_keys',
 ] as const);
+
+/** What a closed company leaves in the tables of this service's migrations. */
+export const emptiedTables = {
+  deleted: [
+    'subscriptions',
+    'subscription_changes',
+    'delivery_queues',
+    'webhook_companies',
+    'notice_channels',
+    'missed_events',
+    'acknowledged_causes',
+    'delivery_shares',
+    'replays',
+    'incidents',
+  ],
+  dropped: ['deliveries', 'delivery_attempts', 'delivery_minutes'],
+} as const;
 
 type WithDefaults<Row, Name extends keyof Row> = {
   [Column in keyof Row]: Column extends Name ? Generated<Row[Column]> : Row[Column];

@@ -16,6 +16,9 @@ test.each([
   ['company create --name Acme', 'createCompany', { name: 'Acme' }],
   ['company list', 'listCompanies', {}],
   ['company top', 'listDeliveriesByCompany', {}],
+  ['company close --company 17', 'closeCompany', { company_id: 17 }],
+  ['company open --company 17', 'openCompany', { company_id: 17 }],
+  ['company export --company 17 --out file', 'exportCompany', { company_id: 17 }],
   ['company status --company 17', 'getCompanyStatus', { company_id: 17 }],
   [
     'key create --company 1001 --name k --scopes admin,events:read',

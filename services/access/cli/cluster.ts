@@ -59,11 +59,21 @@ interface OperatorAnswer {
 
 /** @throws Unreachable */
 export const call = async (
-  { natsUrl, files = {}, source }: Cluster,
+  cluster: Cluster,
   laneName: OperatorLane,
   operation: string,
   body: Readonly<Record<string, unknown>>,
 ): Promise<OperatorAnswer> => {
+  const lane = await openLane(cluster, laneName);
+  try {
+    return await lane.ask(operation, body);
+  } finally {
+    await lane.close();
+  }
+};
+
+/** @throws Unreachable */
+export const openLane = async ({ natsUrl, files = {}, source }: Cluster, laneName: OperatorLane) => {
   const instance = `operator-${randomHex(4)}`;
   let bus: Bus;
   try {
@@ -80,26 +90,30 @@ export const call = async (
     subject: laneSubject(laneName),
     replySubject: `${replyPrefix('operator')}.${instance}`,
   });
-  try {
-    const answer = await lane.request({
-      operation,
-      tenant: 0,
-      caller: 0,
-      requestId: instance,
-      traceparent: childTraceparent(''),
-      budgetMs,
-      params: [],
-      query: '',
-      body: Buffer.from(JSON.stringify(body)),
-    });
-    return { status: answer.status, body: JSON.parse(answer.body.toString()) as OperatorAnswer['body'] };
-  } catch (error) {
-    if (error instanceof LaneError) throw new Unreachable(sentences(serviceOf[laneName])[error.code]);
-    throw error;
-  } finally {
+  const ask = async (operation: string, body: Readonly<Record<string, unknown>>): Promise<OperatorAnswer> => {
+    try {
+      const answer = await lane.request({
+        operation,
+        tenant: 0,
+        caller: 0,
+        requestId: instance,
+        traceparent: childTraceparent(''),
+        budgetMs,
+        params: [],
+        query: '',
+        body: Buffer.from(JSON.stringify(body)),
+      });
+      return { status: answer.status, body: JSON.parse(answer.body.toString()) as OperatorAnswer['body'] };
+    } catch (error) {
+      if (error instanceof LaneError) throw new Unreachable(sentences(serviceOf[laneName])[error.code]);
+      throw error;
+    }
+  };
+  const close = async (): Promise<void> => {
     lane.close();
     await bus.close();
-  }
+  };
+  return { ask, close };
 };
 
 const serviceOf = { operator: 'access', 'operator-crm': 'crm', 'operator-webhooks': 'webhooks' } as const;

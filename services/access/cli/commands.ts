@@ -22,11 +22,14 @@ export interface Command {
   readonly operation: OperationId;
   /** `operator` by default. */
   readonly lane?: OperatorLane;
-  /** Asked too, without a body; one list results from both answers. */
+  /** Asked after it, with the same body; one answer results from both. */
   readonly beside?: {
     readonly operation: OperationId;
+    readonly lane?: OperatorLane;
     readonly join: (answer: Body, other: Body) => Body;
   };
+  /** Whose lines are written, page by page, in place of an answer. */
+  readonly exports?: Readonly<Record<OperatorLane, OperationId>>;
   /** What is wrong with the options together. The service checks all else. */
   readonly problem?: (values: Values) => string | undefined;
   readonly parts?: {
@@ -120,6 +123,13 @@ const busiest = (deliveries: Body, requests: Body): Body => {
   return { companies: loads.slice(0, 20) };
 };
 
+/** Subscriptions follow by themselves within seconds; the command waits for them. */
+const switching: NonNullable<Command['beside']> = {
+  operation: 'switchSubscriptions',
+  lane: 'operator-webhooks',
+  join: (company, { subscriptions }) => ({ ...company, switched_subscriptions: subscriptions }),
+};
+
 export const commands: readonly Command[] = [
   {
     words: ['company', 'create'],
@@ -150,6 +160,46 @@ export const commands: readonly Command[] = [
     notes: ['The longest queues come first, at most 50 of them.'],
     operation: 'getCompanyStatus',
     lane: 'operator-webhooks',
+  },
+  {
+    words: ['company', 'close'],
+    about: 'Close a company: its keys, sessions, subscriptions and links end at once',
+    options: { company },
+    notes: [
+      'The data is kept for 30 days and then deleted; until then, `company open` takes it back. Events and deliveries go',
+      'with their days (RETENTION_DAYS). Requests that are under way end as usual. You may repeat it.',
+    ],
+    operation: 'closeCompany',
+    beside: switching,
+    advice: () => 'No gateway accepts its keys any more. To take it back: company open --company ID',
+  },
+  {
+    words: ['company', 'open'],
+    about: 'Open a company that was closed at most 30 days ago',
+    options: { company },
+    notes: [
+      'Keys, subscriptions and links are as they were. Members sign in again. Held deliveries wait to be released.',
+    ],
+    operation: 'openCompany',
+    beside: switching,
+  },
+  {
+    words: ['company', 'export'],
+    about: 'Write the records, events and settings of a company, one JSON object a line',
+    options: {
+      company,
+      out: { value: 'FILE', about: 'write into this file instead of standard output', field: null },
+    },
+    notes: [
+      'Each line is as it was when its page was read; what is written meanwhile may be there or not. The last line is',
+      '{"type":"end"}: without it, run it again. No password, key value or secret is in it. The audit log names the export.',
+    ],
+    operation: 'exportCompany',
+    exports: {
+      operator: 'exportCompany',
+      'operator-webhooks': 'exportSubscriptions',
+      'operator-crm': 'exportRecords',
+    },
   },
   {
     words: ['key', 'create'],

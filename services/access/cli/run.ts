@@ -9,6 +9,8 @@ const root = join(import.meta.dirname, '../../..');
 interface Terminal {
   readonly env?: NodeJS.ProcessEnv;
   out(text: string): void;
+  /** Resolves when more can be written; `out` by default. */
+  write?(text: string): Promise<void>;
   err(text: string): void;
   /** Aborted when the user stops the command. */
   readonly signal?: AbortSignal;
@@ -16,6 +18,10 @@ interface Terminal {
 
 const ofProcess: Terminal = {
   out: (text) => void process.stdout.write(text),
+  write: (text) =>
+    new Promise((resolve, reject) =>
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve())),
+    ),
   err: (text) => void process.stderr.write(text),
 };
 
@@ -66,7 +72,22 @@ const ask = async (
   ]);
   try {
     const cluster = findCluster(terminal.env ?? readEnv(), root);
-    const { operation, lane = 'operator', parts, beside } = command;
+    const { operation, lane = 'operator', parts, beside, exports } = command;
+    if (exports) {
+      const { exportLines, Interrupted } = await import('./export.ts');
+      const { out } = values;
+      const { write = async (text: string) => terminal.out(text) } = terminal;
+      const file = typeof out === 'string' ? out : undefined;
+      try {
+        const lines = await exportLines({ cluster, body, exports, file, write });
+        if (file !== undefined)
+          terminal.out(json ? `${JSON.stringify({ file, lines })}\n` : `${lines} lines in ${file}\n`);
+        return 0;
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+        return refuse(error.message);
+      }
+    }
     let answer: Body | undefined;
     for (let next: Body | undefined = body; next; next = parts?.next(answer)) {
       const { status, body: latest } = await call(cluster, lane, operation, next);
@@ -74,7 +95,7 @@ const ask = async (
       answer = answer ? (parts?.join(answer, latest) ?? latest) : latest;
     }
     if (beside && answer) {
-      const other = await call(cluster, 'operator', beside.operation, {});
+      const other = await call(cluster, beside.lane ?? 'operator', beside.operation, body);
       if (other.status >= 400) return refuse(sentenceOf(other.body));
       answer = beside.join(answer, other.body);
     }

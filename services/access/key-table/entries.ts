@@ -32,7 +32,7 @@ export const keyEntryColumns = [
   ...limitColumns,
 ] as const;
 export const companyLimitColumns = [...limitColumns, 'temporary_limits'] as const;
-export const companyEntryColumns = ['company_id', 'version', ...companyLimitColumns] as const;
+export const companyEntryColumns = ['company_id', 'version', 'closed_utc', ...companyLimitColumns] as const;
 
 interface Publisher {
   publish(name: string, entry: VersionedEntry): Promise<void>;
@@ -78,6 +78,7 @@ export const publishKey = async (table: Publisher, row: KeyEntryRow): Promise<vo
 
 export const companyEntry = (row: CompanyEntryRow): CompanyEntry => ({
   version: row.version,
+  ...(row.closed_utc && { closed: true }),
   ...limitsOf(row),
   ...(row.temporary_limits !== null && { temporary: temporaryOf(row.temporary_limits) }),
 });
@@ -89,7 +90,8 @@ export const companyLimitsNow = (
   row: RowOf<'companies', typeof companyLimitColumns>,
   now: Date,
 ): NonNullable<CompanyEntry['limits']> =>
-  companyAt(companyEntry({ ...row, company_id: 0, version: 0 }), now.getTime()).limits ?? {};
+  companyAt(companyEntry({ ...row, company_id: 0, version: 0, closed_utc: null }), now.getTime()).limits ??
+  {};
 
 const hashName = (hash: Buffer): string => keyEntryName(hash.toString('base64url'));
 export const companyName = ({ company_id }: Pick<CompanyEntryRow, 'company_id'>): string =>

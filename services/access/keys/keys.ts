@@ -7,6 +7,7 @@ import {
   bySystem,
   contract,
   notFound,
+  problem,
   quotaExceeded,
   type Scope,
 } from '@causeway/proto';
@@ -227,19 +228,20 @@ const untouched = {
 
 /**
  * Locks the company, so creates take turns (contract, "Quotas"). @returns the names of its active keys.
- * @throws Problem `quota_exceeded`
+ * @throws Problem `quota_exceeded`, `company_closed`
  */
 const requireRoomForKey = async (
   trx: Trx<AccessTables>,
   companyId: number,
   limit: number,
 ): Promise<readonly string[]> => {
-  await trx
+  const company = await trx
     .selectFrom('companies')
-    .select('company_id')
+    .select('closed_utc')
     .where('company_id', '=', companyId)
     .forUpdate()
     .executeTakeFirst();
+  if (company?.closed_utc) throw problem('company_closed');
   const active = await trx
     .selectFrom('api_keys')
     .select('name')
@@ -292,10 +294,16 @@ export const deactivateIn = async (
 ): Promise<void> => {
   const { numUpdatedRows } = await trx
     .updateTable('api_keys')
-    .set((eb) => ({ is_active: 0, revoked_utc: at, version: eb('version', '+', 1), ...previousEnd(at) }))
+    .set((eb) => ({
+      is_active: 0,
+      is_suspended: 0,
+      revoked_utc: at,
+      version: eb('version', '+', 1),
+      ...previousEnd(at),
+    }))
     .where('company_id', '=', companyId)
     .where('id', '=', id)
-    .where('is_active', '=', 1)
+    .where((eb) => eb.or([eb('is_active', '=', 1), eb('is_suspended', '=', 1)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
   // `webhooks` switches off the subscriptions of the key.

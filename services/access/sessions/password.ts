@@ -136,6 +136,7 @@ const findPasswordReset = async ({ db, now }: Pick<Access, 'db' | 'now'>, token:
     ])
     .where('reset.token_hash', '=', hashToken(token))
     .where('reset.expires_utc', '>', now())
+    .where('company.closed_utc', 'is', null)
     .executeTakeFirst();
   if (!row) throw problem('reset_over');
   return row;

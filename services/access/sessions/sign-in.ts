@@ -114,12 +114,18 @@ const admit = async (
     noteStrangers(memberships, 'password.refused');
     throw problem('wrong_credentials');
   }
+  const over = await closedAmong(access, accepted.map(companyOf));
+  const present = accepted.filter((person) => !over.has(companyOf(person)));
+  if (present.length === 0) {
+    for (const { undecided } of attempts) await undecided();
+    throw problem('company_closed');
+  }
   const codeGiven = totp !== undefined || recoveryCode !== undefined;
   const open: PersonRow[] = [];
   const closed: PersonRow[] = [];
   const refusals: Problem[] = [];
   let codeTaken = false;
-  for (const person of accepted) {
+  for (const person of present) {
     const taken =
       hasFactor(person) &&
       codeGiven &&
@@ -168,6 +174,18 @@ const waiting = (error: unknown): Problem => {
   throw error;
 };
 
+const companyOf = ({ company_id }: PersonRow): number => company_id;
+
+const closedAmong = async ({ db }: Access, ids: readonly number[]): Promise<ReadonlySet<number>> => {
+  const rows = await db
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', 'in', ids)
+    .where('closed_utc', 'is not', null)
+    .execute();
+  return new Set(rows.map(({ company_id }) => company_id));
+};
+
 const memberOf = ({ company_id, id, device_epoch }: PersonRow) => ({
   companyId: company_id,
   userId: id,
@@ -207,6 +225,7 @@ export const startSession = async (
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> => {
   const { db, now, random } = access;
+  if ((await closedAmong(access, [companyId])).size > 0) throw problem('company_closed');
   const token = newSessionToken(random, access.sessionTokens);
   const { address, userAgent } = actor;
   const at = now();

@@ -114,6 +114,7 @@ const findSession = async (
     ])
     .where('session.token_hash', '=', hashToken(token))
     .where('session.state', '=', 'open')
+    .where('company.closed_utc', 'is', null)
     .where('session.created_utc', '>', new Date(nowMs - portal.sessionTimeoutMs))
     .where('session.last_used_utc', '>', new Date(nowMs - portal.idleTimeoutMs))
     .executeTakeFirst();

@@ -159,6 +159,7 @@ const findInvitation = async ({ db, now }: Pick<Access, 'db' | 'now'>, token: st
     ])
     .where('invitation.token_hash', '=', hashToken(token))
     .where('invitation.expires_utc', '>', now())
+    .where('company.closed_utc', 'is', null)
     .executeTakeFirst();
   if (!row) throw problem('invitation_over');
   return row;

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { writeAudit } from '@causeway/identity';
+import { isClosed, writeAudit } from '@causeway/identity';
 import {
   type AuditEntry,
   byMember,
@@ -124,7 +124,7 @@ export const getSharedDelivery = ({ db, now }: WebhooksContext) =>
       .executeTakeFirst();
     if (!row || row.expires_utc <= at || !timingSafeEqual(row.secret_hash, hashOf(secret)))
       throw notFound('link');
-    if (await isEnding(db, companyId, row)) throw notFound('link');
+    if ((await isEnding(db, companyId, row)) || (await isClosed(db, companyId))) throw notFound('link');
     const name: DeliveryIds = {
       eventId: row.event_id,
       subscriptionId: row.subscription_id,

@@ -77,7 +77,7 @@ export const switchOff = async (
   context: Pick<WebhooksContext, 'bus' | 'log'>,
   trx: Trx<Tables>,
   { company_id, subscription_id, enabled, verification, ...shown }: SubscriptionRow,
-  { by, at: now, reason, more }: SwitchingOff,
+  { by, at: now, reason, more, isTold = true }: SwitchingOff,
 ): Promise<void> => {
   const key = { company_id, subscription_id };
   await trx
@@ -107,17 +107,18 @@ export const switchOff = async (
       at: now,
     },
   );
-  await writeNotices(trx, [
-    {
-      companyId: company_id,
-      kind: 'subscription_disabled',
-      cause: `subscription_disabled:${subscription_id}:${now.toISOString()}`,
-      // Without its path and query, which may hold a secret of the receiver.
-      subject: { id: subscription_id, name: shown.name ?? new URL(shown.url).host },
-      detail: { reason },
-      at: now,
-    },
-  ]);
+  if (isTold)
+    await writeNotices(trx, [
+      {
+        companyId: company_id,
+        kind: 'subscription_disabled',
+        cause: `subscription_disabled:${subscription_id}:${now.toISOString()}`,
+        // Without its path and query, which may hold a secret of the receiver.
+        subject: { id: subscription_id, name: shown.name ?? new URL(shown.url).host },
+        detail: { reason },
+        at: now,
+      },
+    ]);
   trx.onCommit(() => askDispatcher(context, { companyId: company_id, subscriptionId: subscription_id }));
 };
 
@@ -126,6 +127,8 @@ interface SwitchingOff {
   readonly at: Date;
   readonly reason: string;
   readonly more?: UpdateObject<Tables, 'subscriptions'>;
+  /** Whether members get a notice. */
+  readonly isTold?: boolean;
 }
 
 /** @returns how many it removed. @throws the first error, after all */
