@@ -82,7 +82,15 @@ const pageAhead = (): Plugin => {
  * of a page without filters. A test holds that nothing is asked for twice.
  */
 const callsAhead: Readonly<Record<string, readonly string[]>> = {
-  '': ['first-steps', 'first-steps/deliveries', 'usage?range=24h', 'deliveries/stats?range=24h'],
+  '': [
+    'first-steps',
+    'first-steps/deliveries',
+    'usage?range=24h',
+    'deliveries/stats?range=24h',
+    'deliveries/counts',
+    'incidents?state=open',
+    'subscriptions',
+  ],
   subscriptions: ['subscriptions'],
   subscription: ['subscriptions/{id}', 'deliveries?subscriptionId={id}&limit=8'],
   deliveries: ['deliveries?limit=50', 'deliveries/counts', 'subscriptions', 'event-types'],

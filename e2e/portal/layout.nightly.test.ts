@@ -68,7 +68,7 @@ interface Size {
   readonly height: number;
 }
 const wide = { width: 1440, height: 900 };
-const narrow = { width: 390, height: 844 };
+const widths = [wide, { width: 1280, height: 800 }, { width: 390, height: 844 }, { width: 320, height: 640 }];
 
 /** What shifted while the page loaded, as one line. */
 const shiftOf = async (page: Page, { name }: Place): Promise<string[]> => {
@@ -76,7 +76,7 @@ const shiftOf = async (page: Page, { name }: Place): Promise<string[]> => {
   return cls > maxShift ? [`${name}: ${cls.toFixed(3)} (${shifted})`] : [];
 };
 
-test.each([wide, narrow])(
+test.each(widths)(
   'No page with many rows shifts during its first load in $width px',
   { timeout: 600_000 },
   async (viewport) => {

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Card, Quiet, Stack } from '../ui/layout.tsx';
 import { Loaded, SkeletonLines } from '../ui/states.tsx';
-import { Badge, TimeAgo } from '../ui/values.tsx';
+import { Badge, Cut, TimeAgo } from '../ui/values.tsx';
 import s from './activity.module.css';
 import { type Entry, namesTarget, targetLink, wordsOf } from './audit-words.ts';
 import { operationQuery } from './client.ts';
@@ -76,26 +76,24 @@ export function EntryText({ entry, children }: { readonly entry: Entry; readonly
 
 /** @param props.short without the target, which the page is about. */
 function Sentence({ entry, short }: { readonly entry: Entry; readonly short?: boolean }) {
-  const link = targetLink(entry);
   return (
     <p>
-      <bdi>
-        <strong>{entry.actor.name}</strong>
-      </bdi>
+      <Cut strong text={entry.actor.name} />
       {entry.actor.kind !== 'user' && (
         <>
           {' '}
           <Badge>{actorKinds[entry.actor.kind]}</Badge>
         </>
       )}{' '}
-      {wordsOf(entry)}{' '}
-      {!short && namesTarget(entry) && (
-        <bdi>
-          <strong>{link ? <Link {...link}>{entry.target.name}</Link> : entry.target.name}</strong>
-        </bdi>
-      )}
+      {wordsOf(entry)} {!short && namesTarget(entry) && <Target entry={entry} />}
     </p>
   );
+}
+
+function Target({ entry }: { readonly entry: Entry }) {
+  const link = targetLink(entry);
+  const name = <Cut strong text={entry.target.name} />;
+  return link ? <Link {...link}>{name}</Link> : name;
 }
 
 const actorKinds = { key: 'API key', operator: 'operator', system: 'automatic' } as const;

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { isFirstLoading } from '../ui/states.tsx';
 import { type Answer, operationQuery } from './client.ts';
 
 export type Attention = Answer<'getAttention'>;
@@ -11,12 +10,6 @@ export const lastHourQuery = {
 };
 
 export const useAttention = (): Attention | undefined => useQuery(attentionQuery).data;
-
-export const useAttentionPending = (): boolean => {
-  const attention = useQuery(attentionQuery);
-  const lastHour = useQuery(lastHourQuery);
-  return isFirstLoading(attention) || isFirstLoading(lastHour);
-};
 
 export interface LimitedKey {
   readonly id: number;

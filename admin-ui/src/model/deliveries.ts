@@ -82,6 +82,8 @@ export const deliveriesQuery = (search: DeliverySearch, limit = 50) =>
 export const countsQuery = (search: DeliverySearch) =>
   operationQuery('countDeliveries', { query: filtersOf(search) });
 
+export const causesQuery = { ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 };
+
 export const countText = ({ count, isMore }: { readonly count: number; readonly isMore: boolean }): string =>
   `${number(count)}${isMore ? '+' : ''}`;
 

@@ -1,4 +1,4 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { ApiError } from '../ui/errors.ts';
 import { serverAnswers } from '../ui/reachability.ts';
@@ -9,12 +9,14 @@ export const lazyPage = <Module extends Record<string, unknown>, Name extends ke
   name: Name,
 ) => lazyRouteComponent(() => loadModule(load), name);
 
-/** Lets the queries of a page begin beside its code. */
+/** Lets the queries of a page begin beside its code. @returns which, for `Page`, which waits for their first answers */
 export const load = (
   { queryClient }: { readonly queryClient: QueryClient },
-  ...queries: readonly { readonly queryKey: QueryKey }[]
-): void => {
-  for (const query of queries) void queryClient.prefetchQuery(query);
+  ...queries: readonly ({ readonly queryKey: QueryKey } | false)[]
+): readonly string[] => {
+  const asked = queries.filter((query) => query !== false);
+  for (const query of asked) void queryClient.prefetchQuery(query);
+  return asked.map(({ queryKey }) => hashKey(queryKey));
 };
 
 /** Throws `ApiError` if the server cannot be reached, because a reload would then lose the page. */

@@ -37,7 +37,17 @@ export interface KeySearch {
 export const keysPageQuery = ({ show, q, sort, cursor }: KeySearch) =>
   operationQuery('listApiKeys', { query: { limit: 25, state: show ?? 'active', q, sort, cursor } });
 
-/** Only developers may see it. */
+/** Only developers may see them, and the next. */
+export const keyRequestsQuery = ({ id, status, cursor }: KeyRequestsSearch) =>
+  operationQuery('listKeyRequests', { params: { id }, query: { status: status && Number(status), cursor } });
+
+export interface KeyRequestsSearch {
+  readonly id: number;
+  /** The first digit of the status. */
+  readonly status: '2' | '4' | '5' | undefined;
+  readonly cursor: string | undefined;
+}
+
 export const keyUseQuery = (id: number) => ({
   ...operationQuery('getKeyUse', { params: { id } }),
   refetchInterval: 15_000,
@@ -53,6 +63,9 @@ export const subscriptionsQuery = operationQuery('listPortalSubscriptions', {});
 
 export const subscriptionQuery = (id: number) => operationQuery('getPortalSubscription', { params: { id } });
 
+export const replaysQuery = (subscriptionId: number) =>
+  operationQuery('listReplays', { query: { subscriptionId, limit: 5 } });
+
 export const useSubscriptionCache = () => {
   const queryClient = useQueryClient();
   return {
@@ -64,6 +77,8 @@ export const useSubscriptionCache = () => {
     },
   };
 };
+
+export const subscriptionSettingsQuery = operationQuery('getSubscriptionSettings', {});
 
 export const eventTypesQuery = {
   ...operationQuery('listEventTypes', {}),

@@ -3,7 +3,7 @@ import { createRootRouteWithContext, createRoute, redirect } from '@tanstack/rea
 import type { LucideIcon } from 'lucide-react';
 import { attentionQuery, lastHourQuery } from './attention.ts';
 import { load } from './lazy-page.ts';
-import { lacksFactor, type Role, sessionQuery } from './session.ts';
+import { lacksFactor, type Role, roleAtLeast, sessionQuery } from './session.ts';
 
 // The parents of all pages. `app/routes.ts` gives them their components.
 
@@ -22,6 +22,7 @@ export const shellRoute = createRoute({
       throw redirect({ to: '/sign-in', search: { next } });
     }
     if (lacksFactor(session)) throw redirect({ to: '/second-factor' });
+    return { may: (least: Role) => roleAtLeast(session.user.role, least) };
   },
   // For the badges of every page.
   loader: ({ context }) => load(context, attentionQuery, lastHourQuery),

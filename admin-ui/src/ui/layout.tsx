@@ -1,15 +1,19 @@
-import { createLink } from '@tanstack/react-router';
+import { useIsFetching } from '@tanstack/react-query';
+import { createLink, useLoaderData } from '@tanstack/react-router';
 import clsx from 'clsx';
 import { ChevronLeft } from 'lucide-react';
 import type { AnchorHTMLAttributes } from 'react';
-import { type CSSProperties, type ReactNode, useEffect } from 'react';
+import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
 import cardCss from './card.module.css';
 import layoutCss from './layout.module.css';
 import pageCss from './page.module.css';
+import { Loading, SkeletonLines } from './states.tsx';
 import { Cut } from './values.tsx';
 
 interface PageProps {
   readonly title: string;
+  /** The title while the page loads. */
+  readonly kind?: string;
   /** A name is loaded later: on phones the title keeps its one line, and nothing below it moves. */
   readonly oneLine?: boolean;
   readonly badge?: ReactNode;
@@ -17,10 +21,16 @@ interface PageProps {
   readonly actions?: ReactNode;
   readonly back?: ReactNode;
   readonly refreshing?: boolean | undefined;
+  /** In the shape of the content. */
+  readonly skeleton?: ReactNode;
   readonly children: ReactNode;
 }
 
-export function Page({ title, oneLine, badge, description, actions, back, refreshing, children }: PageProps) {
+/** Shows its content, and what its head has from it, once all that its route loads is there: nothing moves then. */
+export function Page(props: PageProps) {
+  const isLoading = useFirstLoad();
+  const { oneLine, description, back, refreshing, skeleton = <SkeletonCard lines={12} />, children } = props;
+  const title = isLoading ? (props.kind ?? props.title) : props.title;
   useEffect(() => {
     document.title = `${title} · Causeway`;
   }, [title]);
@@ -34,16 +44,38 @@ export function Page({ title, oneLine, badge, description, actions, back, refres
             <h1 tabIndex={-1} dir="auto" className={oneLine ? pageCss.oneLine : undefined}>
               {title}
             </h1>
-            {badge}
+            {!isLoading && props.badge}
           </div>
           {description !== undefined && <p className={pageCss.description}>{description}</p>}
         </div>
-        {actions !== undefined && <div className={pageCss.actions}>{actions}</div>}
+        {!isLoading && props.actions && <div className={pageCss.actions}>{props.actions}</div>}
       </header>
-      {children}
+      {isLoading ? <Loading>{skeleton}</Loading> : children}
     </div>
   );
 }
+
+/** A service that hangs holds up the rest of a page no longer. */
+const longestWaitMs = 2000;
+
+/** Whether something that the route loads (`load`) has neither answered nor failed yet; once all has, never again. */
+const useFirstLoad = (): boolean => {
+  const loads: unknown = useLoaderData({ strict: false });
+  const count = useIsFetching({
+    predicate: ({ queryHash, state }) =>
+      state.status === 'pending' && Array.isArray(loads) && loads.includes(queryHash),
+  });
+  return useFirstWait(count > 0);
+};
+
+export const useFirstWait = (isWaiting: boolean): boolean => {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(true), isWaiting ? longestWaitMs : 0);
+    return () => clearTimeout(timer);
+  }, [isWaiting]);
+  return isWaiting && !isOver;
+};
 
 function BackAnchor({ children, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { children: string }) {
   return (
@@ -85,6 +117,12 @@ export function Card({ title, description, actions, flush, children }: CardProps
     </section>
   );
 }
+
+export const SkeletonCard = ({ lines }: { readonly lines: number }) => (
+  <Card>
+    <SkeletonLines lines={lines} />
+  </Card>
+);
 
 interface StackProps {
   readonly gap?: 'xs' | 's' | 'm' | 'l';

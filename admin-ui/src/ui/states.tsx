@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import { Aqueduct } from './aqueduct.tsx';
 import { Button } from './button.tsx';
 import { ApiError, errorText } from './errors.ts';
-import { Card } from './layout.tsx';
 import noticeCss from './notice.module.css';
 import statesCss from './states.module.css';
 
@@ -29,30 +28,25 @@ export function Empty({ alert, title, children, action }: EmptyProps) {
   );
 }
 
-/** Content that waits for another query shows itself once that query has answered or failed, whatever it does later. */
-export const isFirstLoading = ({ isPending, errorUpdateCount }: UseQueryResult): boolean =>
-  isPending && errorUpdateCount === 0;
-
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
-  /** False while what stands above the content loads. */
-  readonly ready?: boolean;
-  /** A placeholder in the shape of the content, so that the layout does not shift. */
-  readonly skeleton: ReactNode;
+  /** A placeholder in the shape of the content, if the page does not wait for it. */
+  readonly skeleton?: ReactNode;
   readonly children: (data: T) => ReactNode;
 }
 
-export function Loaded<T>({ query, ready = true, skeleton, children }: LoadedProps<T>) {
-  if (query.data !== undefined && ready) return children(query.data);
-  if (query.isError && query.data === undefined)
-    return <Failed error={query.error} retry={() => void query.refetch()} />;
-  return (
-    <div aria-busy="true">
-      <span className="visually-hidden">Loading…</span>
-      {skeleton}
-    </div>
-  );
+export function Loaded<T>({ query, skeleton = <SkeletonLines lines={4} />, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return <Loading>{skeleton}</Loading>;
 }
+
+export const Loading = ({ children }: { readonly children: ReactNode }) => (
+  <div aria-busy="true">
+    <span className="visually-hidden">Loading…</span>
+    {children}
+  </div>
+);
 
 export function Skeleton({ width = '100%', height = '0.875rem' }: { width?: string; height?: string }) {
   return <span className={statesCss.skeleton} style={{ width, height }} aria-hidden="true" />;
@@ -110,9 +104,3 @@ export function Notice({ tone, title, actions, children }: NoticeProps) {
     </div>
   );
 }
-
-export const SkeletonCard = ({ lines }: { readonly lines: number }) => (
-  <Card>
-    <SkeletonLines lines={lines} />
-  </Card>
-);

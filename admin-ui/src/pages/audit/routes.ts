@@ -2,7 +2,6 @@ import { createRoute } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
-import { roleAtLeast, sessionQuery } from '../../model/session.ts';
 import { auditQuery, auditSearch } from './audit.ts';
 
 export const auditRoute = createRoute({
@@ -12,9 +11,6 @@ export const auditRoute = createRoute({
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   // The page tells the other roles that they may not read it, without asking the server.
-  loader: async ({ context, deps }) => {
-    const session = await context.queryClient.ensureQueryData(sessionQuery);
-    if (session && roleAtLeast(session.user.role, 'admin')) load(context, auditQuery(deps));
-  },
+  loader: ({ context, deps }) => load(context, context.may('admin') && auditQuery(deps)),
   component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

@@ -10,7 +10,7 @@ import { fieldError } from '../../ui/errors.ts';
 import { Field, Fieldset, Form, TextInput } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { Card, Quiet, Row, Stack } from '../../ui/layout.tsx';
-import { Loaded, SkeletonCard } from '../../ui/states.tsx';
+import { Loaded } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { Badge, Cut, TimeAgo } from '../../ui/values.tsx';
 
@@ -30,7 +30,7 @@ export function ChannelCards() {
   const query = useQuery(noticeChannelsQuery);
   const [secret, setSecret] = useState<string | null>(null);
   return (
-    <Loaded query={query} skeleton={<SkeletonCard lines={8} />}>
+    <Loaded query={query}>
       {(data) => (
         <Stack>
           {(['webhook', 'slack'] as const).map((name) => (

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { call, useMutation } from '../../model/client.ts';
 import { hasFactor } from '../../model/members.ts';
-import { teamQuery } from '../../model/queries.ts';
+import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
 import { useRefusal, useSession } from '../../model/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { number, plural } from '../../ui/format.ts';
 import { Card, Page } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Loaded, Notice } from '../../ui/states.tsx';
 import { toast, toastError } from '../../ui/toast.ts';
 import { ChannelCards } from './channels.tsx';
 
@@ -47,7 +47,7 @@ function SecondFactor({ refusal }: SettingProps) {
     },
   });
   return (
-    <Loaded query={useQuery(teamQuery)} skeleton={<SkeletonCard lines={2} />}>
+    <Loaded query={useQuery(teamQuery)}>
       {({ members }) => {
         const without = members.filter((member) => !hasFactor(member)).length;
         const you = members.find((member) => member.you);
@@ -94,15 +94,13 @@ function SecondFactor({ refusal }: SettingProps) {
   );
 }
 
-const settingsQuery = operationQuery('getSubscriptionSettings', {});
-
 function EndpointVerification({ refusal }: SettingProps) {
   const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: (verifyEndpoints: boolean) =>
       call('updateSubscriptionSettings', { body: { verifyEndpoints } }),
     onSuccess: (settings) => {
-      queryClient.setQueryData(settingsQuery.queryKey, settings);
+      queryClient.setQueryData(subscriptionSettingsQuery.queryKey, settings);
       toast(
         settings.verifyEndpoints ? 'Endpoint verification turned on' : 'Endpoint verification turned off',
       );
@@ -110,7 +108,7 @@ function EndpointVerification({ refusal }: SettingProps) {
     onError: toastError,
   });
   return (
-    <Loaded query={useQuery(settingsQuery)} skeleton={<SkeletonCard lines={2} />}>
+    <Loaded query={useQuery(subscriptionSettingsQuery)}>
       {({ verifyEndpoints }) => (
         <Card
           title={verifyEndpoints ? 'Endpoints are verified' : 'Endpoint verification'}

@@ -1,6 +1,8 @@
 import { createRoute } from '@tanstack/react-router';
 import { Building2 } from 'lucide-react';
-import { lazyPage } from '../../model/lazy-page.ts';
+import { lazyPage, load } from '../../model/lazy-page.ts';
+import { noticeChannelsQuery } from '../../model/notices.ts';
+import { subscriptionSettingsQuery, teamQuery } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { oneOf, searchOf } from '../../model/search.ts';
 
@@ -12,5 +14,12 @@ export const companyRoute = createRoute({
     'slack webhook channels second factor endpoint verification',
   ),
   validateSearch: searchOf({ dialog: oneOf(['require-factor', 'slack', 'webhook']) }),
+  loader: ({ context }) =>
+    load(
+      context,
+      context.may('developer') && teamQuery,
+      context.may('developer') && subscriptionSettingsQuery,
+      context.may('admin') && noticeChannelsQuery,
+    ),
   component: lazyPage(() => import('./company-page.tsx'), 'CompanyPage'),
 });

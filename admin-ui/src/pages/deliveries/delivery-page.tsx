@@ -13,7 +13,7 @@ import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { isFirstLoading, Loaded, Notice, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
 import { Badge, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
 import { Timeline } from './attempt-timeline.tsx';
 import { DeliveryActions } from './delivery-actions.tsx';
@@ -30,8 +30,7 @@ export function DeliveryPage() {
   });
   const id = `${name.event}-${name.subscription}-${name.replay}`;
   const event = useQuery({ ...eventQuery(name.event), retry: false });
-  // The head of the page is filled with the rest, or it would move the rest.
-  const data = isFirstLoading(event) ? undefined : query.data;
+  const { data } = query;
   const state = data && stateOf(data);
   const names = useNames([data?.subject ?? null]);
   const title = data?.subject ? titleOf(data.subject, names) : data ? `Event ${data.eventId}` : 'Delivery';
@@ -39,6 +38,7 @@ export function DeliveryPage() {
   return (
     <Page
       title={title}
+      kind="Delivery"
       oneLine
       badge={
         data &&
@@ -63,15 +63,7 @@ export function DeliveryPage() {
         )
       }
     >
-      <Loaded
-        query={query}
-        ready={!isFirstLoading(event)}
-        skeleton={
-          <Split wide aside={<SkeletonCard lines={8} />}>
-            <SkeletonCard lines={12} />
-          </Split>
-        }
-      >
+      <Loaded query={query}>
         {(delivery) => (
           <Split
             wide

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { causeOf } from '../../model/causes.ts';
-import { type Answer, operationQuery } from '../../model/client.ts';
-import { countText, type DeliverySearch } from '../../model/deliveries.ts';
+import type { Answer } from '../../model/client.ts';
+import { causesQuery, countText, type DeliverySearch } from '../../model/deliveries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { SubscriptionLink, useSubscriptionNames } from '../../model/subscription-link.tsx';
 import { Card } from '../../ui/layout.tsx';
@@ -14,7 +14,7 @@ type FailureCause = Answer<'listFailureCauses'>['causes'][number];
 
 /** What has not arrived, in groups: what is wrong where, and since when. */
 export function FailureCauses() {
-  const query = useQuery({ ...operationQuery('listFailureCauses', {}), refetchInterval: 30_000 });
+  const query = useQuery(causesQuery);
   const names = useSubscriptionNames();
   const actionsOf = useActions();
   return (

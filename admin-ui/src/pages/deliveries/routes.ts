@@ -1,6 +1,6 @@
 import { createRoute } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
-import { countsQuery, deliveriesQuery, deliveryQuery } from '../../model/deliveries.ts';
+import { causesQuery, countsQuery, deliveriesQuery, deliveryQuery } from '../../model/deliveries.ts';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import { eventQuery, eventTypesQuery, subscriptionsQuery } from '../../model/queries.ts';
 import { pageLink, rootRoute, shellRoute } from '../../model/routes.ts';
@@ -12,10 +12,13 @@ export const deliveriesRoute = createRoute({
   staticData: pageLink('Webhooks', 'Deliveries', Send, 'viewer', 'log attempts resend'),
   validateSearch: deliveriesSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { view, ...search } }) => {
-    if (view === undefined) load(context, deliveriesQuery(search), countsQuery(search));
-    load(context, subscriptionsQuery, eventTypesQuery);
-  },
+  loader: ({ context, deps: { view, ...search } }) =>
+    load(
+      context,
+      ...(view === undefined ? [deliveriesQuery(search), countsQuery(search)] : [causesQuery]),
+      subscriptionsQuery,
+      eventTypesQuery,
+    ),
   component: lazyPage(() => import('./deliveries-page.tsx'), 'DeliveriesPage'),
 });
 

@@ -11,7 +11,7 @@ import { useSession } from '../../model/session.ts';
 import { CopyButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { BackLink, Card, Facts, Page, Row, Split } from '../../ui/layout.tsx';
-import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Empty, Loaded, Notice } from '../../ui/states.tsx';
 import { Badge, Moment, TimeAgo } from '../../ui/values.tsx';
 
 export function EventPage() {
@@ -19,27 +19,21 @@ export function EventPage() {
   const { role } = useSession().user;
   const query = useQuery(eventQuery(id));
   const types = useQuery(eventTypesQuery);
-  // The head of the page is filled with the rest, or it would move the rest.
-  const shown = isFirstLoading(types) ? undefined : query.data;
-  const type = shown?.type;
-  const subject = shown ? subjectOf(shown.payload) : null;
+  const type = query.data?.type;
+  const subject = query.data ? subjectOf(query.data.payload) : null;
   const names = useNames([subject]);
   const described = types.data?.eventTypes.find((one) => one.type === type);
   return (
     <Page
       title={subject ? titleOf(subject, names) : `Event ${id}`}
+      kind={`Event ${id}`}
       oneLine
       badge={type && <Badge mono>{type}</Badge>}
       // The line is there while its text loads.
       description={described?.description ?? '\u00a0'}
       back={<BackLink to="/events">Events</BackLink>}
     >
-      <Loaded
-        query={query}
-        // The description may take a second line, which would move the content.
-        ready={!isFirstLoading(types)}
-        skeleton={<SkeletonCard lines={14} />}
-      >
+      <Loaded query={query}>
         {(event) => (
           <Split
             aside={

@@ -21,7 +21,7 @@ import { changedMeanwhile } from '../../ui/form.tsx';
 import { number } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Split, Stack } from '../../ui/layout.tsx';
 import { RowMenu } from '../../ui/menu.tsx';
-import { Empty, Loaded, SkeletonCard, SkeletonLines } from '../../ui/states.tsx';
+import { Empty, Loaded } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { MinuteAgo, Moment, StateBadge, useNow } from '../../ui/values.tsx';
@@ -42,11 +42,10 @@ export function KeyPage() {
     replace = true,
   ): void => void navigate({ search: { range: range === '30d' ? undefined : range, ...change }, replace });
   const close = (): void => show({});
-  // What stands above the requests has its height.
-  const usage = useQuery(usageQuery(range, id));
   return (
     <Page
       title={key?.name ?? 'API key'}
+      kind="API key"
       badge={key && <StateBadge {...keyState(key, now)} />}
       back={<BackLink to="/keys">API keys</BackLink>}
       refreshing={query.isRefetching}
@@ -83,7 +82,7 @@ export function KeyPage() {
         )
       }
     >
-      <Loaded query={query} skeleton={<SkeletonCard lines={12} />}>
+      <Loaded query={query}>
         {(found) =>
           found === null ? (
             <Empty
@@ -98,7 +97,7 @@ export function KeyPage() {
                 range={range}
                 onRange={(to) => show({ range: to === '30d' ? undefined : to })}
               />
-              {refusal === undefined && usage.data && (
+              {refusal === undefined && (
                 <KeyRequests
                   {...{ id, status, cursor }}
                   onShow={(to) =>
@@ -145,7 +144,7 @@ function KeyUse({ id, range, onRange }: KeyUseProps) {
       </div>
       <UsageChart usage={usage} />
       <Card title="Busiest minutes" description="Beside the limit of each kind of request.">
-        <Loaded query={usage} skeleton={<SkeletonLines lines={4} />}>
+        <Loaded query={usage}>
           {({ keys }) =>
             keys[0] === undefined ? (
               <Quiet>Not used in this period.</Quiet>

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { operationQuery } from '../../model/client.ts';
+import { type KeyRequestsSearch, keyRequestsQuery } from '../../model/queries.ts';
 import type { KeyRequest } from '../../model/scopes.ts';
 import { roleAtLeast, useSession } from '../../model/session.ts';
 import { milliseconds, number } from '../../ui/format.ts';
@@ -11,19 +11,14 @@ import { Segmented } from '../../ui/toolbar.tsx';
 import { Badge, TimeAgo, type Tone } from '../../ui/values.tsx';
 import s from './key-requests.module.css';
 
-type StatusKind = '2' | '4' | '5';
-
-interface KeyRequestsProps {
-  readonly id: number;
-  readonly status: StatusKind | undefined;
-  readonly cursor: string | undefined;
-  readonly onShow: (to: { status?: StatusKind | undefined; cursor?: string | undefined }) => void;
+interface KeyRequestsProps extends KeyRequestsSearch {
+  readonly onShow: (to: Partial<Pick<KeyRequestsSearch, 'status' | 'cursor'>>) => void;
 }
 
-export function KeyRequests({ id, status, cursor, onShow }: KeyRequestsProps) {
-  const query = { status: status && Number(status), cursor };
+export function KeyRequests({ onShow, ...search }: KeyRequestsProps) {
+  const { status, cursor } = search;
   const requests = useQuery({
-    ...operationQuery('listKeyRequests', { params: { id }, query }),
+    ...keyRequestsQuery(search),
     placeholderData: keepPreviousData,
     refetchInterval: cursor === undefined ? 5_000 : false,
   });

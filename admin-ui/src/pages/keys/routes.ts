@@ -1,7 +1,16 @@
 import { createRoute } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { keyPresetNames, keyQuery, keySorts, keysPageQuery, ranges } from '../../model/queries.ts';
+import {
+  keyPresetNames,
+  keyQuery,
+  keyRequestsQuery,
+  keySorts,
+  keysPageQuery,
+  keyUseQuery,
+  ranges,
+  usageQuery,
+} from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { anyNumber, anyText, anyWord, oneOf, pathIds, searchOf } from '../../model/search.ts';
 
@@ -12,21 +21,24 @@ const keySearch = searchOf({
   cursor: anyText,
 });
 
+const keysSearch = searchOf({
+  show: oneOf(['revoked']),
+  q: anyText,
+  sort: oneOf(keySorts),
+  cursor: anyText,
+  key: anyNumber,
+  dialog: oneOf(['create']),
+  preset: oneOf(keyPresetNames),
+  revoke: anyNumber,
+});
+
 export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/keys',
   staticData: pageLink('Integrate', 'API keys', KeyRound, 'viewer', 'tokens secrets scopes rotate revoke'),
-  validateSearch: searchOf({
-    show: oneOf(['revoked']),
-    q: anyText,
-    sort: oneOf(keySorts),
-    cursor: anyText,
-    key: anyNumber,
-    dialog: oneOf(['create']),
-    preset: oneOf(keyPresetNames),
-    revoke: anyNumber,
-  }),
-  loader: ({ context }) => load(context, keysPageQuery({})),
+  validateSearch: keysSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => load(context, keysPageQuery(deps)),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });
 
@@ -35,6 +47,14 @@ export const keyRoute = createRoute({
   path: '/keys/$id',
   params: pathIds('id'),
   validateSearch: keySearch,
-  loader: ({ context, params }) => load(context, keyQuery(params.id)),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params: { id }, deps: { range = '30d', status, cursor } }) =>
+    load(
+      context,
+      keyQuery(id),
+      usageQuery(range, id),
+      context.may('developer') && keyUseQuery(id),
+      context.may('developer') && keyRequestsQuery({ id, status, cursor }),
+    ),
   component: lazyPage(() => import('./key-page.tsx'), 'KeyPage'),
 });

@@ -1,7 +1,7 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, type ReactNode, useDeferredValue } from 'react';
-import { useAttention, useAttentionPending } from '../../model/attention.ts';
+import { useAttention } from '../../model/attention.ts';
 import type { Answer } from '../../model/client.ts';
 import { countsQuery, type DeliverySearch } from '../../model/deliveries.ts';
 import {
@@ -19,7 +19,7 @@ import { DeliveryChart, UsageChart } from '../../model/usage.tsx';
 import { Sparkline } from '../../ui/chart.tsx';
 import { milliseconds, number, plural, share, shortNumber } from '../../ui/format.ts';
 import { Grid, Page } from '../../ui/layout.tsx';
-import { isFirstLoading, Skeleton } from '../../ui/states.tsx';
+import { Skeleton } from '../../ui/states.tsx';
 import { Segmented } from '../../ui/toolbar.tsx';
 import { AttentionBanner } from './attention-banner.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -32,7 +32,7 @@ export function OverviewPage() {
   const navigate = useNavigate({ from: '/' });
   const usage = useQuery(usageQuery(range));
   const stats = useQuery(statsQuery(range));
-  const { pending, isNew } = useStart(stats);
+  const isNew = useIsNew(stats);
   return (
     <Page
       title="Overview"
@@ -51,34 +51,23 @@ export function OverviewPage() {
         )
       }
     >
-      {pending ? (
-        <div aria-busy="true">
-          <span className="visually-hidden">Loading…</span>
-          <Skeleton height="7rem" />
-        </div>
-      ) : (
-        <>
-          <AttentionBanner />
-          {!isNew && <Charts range={range} />}
-          <FirstSteps />
-        </>
-      )}
+      <AttentionBanner />
+      {!isNew && <Charts range={range} />}
+      <FirstSteps />
     </Page>
   );
 }
 
-/**
- * The page waits for its notices, so that nothing moves when they appear. A company in which nothing has happened yet is
- * new: it has first steps, and nothing else to show.
- */
-const useStart = (stats: UseQueryResult<Answer<'getDeliveryStats'>>) => {
-  const attention = useAttentionPending();
-  const own = useQuery(firstStepsQuery);
-  const delivered = useQuery(firstDeliveryStepsQuery);
-  const pending = attention || isFirstLoading(own) || isFirstLoading(delivered);
-  const mayBeNew = own.data?.firstCallUtc === null && delivered.data?.deliverySucceededUtc === null;
-  const isNew = mayBeNew && stats.data?.total.succeeded === 0 && stats.data.total.failed === 0;
-  return { pending: pending || (mayBeNew && isFirstLoading(stats)), isNew };
+/** A company in which nothing has happened yet has first steps, and nothing else to show. */
+const useIsNew = ({ data }: UseQueryResult<Answer<'getDeliveryStats'>>): boolean => {
+  const own = useQuery(firstStepsQuery).data;
+  const delivered = useQuery(firstDeliveryStepsQuery).data;
+  return (
+    own?.firstCallUtc === null &&
+    delivered?.deliverySucceededUtc === null &&
+    data?.total.succeeded === 0 &&
+    data.total.failed === 0
+  );
 };
 
 /** Memoized, so that the charts do not render while only the selection changes. */

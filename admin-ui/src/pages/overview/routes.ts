@@ -1,12 +1,15 @@
 import { createRoute } from '@tanstack/react-router';
 import { LayoutDashboard } from 'lucide-react';
+import { attentionQuery, lastHourQuery } from '../../model/attention.ts';
 import { countsQuery } from '../../model/deliveries.ts';
+import { incidentsQuery } from '../../model/incidents.tsx';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import {
   firstDeliveryStepsQuery,
   firstStepsQuery,
   ranges,
   statsQuery,
+  subscriptionsQuery,
   usageQuery,
 } from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
@@ -23,6 +26,10 @@ export const overviewRoute = createRoute({
   loader: ({ context, deps: { range = '24h' } }) =>
     load(
       context,
+      attentionQuery,
+      lastHourQuery,
+      incidentsQuery(),
+      subscriptionsQuery,
       firstStepsQuery,
       firstDeliveryStepsQuery,
       usageQuery(range),

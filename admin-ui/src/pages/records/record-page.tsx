@@ -15,7 +15,7 @@ import { UndeliveredLink } from '../../model/undelivered.tsx';
 import { CopyButton } from '../../ui/button.tsx';
 import { plural } from '../../ui/format.ts';
 import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
-import { Empty, isFirstLoading, Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Empty, Loaded, Notice } from '../../ui/states.tsx';
 import { Badge, Cut, Moment, TimeAgo } from '../../ui/values.tsx';
 import s from './record-page.module.css';
 
@@ -24,7 +24,6 @@ type Person = NonNullable<Answer<'getPortalPerson'>['person']>;
 export function RecordPage() {
   const { id } = useParams({ from: '/in/clients/$id' });
   const query = useQuery(personQuery(id));
-  const events = useQuery(eventsQuery({ client: id }));
   const person = query.data?.person;
   const subject = { kind: 'client', id, name: person?.name ?? null } as const;
   return (
@@ -34,15 +33,7 @@ export function RecordPage() {
       description="The record, its events and their deliveries, and who changed it."
       back={<BackLink to="/events">Events</BackLink>}
     >
-      <Loaded
-        query={query}
-        ready={!isFirstLoading(events)}
-        skeleton={
-          <Split aside={<SkeletonCard lines={8} />}>
-            <SkeletonCard lines={12} />
-          </Split>
-        }
-      >
+      <Loaded query={query}>
         {({ erasedUtc }) => (
           <Split
             aside={
@@ -119,9 +110,7 @@ function Events({ client }: { readonly client: number }) {
         </Link>
       }
     >
-      <Loaded query={query} skeleton={<Quiet>Loading…</Quiet>}>
-        {(found) => <FoldedEvents {...found} />}
-      </Loaded>
+      <Loaded query={query}>{(found) => <FoldedEvents {...found} />}</Loaded>
     </Card>
   );
 }

@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
+import { countsQuery, deliveriesQuery } from '../../model/deliveries.ts';
 import { lazyPage, load } from '../../model/lazy-page.ts';
 import { eventsQuery, personQuery } from '../../model/queries.ts';
 import { shellRoute } from '../../model/routes.ts';
@@ -8,6 +9,13 @@ export const recordRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/clients/$id',
   params: pathIds('id'),
-  loader: ({ context, params: { id } }) => load(context, personQuery(id), eventsQuery({ client: id })),
+  loader: ({ context, params: { id: client } }) =>
+    load(
+      context,
+      personQuery(client),
+      eventsQuery({ client }),
+      deliveriesQuery({ client }, 20),
+      countsQuery({ client }),
+    ),
   component: lazyPage(() => import('./record-page.tsx'), 'RecordPage'),
 });

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
-import { call, operationQuery, useMutation } from '../../model/client.ts';
+import { call, useMutation } from '../../model/client.ts';
+import { replaysQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import type { Subscription } from '../../model/subscriptions.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,9 +23,9 @@ export function CatchUp({ subscription }: { readonly subscription: Subscription 
   const refusal = useRefusal('developer');
   const search = useSearch({ from: '/in/subscriptions/$id' });
   const navigate = useNavigate({ from: '/subscriptions/$id' });
-  const backlog = backlogOf(subscription, useMissedWhileOff([subscription]).get(id));
+  const backlog = backlogOf(subscription, useMissedWhileOff([subscription]).counts.get(id));
   const replays = useQuery({
-    ...operationQuery('listReplays', { query: { subscriptionId: id, limit: 5 } }),
+    ...replaysQuery(id),
     refetchInterval: ({ state }) =>
       state.data?.replays.some((one) => one.state === 'running') ? 1000 : 15_000,
   }).data?.replays;

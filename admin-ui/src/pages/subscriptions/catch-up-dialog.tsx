@@ -37,7 +37,7 @@ function Receivers({ subscriptions, onClose }: Omit<CatchUpDialogProps, 'open'>)
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
   // Those that are done stay in the list.
   const rows = subscriptions.filter((one) => isBehind(one) || progress.has(one.id));
-  const missed = useMissedWhileOff(rows);
+  const missed = useMissedWhileOff(rows).counts;
   const open = rows.filter((one) => isBehind(one) && !left.has(one.id));
   const size = (one: Subscription) => sizeOf(backlogOf(one, missed.get(one.id)));
   const note = (id: number, what: Progress) => setProgress((before) => new Map(before).set(id, what));

@@ -39,7 +39,7 @@ export const isBehind = (subscription: Subscription): boolean => {
 };
 
 /** By subscription: how many events those that are off have missed, which are noted when they are enabled. */
-export const useMissedWhileOff = (all: readonly Subscription[]): ReadonlyMap<number, number> =>
+export const useMissedWhileOff = (all: readonly Subscription[]) =>
   useQueries({
     queries: all
       .filter(({ enabled }) => !enabled)
@@ -51,8 +51,12 @@ export const useMissedWhileOff = (all: readonly Subscription[]): ReadonlyMap<num
         refetchInterval: 30_000,
         retry: false,
       })),
-    combine: (results) =>
-      new Map(results.flatMap(({ data }) => (data ? [[data.subscriptionId, data.count] as const] : []))),
+    combine: (results) => ({
+      isPending: results.some(({ isPending }) => isPending),
+      counts: new Map(
+        results.flatMap(({ data }) => (data ? [[data.subscriptionId, data.count] as const] : [])),
+      ),
+    }),
   });
 
 type Act = 'enable' | 'release' | 'missed' | 'failed';

@@ -10,7 +10,7 @@ import { SecretDialog } from '../../ui/dialog.tsx';
 import { changedMeanwhile } from '../../ui/form.tsx';
 import { useDraft } from '../../ui/form-draft.ts';
 import { BackLink, Page } from '../../ui/layout.tsx';
-import { Loaded, Notice, SkeletonCard } from '../../ui/states.tsx';
+import { Loaded, Notice } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.ts';
 import { conditionsOf, headersOf, type Kinds, paceOf, rulesDraftOf } from './rule-drafts.ts';
 import { useKinds } from './rule-fields.tsx';
@@ -90,7 +90,7 @@ export function EditSubscriptionPage() {
         </BackLink>
       }
     >
-      <Loaded query={query} skeleton={<SkeletonCard lines={14} />}>
+      <Loaded query={query}>
         {(subscription) => <Edit key={subscription.id} subscription={subscription} />}
       </Loaded>
     </Page>

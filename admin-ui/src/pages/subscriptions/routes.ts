@@ -1,8 +1,15 @@
 import { createRoute } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import { deliveriesQuery } from '../../model/deliveries.ts';
+import { incidentsQuery } from '../../model/incidents.tsx';
 import { lazyPage, load } from '../../model/lazy-page.ts';
-import { eventTypesQuery, subscriptionQuery, subscriptionsQuery } from '../../model/queries.ts';
+import {
+  eventTypesQuery,
+  replaysQuery,
+  subscriptionQuery,
+  subscriptionsQuery,
+  teamQuery,
+} from '../../model/queries.ts';
 import { pageLink, shellRoute } from '../../model/routes.ts';
 import { anyNumber, anyText, oneOf, pathIds, searchOf } from '../../model/search.ts';
 import { subscriptionFilters, subscriptionSorts } from '../../model/subscriptions.ts';
@@ -40,7 +47,14 @@ export const subscriptionRoute = createRoute({
     since: anyText,
   }),
   loader: ({ context, params: { id } }) =>
-    load(context, subscriptionQuery(id), deliveriesQuery({ subscription: id }, 8)),
+    load(
+      context,
+      subscriptionQuery(id),
+      deliveriesQuery({ subscription: id }, 8),
+      replaysQuery(id),
+      incidentsQuery(id),
+      context.may('developer') && teamQuery,
+    ),
   component: lazyPage(() => import('./subscription-page.tsx'), 'SubscriptionPage'),
 });
 

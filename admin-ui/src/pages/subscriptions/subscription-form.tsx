@@ -9,7 +9,7 @@ import { fieldError } from '../../ui/errors.ts';
 import { Checkbox, Field, Fieldset, Form, type Mutation, TextArea, TextInput } from '../../ui/form.tsx';
 import type { Draft } from '../../ui/form-draft.ts';
 import { Card, Row } from '../../ui/layout.tsx';
-import { isFirstLoading, Loaded, Notice, SkeletonLines } from '../../ui/states.tsx';
+import { Loaded, Notice } from '../../ui/states.tsx';
 import { Badge } from '../../ui/values.tsx';
 import { noRules, type RulesDraft } from './rule-drafts.ts';
 import { RuleFields, useRuleWords } from './rule-fields.tsx';
@@ -52,19 +52,7 @@ interface SubscriptionFormProps {
   readonly ownId?: number;
 }
 
-/** Waits for the event types, so that nothing below them moves. */
 export function SubscriptionForm(props: SubscriptionFormProps) {
-  if (!isFirstLoading(useQuery(eventTypesQuery))) return <Fields {...props} />;
-  return (
-    <Card>
-      <div aria-busy="true">
-        <SkeletonLines lines={10} />
-      </div>
-    </Card>
-  );
-}
-
-function Fields(props: SubscriptionFormProps) {
   const { draft: whole, asksEnabled, submit, mutation, secondary, ownId } = props;
   const { error } = mutation;
   const { values: draft, set } = whole;
@@ -208,14 +196,7 @@ function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
             </Button>
           </Row>
         </div>
-        <Loaded
-          query={query}
-          skeleton={
-            <div className={s.waiting}>
-              <SkeletonLines lines={8} />
-            </div>
-          }
-        >
+        <Loaded query={query}>
           {() => (
             <ul className={s.list}>
               {shown.map(({ type, title, description, sample }) => (

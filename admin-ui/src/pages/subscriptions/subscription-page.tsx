@@ -8,10 +8,22 @@ import { subscriptionQuery } from '../../model/queries.ts';
 import { useRefusal } from '../../model/session.ts';
 import { managedReason, nameOf, type Subscription, stateOf } from '../../model/subscriptions.ts';
 import { Button, CopyButton, IconButton } from '../../ui/button.tsx';
-import { BackLink, Card, Facts, Page, Quiet, Row, Split, Stack } from '../../ui/layout.tsx';
+import {
+  BackLink,
+  Card,
+  Facts,
+  Page,
+  Quiet,
+  Row,
+  SkeletonCard,
+  Split,
+  Stack,
+  useFirstWait,
+} from '../../ui/layout.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { Empty, Loaded, SkeletonCard } from '../../ui/states.tsx';
+import { Empty, Loaded, Loading } from '../../ui/states.tsx';
 import { Badge, HealthBar, MinuteAgo, Moment, StateBadge, TimeAgo } from '../../ui/values.tsx';
+import { useMissedWhileOff } from './catch-up.ts';
 import { CatchUp } from './catch-up-card.tsx';
 import { OffBanner } from './subscription-banners.tsx';
 import { DeleteDialog, DisableDialog, RotateDialog, useDialogActions } from './subscription-dialogs.tsx';
@@ -31,22 +43,13 @@ export function SubscriptionPage() {
   return (
     <Page
       title={data ? nameOf(data) : 'Subscription'}
+      kind="Subscription"
       badge={state && <StateBadge {...state} />}
       back={<BackLink to="/subscriptions">Subscriptions</BackLink>}
       actions={data && <Actions subscription={data} />}
       refreshing={query.isRefetching}
     >
-      <Loaded
-        query={query}
-        skeleton={
-          <Split aside={<SkeletonCard lines={8} />}>
-            <SkeletonCard lines={3} />
-            <SkeletonCard lines={10} />
-          </Split>
-        }
-      >
-        {(subscription) => <Details subscription={subscription} />}
-      </Loaded>
+      <Loaded query={query}>{(subscription) => <Details subscription={subscription} />}</Loaded>
     </Page>
   );
 }
@@ -95,6 +98,13 @@ function Details({ subscription }: { readonly subscription: Subscription }) {
   const { dialog, open, close } = useDialog();
   const refusal = useRefusal('developer');
   const shared = { subscription, onClose: close };
+  const isCounting = useMissedWhileOff([subscription]).isPending;
+  if (useFirstWait(isCounting))
+    return (
+      <Loading>
+        <SkeletonCard lines={12} />
+      </Loading>
+    );
   return (
     <>
       <OffBanner subscription={subscription} refusal={refusal} />
